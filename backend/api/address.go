@@ -1,0 +1,38 @@
+package api
+
+import "time"
+
+// Address is one floating IP.
+type Address struct {
+	ID           string    `json:"id" format:"uuid"`
+	Workspace    string    `json:"workspace"`
+	Network      string    `json:"network"`
+	Address      string    `json:"address"`
+	Endpoint     string    `json:"endpoint" doc:"host:port at which SSH reaches it, where it sits behind NAT"`
+	State        string    `json:"state"`
+	StateMeans   string    `json:"state_means"`
+	AllocationID string    `json:"allocation_id,omitempty"`
+	LoginUser    string    `json:"login_user,omitempty"`
+	Version      int64     `json:"version" doc:"also the ETag"`
+	CreatedAt    time.Time `json:"created_at"`
+	UpdatedAt    time.Time `json:"updated_at"`
+}
+
+// AddAddresses adds addresses to the pool of a network: all of them or none.
+type AddAddresses struct {
+	Network   string     `json:"network,omitempty" maxLength:"63" default:"default"`
+	Addresses []AddRange `json:"addresses" minItems:"1" maxItems:"256" nullable:"false"`
+}
+
+// AddRange is one address or one range.
+type AddRange struct {
+	Range    string `json:"range" maxLength:"64" doc:"10.0.0.5 or 10.0.0.5-10.0.0.20"`
+	Endpoint string `json:"endpoint,omitempty" maxLength:"260" doc:"host:port at which SSH reaches a single address from outside, where it sits behind NAT"`
+}
+
+// AddressFilter narrows a list of addresses.
+type AddressFilter struct {
+	PageQuery
+	State   string `query:"state" maxLength:"32"`
+	Network string `query:"network" maxLength:"63"`
+}

@@ -1,0 +1,30 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Event is one audit record.
+type Event struct {
+	ID         string          `json:"id" format:"uuid"`
+	At         time.Time       `json:"at"`
+	Workspace  string          `json:"workspace"`
+	ActorKind  string          `json:"actor_kind" enum:"account,backend,policy,init"`
+	Actor      string          `json:"actor" doc:"name of who did it"`
+	Client     string          `json:"client,omitempty" doc:"address that it came from"`
+	RequestID  string          `json:"request_id,omitempty"`
+	Action     string          `json:"action" doc:"host.register, allocation.create, ..."`
+	ObjectKind string          `json:"object_kind"`
+	ObjectID   string          `json:"object_id,omitempty"`
+	Object     string          `json:"object,omitempty" doc:"name of the object"`
+	JobID      string          `json:"job_id,omitempty"`
+	Before     json.RawMessage `json:"before,omitempty" doc:"the fields that changed, before"`
+	After      json.RawMessage `json:"after,omitempty" doc:"the fields that changed, after"`
+}
+
+// EventFilter narrows a list of events.
+type EventFilter struct {
+	PageQuery
+	Object string `query:"object" maxLength:"64" doc:"id of the object"`
+}

@@ -1,0 +1,96 @@
+package api
+
+import "time"
+
+// Job is a durable piece of work.
+type Job struct {
+	ID           string      `json:"id" format:"uuid"`
+	Workspace    string      `json:"workspace"`
+	Kind         string      `json:"kind"`
+	KindMeans    string      `json:"kind_means" doc:"what a job of this kind does"`
+	State        string      `json:"state"`
+	StateMeans   string      `json:"state_means"`
+	HostID       string      `json:"host_id,omitempty"`
+	Host         string      `json:"host,omitempty" doc:"name of its host"`
+	UnitID       string      `json:"unit_id,omitempty"`
+	Unit         string      `json:"unit,omitempty" doc:"name of its unit"`
+	AllocationID string      `json:"allocation_id,omitempty"`
+	LoginUser    string      `json:"login_user,omitempty" doc:"of its allocation"`
+	Steps        []JobStep   `json:"steps" nullable:"false"`
+	Priority     int         `json:"priority"`
+	Attempt      int         `json:"attempt" doc:"grows with each claim"`
+	Failures     int         `json:"failures"`
+	MaxAttempts  int         `json:"max_attempts"`
+	RunAfter     time.Time   `json:"run_after" doc:"a queued job is not begun before"`
+	DeadlineAt   time.Time   `json:"deadline_at" doc:"no attempt begins after"`
+	Worker       string      `json:"worker,omitempty" doc:"name of the backend that runs it"`
+	Playbook     string      `json:"playbook,omitempty"`
+	Version      int         `json:"playbook_version,omitempty" doc:"bound when it was asked for"`
+	RequestedBy  string      `json:"requested_by"`
+	Error        *JobError   `json:"error,omitempty" doc:"of the last attempt that failed"`
+	Outcome      string      `json:"outcome,omitempty" doc:"what came of it"`
+	Operations   []Operation `json:"operations" nullable:"false"`
+	CreatedAt    time.Time   `json:"created_at"`
+	StartedAt    *time.Time  `json:"started_at,omitempty"`
+	FinishedAt   *time.Time  `json:"finished_at,omitempty"`
+}
+
+// JobStep is one step of a job.
+type JobStep struct {
+	Position   int        `json:"position"`
+	Name       string     `json:"name"`
+	State      string     `json:"state" enum:"pending,running,succeeded,failed"`
+	Attempt    int        `json:"attempt" doc:"the attempt that last ran it"`
+	StartedAt  *time.Time `json:"started_at,omitempty"`
+	FinishedAt *time.Time `json:"finished_at,omitempty"`
+}
+
+// JobError is why a job failed.
+type JobError struct {
+	Code     string `json:"code" doc:"stable, for programs"`
+	Message  string `json:"message" doc:"what happened, the host's own words included"`
+	Host     string `json:"host,omitempty"`
+	Task     string `json:"task,omitempty" doc:"Ansible's task"`
+	NextStep string `json:"next_step,omitempty" doc:"what a person can do now"`
+}
+
+// LogEntry is one thing that a job told.
+type LogEntry struct {
+	Sequence   int64     `json:"sequence" doc:"from 1, without gaps, over all attempts"`
+	Attempt    int       `json:"attempt"`
+	Step       string    `json:"step"`
+	Time       time.Time `json:"time"`
+	Kind       string    `json:"kind" doc:"play_started, task_started, ok, changed, skipped, failed, unreachable, ignored, output, finished, note"`
+	Play       string    `json:"play,omitempty"`
+	Role       string    `json:"role,omitempty"`
+	Task       string    `json:"task,omitempty"`
+	Action     string    `json:"action,omitempty" doc:"Ansible's module"`
+	Host       string    `json:"host,omitempty"`
+	Changed    bool      `json:"changed,omitempty"`
+	Message    string    `json:"message,omitempty"`
+	Output     string    `json:"output,omitempty" doc:"text of the host: show it as text, never as markup"`
+	Diff       string    `json:"diff,omitempty"`
+	DurationMS int64     `json:"duration_ms,omitempty"`
+}
+
+// JobLog is a part of a job's log.
+type JobLog struct {
+	Items    []LogEntry `json:"items" nullable:"false"`
+	Last     int64      `json:"last_sequence" doc:"give it as after to go on"`
+	Complete bool       `json:"complete" doc:"the job has ended and this is all"`
+}
+
+// RetryJob tries a failed job again.
+type RetryJob struct {
+	Playbook string `json:"playbook,omitempty" enum:"bound,default" default:"bound" doc:"with the version it was bound to, or today's default"`
+}
+
+// JobFilter narrows a list of jobs.
+type JobFilter struct {
+	PageQuery
+	State      string `query:"state" maxLength:"32" doc:"a state, or active for all that have not ended"`
+	Kind       string `query:"kind" maxLength:"64"`
+	Host       string `query:"host" maxLength:"64" doc:"id"`
+	Unit       string `query:"unit" maxLength:"64" doc:"id"`
+	Allocation string `query:"allocation" maxLength:"64" doc:"id"`
+}

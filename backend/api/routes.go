@@ -1,0 +1,89 @@
+package api
+
+import "net/http"
+
+// Route is one row of the table of routes. Nobody passes without Permission;
+// it is empty only for the two routes that are open by their nature.
+type Route struct {
+	ID         string // operation id, stable
+	Method     string
+	Path       string // below Prefix
+	Permission string // <scope>.<noun>:<verb>
+	Tag        string
+	Summary    string
+	Long       bool // answers 202 with the URL of a job in Location
+}
+
+// Own is the permission to see and end what is one's own; every account has it.
+const Own = "account.self:use"
+
+// Routes is every route of the API.
+var Routes = []Route{
+	{"create-session", http.MethodPost, "/sessions", "", "sessions", "Log in", false},
+	{"delete-session", http.MethodDelete, "/sessions/current", Own, "sessions", "Log out", false},
+	{"whoami", http.MethodGet, "/whoami", Own, "sessions", "Show who the bearer is", false},
+	{"list-tokens", http.MethodGet, "/tokens", Own, "tokens", "List your tokens and sessions", false},
+	{"create-token", http.MethodPost, "/tokens", Own, "tokens", "Make an API token", false},
+	{"delete-token", http.MethodDelete, "/tokens/{id}", Own, "tokens", "End a token or session", false},
+
+	{"list-hosts", http.MethodGet, "/hosts", "project.workspace.host:read", "hosts", "List hosts", false},
+	{"register-host", http.MethodPost, "/hosts", "project.workspace.host:create", "hosts", "Register a host and probe it", true},
+	{"get-host", http.MethodGet, "/hosts/{id}", "project.workspace.host:read", "hosts", "Show a host", false},
+	{"probe-host", http.MethodPost, "/hosts/{id}/probe", "project.workspace.host:update", "hosts", "Read its facts again", true},
+	{"confirm-host-key", http.MethodPost, "/hosts/{id}/host-key", "project.workspace.host:update", "hosts", "Confirm the SSH host key that it offers", true},
+	{"set-layout", http.MethodPut, "/hosts/{id}/layout", "project.workspace.host:update", "hosts", "Set how it is cut into units", false},
+	{"preview-layout", http.MethodPost, "/hosts/{id}/layout/preview", "project.workspace.host:read", "hosts", "Compute a layout without setting it", false},
+	{"initialize-host", http.MethodPost, "/hosts/{id}/initialize", "project.workspace.host:initialize", "hosts", "Prepare it and its units", true},
+	{"refence-host", http.MethodPost, "/hosts/{id}/refence", "project.workspace.host:refence", "hosts", "Initialize it, replacing another incarnation in its fence", true},
+	{"drain-host", http.MethodPost, "/hosts/{id}/drain", "project.workspace.host:update", "hosts", "Take no new allocations", false},
+	{"undrain-host", http.MethodPost, "/hosts/{id}/undrain", "project.workspace.host:update", "hosts", "Take allocations again", false},
+	{"decommission-host", http.MethodPost, "/hosts/{id}/decommission", "project.workspace.host:decommission", "hosts", "Remove everything of Kloigos from it", true},
+	{"declare-host-lost", http.MethodPost, "/hosts/{id}/declare-lost", "project.workspace.host:declare_lost", "hosts", "Declare it gone for good", false},
+	{"remove-host", http.MethodDelete, "/hosts/{id}", "project.workspace.host:delete", "hosts", "Take it out of the lists", false},
+
+	{"list-compute-units", http.MethodGet, "/compute-units", "project.workspace.unit:read", "compute units", "List compute units", false},
+	{"get-compute-unit", http.MethodGet, "/compute-units/{id}", "project.workspace.unit:read", "compute units", "Show a compute unit", false},
+	{"close-compute-unit", http.MethodPost, "/compute-units/{id}/close", "project.workspace.unit:update", "compute units", "Keep a free unit from being allocated", false},
+	{"open-compute-unit", http.MethodPost, "/compute-units/{id}/open", "project.workspace.unit:update", "compute units", "Let a closed unit be allocated", false},
+
+	{"list-allocations", http.MethodGet, "/allocations", "project.workspace.allocation:read", "allocations", "List allocations", false},
+	{"create-allocation", http.MethodPost, "/allocations", "project.workspace.allocation:create", "allocations", "Allocate a unit", true},
+	{"get-allocation", http.MethodGet, "/allocations/{id}", "project.workspace.allocation:read", "allocations", "Show an allocation", false},
+	{"replace-allocation-keys", http.MethodPut, "/allocations/{id}/ssh-keys", "project.workspace.allocation:update", "allocations", "Replace its SSH keys", true},
+	{"deallocate", http.MethodPost, "/allocations/{id}/deallocate", "project.workspace.allocation:delete", "allocations", "Give the unit back and wipe it", true},
+
+	{"list-addresses", http.MethodGet, "/address-pool", "project.workspace.address:read", "address pool", "List addresses", false},
+	{"add-addresses", http.MethodPost, "/address-pool", "project.workspace.address:create", "address pool", "Add addresses", false},
+	{"remove-address", http.MethodDelete, "/address-pool/{id}", "project.workspace.address:delete", "address pool", "Remove a free address", false},
+	{"close-address", http.MethodPost, "/address-pool/{id}/close", "project.workspace.address:update", "address pool", "Keep a free address from being given out", false},
+	{"open-address", http.MethodPost, "/address-pool/{id}/open", "project.workspace.address:update", "address pool", "Let a closed address be given out", false},
+	{"release-address", http.MethodPost, "/address-pool/{id}/release", "project.workspace.address:update", "address pool", "Take an address out of quarantine", false},
+
+	{"list-playbooks", http.MethodGet, "/playbooks", "organization.playbook:read", "playbooks", "List playbooks", false},
+	{"get-playbook", http.MethodGet, "/playbooks/{name}", "organization.playbook:read", "playbooks", "Show a playbook", false},
+	{"list-playbook-versions", http.MethodGet, "/playbooks/{name}/versions", "organization.playbook:read", "playbooks", "List its versions", false},
+	{"list-playbook-files", http.MethodGet, "/playbooks/{name}/versions/{version}/files", "organization.playbook:read", "playbooks", "List the files of a version", false},
+	{"get-playbook-file", http.MethodGet, "/playbooks/{name}/versions/{version}/file", "organization.playbook:read", "playbooks", "Show one file of a version", false},
+	{"download-playbook", http.MethodGet, "/playbooks/{name}/versions/{version}/download", "organization.playbook:read", "playbooks", "Download a version as tar.zst", false},
+
+	{"list-jobs", http.MethodGet, "/jobs", "project.workspace.job:read", "jobs", "List jobs", false},
+	{"get-job", http.MethodGet, "/jobs/{id}", "project.workspace.job:read", "jobs", "Show a job", false},
+	{"get-job-log", http.MethodGet, "/jobs/{id}/log", "project.workspace.job:read", "jobs", "Read a part of its log", false},
+	{"stream-job-log", http.MethodGet, "/jobs/{id}/log/stream", "project.workspace.job:read", "jobs", "Follow its log and state (SSE)", false},
+	{"retry-job", http.MethodPost, "/jobs/{id}/retry", "project.workspace.job:update", "jobs", "Try a failed job again, from the step that failed", true},
+	{"cancel-job", http.MethodPost, "/jobs/{id}/cancel", "project.workspace.job:update", "jobs", "Stop a job", true},
+	{"give-up-job", http.MethodPost, "/jobs/{id}/give-up", "project.workspace.job:update", "jobs", "Clean up after a failed job", true},
+
+	{"list-events", http.MethodGet, "/events", "organization.event:read", "events", "List audit events, newest first", false},
+	{"get-system", http.MethodGet, "/system", "organization.system:read", "system", "Show backends, database and the key for hosts", false},
+}
+
+// RouteOf returns the route with this operation id.
+func RouteOf(id string) (Route, bool) {
+	for _, r := range Routes {
+		if r.ID == id {
+			return r, true
+		}
+	}
+	return Route{}, false
+}

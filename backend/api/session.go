@@ -1,0 +1,65 @@
+package api
+
+import "time"
+
+// Login asks for a session.
+type Login struct {
+	Account  string `json:"account" maxLength:"64"`
+	Password string `json:"password" maxLength:"1024"`
+}
+
+// Session is a login; the token is shown once.
+type Session struct {
+	ID        string    `json:"id" format:"uuid"`
+	Account   string    `json:"account"`
+	Token     string    `json:"token,omitempty" doc:"bearer token, shown once"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// Whoami is who a bearer is.
+type Whoami struct {
+	AccountID   string    `json:"account_id" format:"uuid"`
+	Account     string    `json:"account"`
+	Role        string    `json:"role"`
+	Permissions []string  `json:"permissions" nullable:"false"`
+	TokenKind   string    `json:"token_kind" enum:"session,api"`
+	TokenID     string    `json:"token_id" format:"uuid"`
+	ExpiresAt   time.Time `json:"expires_at"`
+}
+
+// CreateToken asks for an API token.
+type CreateToken struct {
+	Name string `json:"name" minLength:"1" maxLength:"64" doc:"what it is for"`
+	Days int    `json:"days,omitempty" minimum:"1" maximum:"3650" default:"90" doc:"how long it is valid"`
+}
+
+// Token is an API token or a session; its secret is shown once.
+type Token struct {
+	ID         string     `json:"id" format:"uuid"`
+	Kind       string     `json:"kind" enum:"session,api"`
+	Name       string     `json:"name"`
+	Prefix     string     `json:"prefix" doc:"its first characters"`
+	Token      string     `json:"token,omitempty" doc:"the secret, shown once"`
+	CreatedAt  time.Time  `json:"created_at"`
+	ExpiresAt  time.Time  `json:"expires_at"`
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+}
+
+// System is what an operator sees of the installation.
+type System struct {
+	Version   string    `json:"version"`
+	Database  string    `json:"database" doc:"product and version"`
+	PublicKey string    `json:"authorized_key" doc:"belongs in the authorized_keys of every host's admin user"`
+	Backends  []Backend `json:"backends" nullable:"false"`
+}
+
+// Backend is one backend process.
+type Backend struct {
+	ID        string    `json:"id" format:"uuid"`
+	Name      string    `json:"name"`
+	Version   string    `json:"version"`
+	Roles     string    `json:"roles"`
+	StartedAt time.Time `json:"started_at"`
+	SeenAt    time.Time `json:"seen_at"`
+	Alive     bool      `json:"alive" doc:"seen within the last 30 s"`
+}

@@ -1,0 +1,138 @@
+package domain
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// AllocationState is where an allocation is in its life.
+type AllocationState string
+
+// The states of an allocation.
+const (
+	AllocationAllocating         AllocationState = "allocating"
+	AllocationAllocated          AllocationState = "allocated"
+	AllocationAllocationFailed   AllocationState = "allocation_failed"
+	AllocationDeallocating       AllocationState = "deallocating"
+	AllocationDeallocationFailed AllocationState = "deallocation_failed"
+	AllocationDeallocated        AllocationState = "deallocated"
+	AllocationLost               AllocationState = "lost"
+)
+
+// AllocationLifecycle is the life of an allocation.
+var AllocationLifecycle = Lifecycle[AllocationState]{
+	Noun: "allocation", Initial: AllocationAllocating,
+	States: []StateInfo[AllocationState]{
+		{State: AllocationAllocating, Means: "its unit is being set up", Deadline: hourForAUnit},
+		{State: AllocationAllocated, Means: "its user can log in"},
+		{State: AllocationAllocationFailed, Means: "setting it up failed; retry the job, or give up and clean", Failed: true},
+		{State: AllocationDeallocating, Means: "its unit is being wiped", Deadline: hourForAUnit},
+		{State: AllocationDeallocationFailed, Means: "wiping its unit failed; deallocate again", Failed: true},
+		{State: AllocationDeallocated, Means: "given back, its unit wiped", Final: true},
+		{State: AllocationLost, Means: "its host was declared lost", Final: true},
+	},
+	Transitions: []Transition[AllocationState]{
+		{AllocationAllocationFailed, AllocateRequested, AllocationAllocating},
+		{AllocationAllocating, AllocateSucceeded, AllocationAllocated},
+		{AllocationAllocating, AllocateFailed, AllocationAllocationFailed},
+
+		{AllocationAllocated, DeallocateRequested, AllocationDeallocating},
+		{AllocationAllocationFailed, DeallocateRequested, AllocationDeallocating},
+		{AllocationDeallocationFailed, DeallocateRequested, AllocationDeallocating},
+		{AllocationDeallocating, DeallocateSucceeded, AllocationDeallocated},
+		{AllocationDeallocating, DeallocateFailed, AllocationDeallocationFailed},
+
+		{AllocationAllocating, DeclaredLost, AllocationLost},
+		{AllocationAllocated, DeclaredLost, AllocationLost},
+		{AllocationAllocationFailed, DeclaredLost, AllocationLost},
+		{AllocationDeallocating, DeclaredLost, AllocationLost},
+		{AllocationDeallocationFailed, DeclaredLost, AllocationLost},
+	},
+}
+
+var loginUser = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,31}$`)
+
+var reservedUsers = []string{
+	"root", "daemon", "bin", "sys", "sync", "games", "man", "lp", "mail", "news", "uucp", "proxy", "www-data",
+	"backup", "list", "irc", "gnats", "nobody", "sshd", "messagebus", "kloigos", "admin", "adm", "sudo", "wheel", "tty",
+	"disk", "kmem", "dialout", "fax", "voice", "cdrom", "floppy", "tape", "audio", "dip", "operator", "src", "shadow",
+	"utmp", "video", "sasl", "plugdev", "staff", "users", "nogroup", "input", "sgx", "kvm", "render", "crontab",
+	"netdev", "halt", "shutdown", "ftp", "nfsnobody", "polkitd", "docker", "lxd",
+}
+
+// CheckLoginUser tells whether a tenant can log in under this name.
+func CheckLoginUser(s string) error {
+	if !loginUser.MatchString(s) {
+		return fmt.Errorf("must match ^[a-z_][a-z0-9_-]{0,31}$")
+	}
+	if slices.Contains(reservedUsers, s) || strings.HasPrefix(s, "_") || strings.HasPrefix(s, "systemd-") || strings.HasPrefix(s, "kloigos-") {
+		return fmt.Errorf("%q is reserved for the system", s)
+	}
+	return nil
+}
+
+// MaxSSHKeys is how many keys one allocation may carry.
+const MaxSSHKeys = 64
+
+// SSHKey is a parsed public key as it is stored: type, base64 and comment.
+type SSHKey struct {
+	Line        string // one line of an authorized_keys file, without options
+	Fingerprint string // SHA256:...
+}
+
+// ParseSSHKey checks one public key. Options such as command= are refused, as
+// are certificates and DSA, and RSA under 2048 bits.
+func ParseSSHKey(s string) (SSHKey, error) {
+	if len(s) > 16*1024 {
+		return SSHKey{}, fmt.Errorf("is longer than 16 KiB")
+	}
+	if strings.ContainsAny(s, "\r\n\x00") {
+		return SSHKey{}, fmt.Errorf("must be one line")
+	}
+	key, comment, options, _, err := ssh.ParseAuthorizedKey([]byte(s))
+	if err != nil {
+		return SSHKey{}, fmt.Errorf("is not an SSH public key")
+	}
+	if len(options) > 0 {
+		return SSHKey{}, fmt.Errorf("must come without options")
+	}
+	if err := checkKeyType(key); err != nil {
+		return SSHKey{}, err
+	}
+	for _, r := range comment {
+		if r < 0x20 || r == 0x7f || r > 0x7e {
+			return SSHKey{}, fmt.Errorf("has a comment with characters other than printable ASCII")
+		}
+	}
+	line := strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key)))
+	if comment != "" {
+		line += " " + comment
+	}
+	return SSHKey{Line: line, Fingerprint: ssh.FingerprintSHA256(key)}, nil
+}
+
+func checkKeyType(key ssh.PublicKey) error {
+	switch key.Type() {
+	case ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521,
+		ssh.KeyAlgoSKED25519, ssh.KeyAlgoSKECDSA256:
+		return nil
+	case ssh.KeyAlgoRSA:
+		var w struct {
+			Name string
+			E, N []byte
+		}
+		if err := ssh.Unmarshal(key.Marshal(), &w); err != nil {
+			return fmt.Errorf("is not an RSA key")
+		}
+		if bits := (len(w.N) - 1) * 8; bits < 2048-8 {
+			return fmt.Errorf("is an RSA key of about %d bits; at least 2048 are needed", bits)
+		}
+		return nil
+	default:
+		return fmt.Errorf("is of type %q, which is not accepted", key.Type())
+	}
+}

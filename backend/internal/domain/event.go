@@ -1,0 +1,32 @@
+package domain
+
+import "github.com/google/uuid"
+
+// ActorKind says what kind of actor did something.
+type ActorKind string
+
+// The kinds of actors.
+const (
+	ActorAccount ActorKind = "account" // a person, or a token of theirs
+	ActorBackend ActorKind = "backend" // a worker that ended a job
+	ActorPolicy  ActorKind = "policy"  // a reconciliation policy
+	ActorInit    ActorKind = "init"    // the first start
+)
+
+// Actor is who asks, and from where. It goes into the audit event of every
+// write.
+type Actor struct {
+	Kind      ActorKind
+	ID        uuid.UUID // of the account; nil for others
+	Name      string
+	Address   string // of the client, "" inside the product
+	RequestID string
+}
+
+// DefaultWorkspace, DefaultProject and DefaultOrganization exist from the
+// start, so that a single team never has to think of scopes.
+var (
+	DefaultOrganization = uuid.MustParse("00000000-0000-4000-8000-000000000001")
+	DefaultProject      = uuid.MustParse("00000000-0000-4000-8000-000000000002")
+	DefaultWorkspace    = uuid.MustParse("00000000-0000-4000-8000-000000000003")
+)

@@ -1,0 +1,128 @@
+package domain
+
+import "time"
+
+// JobState is where a job is in its life.
+type JobState string
+
+// The states of a job.
+const (
+	JobQueued     JobState = "queued"
+	JobRunning    JobState = "running"
+	JobCancelling JobState = "cancelling"
+	JobSucceeded  JobState = "succeeded"
+	JobFailed     JobState = "failed"
+	JobCancelled  JobState = "cancelled"
+)
+
+// What happens to jobs.
+const (
+	JobClaimed         Event = "claimed"
+	JobTakenOver       Event = "taken_over"
+	JobHandedOver      Event = "handed_over"
+	JobFinished        Event = "finished"
+	JobFailing         Event = "failing"
+	JobRetryLater      Event = "retry_later"
+	JobCancelRequested Event = "cancel_requested"
+	JobStopped         Event = "stopped"
+	JobRetryRequested  Event = "retry_requested"
+)
+
+// JobLifecycle is the life of a job.
+var JobLifecycle = Lifecycle[JobState]{
+	Noun: "job", Initial: JobQueued,
+	States: []StateInfo[JobState]{
+		{State: JobQueued, Means: "waiting for a worker, or for its next try"},
+		{State: JobRunning, Means: "a worker holds its lease", Deadline: 2 * time.Hour},
+		{State: JobCancelling, Means: "its worker is stopping it", Deadline: 5 * time.Minute},
+		{State: JobSucceeded, Means: "done", Final: true},
+		{State: JobFailed, Means: "it failed; retry it, or give up and clean", Failed: true},
+		{State: JobCancelled, Means: "stopped by a person; retry it, or give up and clean", Failed: true},
+	},
+	Transitions: []Transition[JobState]{
+		{JobQueued, JobClaimed, JobRunning},
+		{JobRunning, JobTakenOver, JobRunning},
+		{JobRunning, JobHandedOver, JobQueued},
+		{JobRunning, JobRetryLater, JobQueued},
+		{JobRunning, JobFinished, JobSucceeded},
+		{JobRunning, JobFailing, JobFailed},
+		{JobQueued, JobFailing, JobFailed},
+		{JobQueued, JobCancelRequested, JobCancelled},
+		{JobRunning, JobCancelRequested, JobCancelling},
+		{JobCancelling, JobTakenOver, JobCancelling},
+		{JobCancelling, JobFinished, JobSucceeded},
+		{JobCancelling, JobFailing, JobFailed},
+		{JobCancelling, JobStopped, JobCancelled},
+		{JobFailed, JobRetryRequested, JobQueued},
+		{JobCancelled, JobRetryRequested, JobQueued},
+	},
+}
+
+// StepState is where one step of a job is.
+type StepState string
+
+// The states of a step.
+const (
+	StepPending   StepState = "pending"
+	StepRunning   StepState = "running"
+	StepSucceeded StepState = "succeeded"
+	StepFailed    StepState = "failed"
+)
+
+// JobError is why a job, or its last attempt, failed. It is shown to people:
+// it holds no internal text, and the host's own message with it.
+type JobError struct {
+	Code     string `json:"code"`                // stable: "unreachable", "task_failed", ...
+	Message  string `json:"message"`             // what happened, the host's own words included
+	Host     string `json:"host,omitempty"`      // name of the host
+	Task     string `json:"task,omitempty"`      // Ansible's task
+	NextStep string `json:"next_step,omitempty"` // what a person can do now
+}
+
+func (e *JobError) Error() string { return e.Code + ": " + e.Message }
+
+// Codes of job errors that other code branches on or explains.
+const (
+	ErrCodeUnreachable     = "unreachable"
+	ErrCodeHostKeyChanged  = "host_key_changed"
+	ErrCodeSudoRefused     = "sudo_refused"
+	ErrCodeTaskFailed      = "task_failed"
+	ErrCodeFenced          = "fenced"
+	ErrCodeTimeout         = "timeout"
+	ErrCodeCancelled       = "cancelled"
+	ErrCodePlaybookError   = "playbook_error"
+	ErrCodeInternal        = "internal"
+	ErrCodeDeadline        = "deadline_passed"
+	ErrCodeHostDiffers     = "host_differs"
+	ErrCodeSuperseded      = "superseded"
+	ErrCodeAccessDenied    = "ssh_access_denied"
+	ErrCodeTargetDenied    = "target_denied"
+	ErrCodeHostUnsupported = "host_unsupported"
+	ErrCodeDuplicate       = "duplicate_host"
+)
+
+var nextSteps = map[string]string{
+	ErrCodeUnreachable:     "Check that the host is up and that its address and port are right, then retry the job.",
+	ErrCodeHostKeyChanged:  "Find out on the host itself why its SSH host key differs. If the new key is right, confirm it on the host's page and retry; if not, someone may be between you and the host.",
+	ErrCodeSudoRefused:     "Give the admin user passwordless sudo on the host (a file in /etc/sudoers.d with NOPASSWD: ALL), then retry the job.",
+	ErrCodeTaskFailed:      "Read the host's message, mend the cause on the host, then retry the job. Steps that are done are not repeated.",
+	ErrCodeFenced:          "Another run holds this host now. If that is not so (after a restore of the database, say), re-fence the host.",
+	ErrCodeTimeout:         "The host was too slow or the play hangs; look at the last task in the log, then retry the job.",
+	ErrCodeCancelled:       "Retry the job to go on where it stopped, or give up and clean.",
+	ErrCodePlaybookError:   "The playbook itself is wrong; make another version the default and retry the job with it.",
+	ErrCodeInternal:        "Look for the job's id in the backend's log, then retry the job.",
+	ErrCodeDeadline:        "Retry the job; it starts again with a new deadline.",
+	ErrCodeHostDiffers:     "Another machine answers at this address, or the machine was installed anew. Check the address; a machine that is gone for good is declared lost and registered again.",
+	ErrCodeSuperseded:      "The object has moved on since this was asked; nothing needs to be done.",
+	ErrCodeAccessDenied:    "Add the public key that is shown for the host to ~/.ssh/authorized_keys of its admin user, then retry the job.",
+	ErrCodeTargetDenied:    "Register the host under an address that the control plane may connect to.",
+	ErrCodeHostUnsupported: "Mend what is named, then probe the host again.",
+	ErrCodeDuplicate:       "This machine is already registered under another name; remove one of the two.",
+}
+
+// NextStep tells what a person can do about an error with this code.
+func NextStep(code string) string { return nextSteps[code] }
+
+// Healable tells whether the same job may well succeed a little later without
+// anyone doing anything, so that it is tried again by itself.
+func (e *JobError) Healable() bool { return e.Code == ErrCodeUnreachable }

@@ -1,0 +1,97 @@
+package domain
+
+// JobKind names a kind of job. Kinds are permanent: rows in old databases
+// carry them.
+type JobKind string
+
+// The kinds of jobs.
+const (
+	KindHostProbe        JobKind = "host_probe"
+	KindHostInitialize   JobKind = "host_initialize"
+	KindHostDecommission JobKind = "host_decommission"
+	KindUnitAllocate     JobKind = "unit_allocate"
+	KindUnitDeallocate   JobKind = "unit_deallocate"
+	KindAllocationKeys   JobKind = "allocation_keys"
+)
+
+// Effect is what one moment of a job means for every object it touches, at
+// once and in one transaction. An empty event leaves that object alone.
+type Effect struct {
+	Host       Event
+	Unit       Event // of every unit that the job names
+	Allocation Event
+	Address    Event
+}
+
+// Joint is one row of the joint table.
+type Joint struct {
+	Kind     JobKind
+	Means    string // shown where a person meets a job of this kind
+	Playbook string
+	Steps    []string // in order; each is idempotent
+	ReadOnly bool     // changes nothing on the host and takes no lock
+	Start    Effect   // when it is asked for, and when it is retried
+	Success  Effect
+	Failure  Effect // failed for good, or cancelled
+	Waits    Effect // ended well, but a person has to confirm something
+	// GiveUp is the kind of job that cleans up after a failed one; empty where
+	// the failure leaves nothing behind.
+	GiveUp JobKind
+}
+
+// JointTable says for each kind of job what its start, success and failure
+// mean for host, unit, allocation and address together.
+var JointTable = []Joint{
+	{
+		Kind: KindHostProbe, Playbook: "host_probe", Steps: []string{"host_key", "probe"}, ReadOnly: true,
+		Means:   "reads a host's facts; changes nothing on it",
+		Start:   Effect{Host: ProbeRequested},
+		Success: Effect{Host: ProbeSucceeded},
+		Failure: Effect{Host: ProbeFailed},
+		Waits:   Effect{Host: HostKeyUnknown},
+	},
+	{
+		Kind: KindHostInitialize, Playbook: "host_initialize", Steps: []string{"bootstrap", "initialize"},
+		Means:   "installs what units need, makes their volumes and keeps the system on its own CPUs",
+		Start:   Effect{Host: InitializeRequested, Unit: PrepareRequested},
+		Success: Effect{Host: InitializeSucceeded, Unit: PrepareSucceeded},
+		Failure: Effect{Host: InitializeFailed, Unit: PrepareFailed},
+		GiveUp:  KindHostDecommission,
+	},
+	{
+		Kind: KindHostDecommission, Playbook: "host_decommission", Steps: []string{"decommission"},
+		Means:   "removes everything of Kloigos from a host",
+		Start:   Effect{Host: DecommissionRequested, Unit: RemoveRequested},
+		Success: Effect{Host: DecommissionSucceeded, Unit: RemoveSucceeded},
+		Failure: Effect{Host: DecommissionFailed, Unit: RemoveFailed},
+	},
+	{
+		Kind: KindUnitAllocate, Playbook: "unit_allocate", Steps: []string{"allocate"},
+		Means:   "sets a unit up for its tenant: user, limits, address, keys",
+		Start:   Effect{Unit: AllocateRequested, Allocation: AllocateRequested, Address: AllocateRequested},
+		Success: Effect{Unit: AllocateSucceeded, Allocation: AllocateSucceeded, Address: AllocateSucceeded},
+		Failure: Effect{Unit: AllocateFailed, Allocation: AllocateFailed, Address: AllocateFailed},
+		GiveUp:  KindUnitDeallocate,
+	},
+	{
+		Kind: KindUnitDeallocate, Playbook: "unit_deallocate", Steps: []string{"deallocate"},
+		Means:   "ends all that runs in a unit, removes its tenant and wipes its volume",
+		Start:   Effect{Unit: DeallocateRequested, Allocation: DeallocateRequested, Address: DeallocateRequested},
+		Success: Effect{Unit: DeallocateSucceeded, Allocation: DeallocateSucceeded, Address: DeallocateSucceeded},
+		Failure: Effect{Unit: DeallocateFailed, Allocation: DeallocateFailed, Address: DeallocateFailed},
+	},
+	{
+		Kind: KindAllocationKeys, Playbook: "unit_allocate", Steps: []string{"allocate"},
+		Means: "replaces the SSH keys that may log in to a unit",
+	},
+}
+
+// JointOf returns the row of a kind.
+func JointOf(k JobKind) (Joint, bool) {
+	for _, j := range JointTable {
+		if j.Kind == k {
+			return j, true
+		}
+	}
+	return Joint{}, false
+}

@@ -1,0 +1,337 @@
+package domain
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// DefaultVolumeGroup is the volume group that units' volumes are made in.
+const DefaultVolumeGroup = "kloigos-vg"
+
+// TasksMax is the limit of tasks of one unit.
+const TasksMax = 2048
+
+const (
+	extent = 4 << 20 // bytes of an LVM extent
+	// Metadata of LVM at the head of a device, rounded up to whole extents.
+	deviceOverhead = 2 * extent
+	// MinVolume is the smallest volume that an ext4 file system with a
+	// journal and a home is useful on.
+	MinVolume = 64 << 20
+)
+
+// LayoutRequest asks for a cut of a host: either Units, or Count units of
+// CPUsEach CPUs that are laid out along NUMA nodes.
+type LayoutRequest struct {
+	SystemCPUs         string // empty: the first core of the first node
+	Units              []LayoutUnit
+	Count, CPUsEach    int
+	VolumeGroup        string   // empty: DefaultVolumeGroup
+	Devices            []string // by-id paths to make the volume group of
+	SystemMemoryBytes  int64    // kept for the system; 0: DefaultSystemMemory
+	DefaultVolumeBytes int64    // 0: each unit's share of the volume group
+}
+
+// LayoutUnit is one unit asked for.
+type LayoutUnit struct {
+	CPUs        string
+	VolumeBytes int64 // 0: its share
+}
+
+// Layout is how a host is cut. Sizes are in bytes.
+type Layout struct {
+	SystemCPUs        string       `json:"system_cpus"`
+	VolumeGroup       string       `json:"volume_group"`
+	Devices           []string     `json:"devices"`
+	SystemMemoryBytes int64        `json:"system_memory_bytes"`
+	Units             []UnitLayout `json:"units"`
+}
+
+// UnitLayout is what one unit of a layout is made of.
+type UnitLayout struct {
+	CPUs            string `json:"cpus"`
+	CPUCount        int    `json:"cpu_count"`
+	MemoryNodes     string `json:"memory_nodes"`
+	MemoryMaxBytes  int64  `json:"memory_max_bytes"`
+	MemoryHighBytes int64  `json:"memory_high_bytes"`
+	VolumeBytes     int64  `json:"volume_bytes"`
+	TasksMax        int    `json:"tasks_max"`
+}
+
+// DefaultSystemMemory is what the system keeps unless told otherwise: a
+// twentieth, at least 512 MiB, at most 16 GiB.
+func DefaultSystemMemory(total int64) int64 {
+	return min(max(total/20, 512<<20), 16<<30)
+}
+
+// PlanLayout computes a layout for a host with these facts. All problems are
+// reported together, as an *Invalid.
+func PlanLayout(f Facts, r LayoutRequest) (Layout, error) {
+	var bad Invalid
+	p := planner{facts: f, online: map[int]CPU{}, owner: map[int]string{}}
+	for _, c := range f.CPUs {
+		p.online[c.CPU] = c
+	}
+	out := Layout{VolumeGroup: r.VolumeGroup, Devices: slices.Clone(r.Devices)}
+	if out.VolumeGroup == "" {
+		out.VolumeGroup = DefaultVolumeGroup
+	}
+	system := p.systemCPUs(r, &bad)
+	out.SystemCPUs = system.String()
+	sets, volumes := p.unitCPUs(r, system, &bad)
+	out.SystemMemoryBytes = p.systemMemory(r, &bad)
+	space := p.volumeSpace(out, &bad)
+	if err := bad.OrNil(); err != nil {
+		return Layout{}, err
+	}
+	out.Units = p.shares(sets, volumes, system, out.SystemMemoryBytes, space, &bad)
+	return out, bad.OrNil()
+}
+
+type planner struct {
+	facts  Facts
+	online map[int]CPU
+	owner  map[int]string // CPU -> who has it
+}
+
+func (p *planner) take(field, who string, set CPUSet, bad *Invalid) {
+	for _, c := range set {
+		if _, ok := p.online[c]; !ok {
+			bad.Add(field, "CPU %d is not online on this host", c)
+			continue
+		}
+		if by, taken := p.owner[c]; taken {
+			bad.Add(field, "CPU %d already belongs to %s", c, by)
+			continue
+		}
+		p.owner[c] = who
+	}
+}
+
+func (p *planner) systemCPUs(r LayoutRequest, bad *Invalid) CPUSet {
+	if r.SystemCPUs != "" {
+		set, err := ParseCPUSet(r.SystemCPUs)
+		if err != nil {
+			bad.Check("system_cpus", err)
+			return nil
+		}
+		p.take("system_cpus", "the system", set, bad)
+		return set
+	}
+	if len(p.facts.CPUs) == 0 {
+		bad.Add("system_cpus", "the host has not been probed")
+		return nil
+	}
+	first := p.facts.CPUs[0]
+	for _, c := range p.facts.CPUs {
+		if c.CPU < first.CPU {
+			first = c
+		}
+	}
+	named := CPUSet{}
+	for _, u := range r.Units { // a default never takes what a unit names
+		set, err := ParseCPUSet(u.CPUs)
+		if err == nil {
+			named = append(named, set...)
+		}
+	}
+	var set CPUSet
+	for _, c := range p.facts.CPUs {
+		if c.Socket == first.Socket && c.Core == first.Core && !slices.Contains(named, c.CPU) {
+			set = append(set, c.CPU)
+		}
+	}
+	slices.Sort(set)
+	if len(set) == 0 {
+		bad.Add("system_cpus", "name the CPUs that the system keeps; the units take the host's first core")
+		return nil
+	}
+	p.take("system_cpus", "the system", set, bad)
+	return set
+}
+
+func (p *planner) unitCPUs(r LayoutRequest, system CPUSet, bad *Invalid) (sets []CPUSet, volumes []int64) {
+	if len(r.Units) > 0 {
+		if r.Count != 0 || r.CPUsEach != 0 {
+			bad.Add("units", "give either units or count with cpus_each, not both")
+		}
+		for i, u := range r.Units {
+			field := fmt.Sprintf("units[%d].cpus", i)
+			set, err := ParseCPUSet(u.CPUs)
+			if err != nil {
+				bad.Check(field, err)
+				continue
+			}
+			p.take(field, fmt.Sprintf("units[%d]", i), set, bad)
+			sets, volumes = append(sets, set), append(volumes, u.VolumeBytes)
+		}
+		return sets, volumes
+	}
+	if r.Count < 1 || r.CPUsEach < 1 {
+		bad.Add("count", "give units, or count and cpus_each of at least 1")
+		return nil, nil
+	}
+	available := len(p.online) - len(system)
+	if r.Count > available || r.CPUsEach > available || r.Count*r.CPUsEach > available {
+		bad.Add("count", "%d units of %d CPUs do not fit: %d of the host's %d CPUs are left beside the system's", r.Count, r.CPUsEach, max(available, 0), len(p.online))
+		return nil, nil
+	}
+	sets = p.alongNodes(r.Count, r.CPUsEach)
+	return sets, slices.Repeat([]int64{r.DefaultVolumeBytes}, len(sets))
+}
+
+// alongNodes fills node after node, whole cores first, and lets a unit span
+// nodes only with what no node could take whole.
+func (p *planner) alongNodes(count, each int) []CPUSet {
+	free := map[int][]CPU{}
+	for _, c := range p.facts.CPUs {
+		if _, taken := p.owner[c.CPU]; !taken {
+			free[c.Node] = append(free[c.Node], c)
+		}
+	}
+	nodes := slices.Sorted(maps.Keys(free))
+	var sets []CPUSet
+	var rest []CPU
+	for _, n := range nodes {
+		slices.SortFunc(free[n], func(a, b CPU) int {
+			if d := a.Socket - b.Socket; d != 0 {
+				return d
+			}
+			if d := a.Core - b.Core; d != 0 {
+				return d
+			}
+			return a.CPU - b.CPU
+		})
+		for len(free[n]) >= each && len(sets) < count {
+			sets = append(sets, numbers(free[n][:each]))
+			free[n] = free[n][each:]
+		}
+		rest = append(rest, free[n]...)
+	}
+	for len(sets) < count {
+		sets = append(sets, numbers(rest[:each]))
+		rest = rest[each:]
+	}
+	return sets
+}
+
+func numbers(cpus []CPU) CPUSet {
+	set := make(CPUSet, len(cpus))
+	for i, c := range cpus {
+		set[i] = c.CPU
+	}
+	slices.Sort(set)
+	return set
+}
+
+func (p *planner) systemMemory(r LayoutRequest, bad *Invalid) int64 {
+	if r.SystemMemoryBytes == 0 {
+		return DefaultSystemMemory(p.facts.MemoryBytes)
+	}
+	if r.SystemMemoryBytes < 256<<20 || r.SystemMemoryBytes >= p.facts.MemoryBytes {
+		bad.Add("system_memory_bytes", "must be at least 256 MiB and less than the host's %d bytes", p.facts.MemoryBytes)
+	}
+	return r.SystemMemoryBytes
+}
+
+// volumeSpace is what units can share: the free space of the volume group that
+// is there, and of the devices that will be given to it.
+func (p *planner) volumeSpace(l Layout, bad *Invalid) int64 {
+	var space int64
+	exists := false
+	for _, vg := range p.facts.VolumeGroups {
+		if vg.Name == l.VolumeGroup {
+			exists, space = true, vg.FreeBytes
+		}
+	}
+	for i, name := range l.Devices {
+		field := fmt.Sprintf("devices[%d]", i)
+		at := slices.IndexFunc(p.facts.Devices, func(d Device) bool { return d.ByID == name && name != "" })
+		switch {
+		case at < 0:
+			bad.Add(field, "%q is not the by-id path of a disk that the probe saw", name)
+		case slices.Contains(l.Devices[:i], name):
+			bad.Add(field, "%q is named twice", name)
+		case p.facts.Devices[at].ReadOnly:
+			bad.Add(field, "%q is read-only", name)
+		case p.facts.Devices[at].Mounted || p.facts.Devices[at].Partitions > 0 || len(p.facts.Devices[at].Signatures) > 0:
+			bad.Add(field, "%q is not empty: it has %s. A disk with a signature is never taken; wipe it on the host if nothing on it is needed", name, contents(p.facts.Devices[at]))
+		default:
+			space += (p.facts.Devices[at].SizeBytes - deviceOverhead) / extent * extent
+		}
+	}
+	if !exists && len(l.Devices) == 0 {
+		bad.Add("devices", "the host has no volume group %q; name the disks to make it of", l.VolumeGroup)
+	}
+	return space
+}
+
+func contents(d Device) string {
+	switch {
+	case len(d.Signatures) > 0:
+		return fmt.Sprintf("signatures %v", d.Signatures)
+	case d.Partitions > 0:
+		return fmt.Sprintf("%d partitions", d.Partitions)
+	default:
+		return "a mounted file system"
+	}
+}
+
+// shares gives each unit its part of memory and disk. Memory goes by node: of
+// each node a unit gets (memory of the node - the system's reserve there) *
+// its CPUs on the node / the allocatable CPUs of the node, so that no mixture
+// of units that span nodes can promise more than there is.
+func (p *planner) shares(sets []CPUSet, volumes []int64, system CPUSet, reserve, space int64, bad *Invalid) []UnitLayout {
+	allocatable := map[int]int64{}
+	for _, c := range p.facts.CPUs {
+		if !system.Contains(c.CPU) {
+			allocatable[c.Node]++
+		}
+	}
+	total := int64(len(p.facts.CPUs) - len(system))
+	var units []UnitLayout
+	var promised int64
+	for i, set := range sets {
+		onNode := map[int]int64{}
+		for _, c := range set {
+			onNode[p.online[c].Node]++
+		}
+		u := UnitLayout{CPUs: set.String(), CPUCount: len(set), TasksMax: TasksMax, VolumeBytes: volumes[i]}
+		u.MemoryNodes = CPUSet(slices.Sorted(maps.Keys(onNode))).String()
+		for n, cpus := range onNode {
+			u.MemoryMaxBytes += p.nodeMemory(n, reserve) * cpus / allocatable[n]
+		}
+		u.MemoryMaxBytes &^= 4095 // whole pages, as the kernel rounds
+		u.MemoryHighBytes = u.MemoryMaxBytes / 100 * 95 &^ 4095
+		if u.VolumeBytes == 0 {
+			u.VolumeBytes = space / total * int64(len(set))
+		}
+		u.VolumeBytes = u.VolumeBytes / extent * extent
+		if u.VolumeBytes < MinVolume {
+			bad.Add(fmt.Sprintf("units[%d].volume_bytes", i), "%d bytes are too few for a volume; at least %d are needed", u.VolumeBytes, MinVolume)
+		}
+		promised += u.VolumeBytes
+		units = append(units, u)
+	}
+	if promised > space {
+		bad.Add("units", "their volumes need %d bytes, the volume group has %d free", promised, space)
+	}
+	return units
+}
+
+// nodeMemory is what a node can give to units: the system's reserve is taken
+// from each node by its part of all memory.
+func (p *planner) nodeMemory(node int, reserve int64) int64 {
+	var all, here int64
+	for _, n := range p.facts.Nodes {
+		all += n.MemoryBytes
+		if n.Node == node {
+			here = n.MemoryBytes
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return here - int64(float64(reserve)*float64(here)/float64(all))
+}

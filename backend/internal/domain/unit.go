@@ -1,0 +1,111 @@
+package domain
+
+import (
+	"fmt"
+	"time"
+)
+
+// UnitState is where a compute unit is in its life.
+type UnitState string
+
+// The states of a compute unit.
+const (
+	UnitPreparing          UnitState = "preparing"
+	UnitPreparationFailed  UnitState = "preparation_failed"
+	UnitFree               UnitState = "free"
+	UnitAllocating         UnitState = "allocating"
+	UnitAllocated          UnitState = "allocated"
+	UnitAllocationFailed   UnitState = "allocation_failed"
+	UnitDeallocating       UnitState = "deallocating"
+	UnitDeallocationFailed UnitState = "deallocation_failed"
+	UnitUnavailable        UnitState = "unavailable"
+	UnitRemoving           UnitState = "removing"
+	UnitRemoved            UnitState = "removed"
+)
+
+// What happens to units, and with them to allocations and addresses.
+const (
+	PrepareRequested    Event = "prepare_requested"
+	PrepareSucceeded    Event = "prepare_succeeded"
+	PrepareFailed       Event = "prepare_failed"
+	AllocateRequested   Event = "allocate_requested"
+	AllocateSucceeded   Event = "allocate_succeeded"
+	AllocateFailed      Event = "allocate_failed"
+	DeallocateRequested Event = "deallocate_requested"
+	DeallocateSucceeded Event = "deallocate_succeeded"
+	DeallocateFailed    Event = "deallocate_failed"
+	RemoveRequested     Event = "remove_requested"
+	RemoveSucceeded     Event = "remove_succeeded"
+	RemoveFailed        Event = "remove_failed"
+	Closed              Event = "closed"
+	Opened              Event = "opened"
+)
+
+const hourForAUnit = time.Hour
+
+// UnitLifecycle is the life of a compute unit.
+var UnitLifecycle = Lifecycle[UnitState]{
+	Noun: "unit", Initial: UnitPreparing,
+	States: []StateInfo[UnitState]{
+		{State: UnitPreparing, Means: "planned by the layout; made when its host is initialized", Deadline: minutesForInitialize},
+		{State: UnitPreparationFailed, Means: "its volume could not be made; initialize the host again", Failed: true},
+		{State: UnitFree, Means: "clean and ready to be allocated"},
+		{State: UnitAllocating, Means: "being set up for its tenant", Deadline: hourForAUnit},
+		{State: UnitAllocated, Means: "handed out"},
+		{State: UnitAllocationFailed, Means: "setting it up failed; retry the job, or give up and clean", Failed: true},
+		{State: UnitDeallocating, Means: "being wiped", Deadline: hourForAUnit},
+		{State: UnitDeallocationFailed, Means: "wiping it failed, so it is not handed out; deallocate again", Failed: true},
+		{State: UnitUnavailable, Means: "closed by an operator, or its removal failed"},
+		{State: UnitRemoving, Means: "being removed from its host", Deadline: minutesForDecommission},
+		{State: UnitRemoved, Means: "gone; its name is never used again", Final: true},
+	},
+	Transitions: []Transition[UnitState]{
+		{UnitPreparing, PrepareRequested, UnitPreparing},
+		{UnitPreparationFailed, PrepareRequested, UnitPreparing},
+		{UnitPreparing, PrepareSucceeded, UnitFree},
+		{UnitPreparing, PrepareFailed, UnitPreparationFailed},
+
+		{UnitFree, AllocateRequested, UnitAllocating},
+		{UnitAllocationFailed, AllocateRequested, UnitAllocating},
+		{UnitAllocating, AllocateSucceeded, UnitAllocated},
+		{UnitAllocating, AllocateFailed, UnitAllocationFailed},
+
+		{UnitAllocated, DeallocateRequested, UnitDeallocating},
+		{UnitAllocationFailed, DeallocateRequested, UnitDeallocating},
+		{UnitDeallocationFailed, DeallocateRequested, UnitDeallocating},
+		{UnitDeallocating, DeallocateSucceeded, UnitFree},
+		{UnitDeallocating, DeallocateFailed, UnitDeallocationFailed},
+
+		{UnitFree, Closed, UnitUnavailable},
+		{UnitUnavailable, Opened, UnitFree},
+
+		{UnitPreparing, RemoveRequested, UnitRemoving},
+		{UnitPreparationFailed, RemoveRequested, UnitRemoving},
+		{UnitFree, RemoveRequested, UnitRemoving},
+		{UnitUnavailable, RemoveRequested, UnitRemoving},
+		{UnitRemoving, RemoveSucceeded, UnitRemoved},
+		{UnitRemoving, RemoveFailed, UnitUnavailable},
+
+		{UnitPreparing, DeclaredLost, UnitRemoved},
+		{UnitPreparationFailed, DeclaredLost, UnitRemoved},
+		{UnitFree, DeclaredLost, UnitRemoved},
+		{UnitAllocating, DeclaredLost, UnitRemoved},
+		{UnitAllocated, DeclaredLost, UnitRemoved},
+		{UnitAllocationFailed, DeclaredLost, UnitRemoved},
+		{UnitDeallocating, DeclaredLost, UnitRemoved},
+		{UnitDeallocationFailed, DeclaredLost, UnitRemoved},
+		{UnitUnavailable, DeclaredLost, UnitRemoved},
+		{UnitRemoving, DeclaredLost, UnitRemoved},
+	},
+}
+
+// UnitName is the name of a host's nth unit, from 1.
+func UnitName(host string, ordinal int) string { return fmt.Sprintf("%s-cu%02d", host, ordinal) }
+
+// VolumeName is the name of its logical volume in the host's volume group.
+func VolumeName(ordinal int) string { return fmt.Sprintf("cu%02d", ordinal) }
+
+// MountPoint is where its volume is mounted on the host.
+func MountPoint(host string, ordinal int) string {
+	return fmt.Sprintf("/mnt/kloigos/%s/cu%02d", host, ordinal)
+}

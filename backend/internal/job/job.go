@@ -1,0 +1,120 @@
+// Package job owns one arguments type for each kind of work, so that an intent
+// can enqueue work without knowing how it is done. Arguments hold ids only:
+// the worker loads everything afresh when it starts.
+package job
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+)
+
+// Args is what a job of one kind is given.
+type Args interface {
+	Kind() domain.JobKind
+	Subject() Subject
+}
+
+// Subject names the objects that a job is about; uuid.Nil where there is none.
+type Subject struct {
+	HostID       uuid.UUID
+	UnitID       uuid.UUID
+	AllocationID uuid.UUID
+}
+
+// HostProbe reads a host's facts.
+type HostProbe struct {
+	HostID uuid.UUID `json:"host_id"`
+}
+
+// HostInitialize prepares a host and the volumes of its units.
+type HostInitialize struct {
+	HostID uuid.UUID `json:"host_id"`
+	// Refence replaces another incarnation in the host's fence; an audited
+	// operator's action.
+	Refence bool `json:"refence,omitempty"`
+}
+
+// HostDecommission removes everything of Kloigos from a host.
+type HostDecommission struct {
+	HostID uuid.UUID `json:"host_id"`
+}
+
+// UnitAllocate sets a unit up for its tenant.
+type UnitAllocate struct {
+	HostID       uuid.UUID `json:"host_id"`
+	UnitID       uuid.UUID `json:"unit_id"`
+	AllocationID uuid.UUID `json:"allocation_id"`
+}
+
+// UnitDeallocate removes the tenant of a unit and wipes it.
+type UnitDeallocate struct {
+	HostID       uuid.UUID `json:"host_id"`
+	UnitID       uuid.UUID `json:"unit_id"`
+	AllocationID uuid.UUID `json:"allocation_id"`
+}
+
+// AllocationKeys brings the SSH keys of an allocation to its unit.
+type AllocationKeys struct {
+	HostID       uuid.UUID `json:"host_id"`
+	UnitID       uuid.UUID `json:"unit_id"`
+	AllocationID uuid.UUID `json:"allocation_id"`
+}
+
+// Kind implements Args.
+func (HostProbe) Kind() domain.JobKind { return domain.KindHostProbe }
+
+// Kind implements Args.
+func (HostInitialize) Kind() domain.JobKind { return domain.KindHostInitialize }
+
+// Kind implements Args.
+func (HostDecommission) Kind() domain.JobKind { return domain.KindHostDecommission }
+
+// Kind implements Args.
+func (UnitAllocate) Kind() domain.JobKind { return domain.KindUnitAllocate }
+
+// Kind implements Args.
+func (UnitDeallocate) Kind() domain.JobKind { return domain.KindUnitDeallocate }
+
+// Kind implements Args.
+func (AllocationKeys) Kind() domain.JobKind { return domain.KindAllocationKeys }
+
+// Subject implements Args.
+func (a HostProbe) Subject() Subject { return Subject{HostID: a.HostID} }
+
+// Subject implements Args.
+func (a HostInitialize) Subject() Subject { return Subject{HostID: a.HostID} }
+
+// Subject implements Args.
+func (a HostDecommission) Subject() Subject { return Subject{HostID: a.HostID} }
+
+// Subject implements Args.
+func (a UnitAllocate) Subject() Subject { return Subject(a) }
+
+// Subject implements Args.
+func (a UnitDeallocate) Subject() Subject { return Subject(a) }
+
+// Subject implements Args.
+func (a AllocationKeys) Subject() Subject { return Subject(a) }
+
+// Policy is how a kind of job is run: how often it is tried by itself, how
+// long it may take from its enqueueing, and which goes first (higher).
+type Policy struct {
+	MaxAttempts int
+	Deadline    time.Duration
+	Priority    int
+}
+
+// PolicyOf returns how jobs of a kind are run.
+func PolicyOf(k domain.JobKind) Policy {
+	switch k {
+	case domain.KindHostProbe:
+		return Policy{MaxAttempts: 3, Deadline: 10 * time.Minute, Priority: 20}
+	case domain.KindHostInitialize, domain.KindHostDecommission:
+		return Policy{MaxAttempts: 5, Deadline: 2 * time.Hour, Priority: 0}
+	default:
+		return Policy{MaxAttempts: 5, Deadline: time.Hour, Priority: 10}
+	}
+}
