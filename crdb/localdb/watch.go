@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -46,22 +47,27 @@ exit "$code"
 
 // watched is a server under its watchdog.
 type watched struct {
-	hold    *os.File // the pipe's write end: closing it ends the server
+	// hold is the pipe's write end, and closing it ends the server. A bare descriptor, because an os.File closes itself
+	// when nobody refers to it any more, and a caller may well drop the Server that it means to keep until its own end.
+	hold    int
+	once    sync.Once
 	process *os.Process
 	log     string
 	done    chan struct{}
 }
 
 func startWatched(plan launch, dir string, throwaway bool) (*watched, error) {
-	read, write, err := os.Pipe() // close-on-exec, so that no other child keeps the server alive
-	if err != nil {
+	var pipe [2]int
+	// Close-on-exec, so that no other child keeps the server alive.
+	if err := syscall.Pipe2(pipe[:], syscall.O_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("make the watchdog's pipe: %w", err)
 	}
+	read, write := os.NewFile(uintptr(pipe[0]), "watchdog"), pipe[1] //nolint:gosec // a descriptor is not negative
 	defer func() { _ = read.Close() }()
 	logPath := filepath.Join(dir, "server.log")
 	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
-		_ = write.Close()
+		_ = syscall.Close(write)
 		return nil, fmt.Errorf("open the server's log: %w", err)
 	}
 	defer func() { _ = log.Close() }()
@@ -80,7 +86,7 @@ func startWatched(plan launch, dir string, throwaway bool) (*watched, error) {
 	// A session of its own: a Ctrl-C at the terminal is for the starting process, who then stops the server in order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
-		_ = write.Close()
+		_ = syscall.Close(write)
 		return nil, fmt.Errorf("start the server's watchdog: %w", err)
 	}
 	w := &watched{hold: write, process: cmd.Process, log: logPath, done: make(chan struct{})}
@@ -92,7 +98,7 @@ func startWatched(plan launch, dir string, throwaway bool) (*watched, error) {
 }
 
 func (w *watched) stop(timeout time.Duration) error {
-	_ = w.hold.Close()
+	w.once.Do(func() { _ = syscall.Close(w.hold) })
 	select {
 	case <-w.done:
 		return nil
