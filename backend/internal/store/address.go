@@ -1,0 +1,173 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+)
+
+// Address is one row of addresses.
+type Address struct {
+	ID           uuid.UUID           `db:"id"`
+	WorkspaceID  uuid.UUID           `db:"workspace_id"`
+	Network      string              `db:"network"`
+	Address      string              `db:"address"`
+	SortKey      int64               `db:"sort_key"`
+	Endpoint     string              `db:"endpoint"`
+	State        domain.AddressState `db:"state"`
+	AllocationID *uuid.UUID          `db:"allocation_id"`
+	LoginUser    *string             `db:"login_user"`
+	Version      int64               `db:"version"`
+	CreatedAt    time.Time           `db:"created_at"`
+	UpdatedAt    time.Time           `db:"updated_at"`
+}
+
+const sqlAddress = `
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+       p.created_at, p.updated_at
+  FROM addresses p
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true`
+
+// Address returns an address by its id.
+func (r Reads) Address(ctx context.Context, id uuid.UUID) (Address, error) {
+	return first[Address](ctx, r.q, domain.ErrNotFound, sqlAddress+" AND p.id = $1", id)
+}
+
+// AddressByValue returns the row of an IPv4 address.
+func (r Reads) AddressByValue(ctx context.Context, address string) (Address, error) {
+	return first[Address](ctx, r.q, domain.ErrNotFound, sqlAddress+" AND p.address = $1", address)
+}
+
+// AddressOfAllocation returns the address that an allocation has.
+func (r Reads) AddressOfAllocation(ctx context.Context, allocation uuid.UUID) (Address, error) {
+	return first[Address](ctx, r.q, domain.ErrNotFound, sqlAddress+" AND p.allocation_id = $1", allocation)
+}
+
+// AddressFilter narrows a list of addresses.
+type AddressFilter struct {
+	WorkspaceID    uuid.UUID
+	State, Network string
+	After          *Position // Text: network, Number: sort_key
+	Limit          int
+}
+
+// Addresses lists addresses by network and number.
+func (r Reads) Addresses(ctx context.Context, f AddressFilter) ([]Address, error) {
+	l := newList(sqlAddress).and("p.workspace_id = ?", f.WorkspaceID).andIf(f.State, "p.state = ?").andIf(f.Network, "p.network = ?")
+	if f.After != nil {
+		l.and("(p.network, p.sort_key, p.id) > (?, ?, ?)", f.After.Text, f.After.Number, f.After.ID)
+	}
+	sql, args := l.page("p.network, p.sort_key, p.id", f.Limit)
+	return collect[Address](ctx, r.q, sql, args...)
+}
+
+const sqlInsertAddress = `
+INSERT INTO addresses (id, workspace_id, network, address, sort_key, endpoint, state, shuffle)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+
+// InsertAddress adds an IPv4 address to the pool of a network; one that is
+// there already is a Conflict.
+func (tx *Tx) InsertAddress(ctx context.Context, workspace uuid.UUID, network string, addr netip.Addr, endpoint string) (uuid.UUID, error) {
+	id := uuid.New()
+	four := addr.As4()
+	_, err := tx.exec(ctx, sqlInsertAddress, id, workspace, network, addr.String(), int64(binary.BigEndian.Uint32(four[:])), endpoint,
+		domain.AddressLifecycle.Initial, shuffle())
+	if _, dup := uniqueViolation(err); dup {
+		return uuid.Nil, domain.Conflictf("address_taken", "%s is in a pool already", addr)
+	}
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("insert address: %w", err)
+	}
+	return id, nil
+}
+
+const sqlMoveAddress = `
+UPDATE addresses
+   SET state = $3, allocation_id = CASE WHEN $3 IN ('free', 'unavailable') THEN NULL ELSE allocation_id END, shuffle = $4,
+       version = version + 1, updated_at = now()
+ WHERE id = $1 AND state = $2`
+
+// MoveAddress takes an address through its lifecycle.
+func (tx *Tx) MoveAddress(ctx context.Context, id uuid.UUID, from domain.AddressState, on domain.Event) (domain.AddressState, error) {
+	to, err := domain.AddressLifecycle.Next(from, on)
+	if err != nil || to == from {
+		return to, err
+	}
+	return to, tx.one(ctx, movedMeanwhile("address"), sqlMoveAddress, id, from, to, shuffle())
+}
+
+const sqlDeleteAddress = `
+DELETE FROM addresses
+ WHERE id = $1 AND state IN ('free', 'unavailable')`
+
+// DeleteAddress takes an address that nobody has out of its pool.
+func (tx *Tx) DeleteAddress(ctx context.Context, id uuid.UUID) error {
+	return tx.one(ctx, domain.Conflictf("address_in_use", "only an address that is free or unavailable can be removed"), sqlDeleteAddress, id)
+}
+
+const sqlReserveAddress = `
+UPDATE addresses
+   SET state = 'reserved', allocation_id = $3, version = version + 1, updated_at = now()
+ WHERE state = 'free'
+   AND id = (SELECT p.id
+               FROM addresses p
+              WHERE p.workspace_id = $1 AND p.network = $2 AND p.state = 'free' AND p.shuffle >= $4
+              ORDER BY p.workspace_id, p.network, p.shuffle
+              LIMIT 1
+                FOR UPDATE SKIP LOCKED)
+RETURNING address`
+
+const sqlReserveAddressWaiting = `
+UPDATE addresses
+   SET state = 'reserved', allocation_id = $3, version = version + 1, updated_at = now()
+ WHERE state = 'free'
+   AND id = (SELECT p.id
+               FROM addresses p
+              WHERE p.workspace_id = $1 AND p.network = $2 AND p.state = 'free'
+              ORDER BY p.workspace_id, p.network, p.shuffle
+              LIMIT 1
+                FOR UPDATE)
+RETURNING address`
+
+// ReserveAddress reserves a free address of a network for an allocation that
+// is about to be inserted; false if there is none, also for one that waits.
+func (tx *Tx) ReserveAddress(ctx context.Context, workspace uuid.UUID, network string, allocation uuid.UUID) (string, bool, error) {
+	var address string
+	for _, from := range []int32{shuffle(), 0} {
+		err := tx.q.QueryRow(ctx, sqlReserveAddress, workspace, network, allocation, from).Scan(&address)
+		if err == nil || !isNoRows(err) {
+			return address, err == nil, err
+		}
+	}
+	// Skipped rows may be given back: look again and wait for them.
+	for range 8 {
+		err := tx.q.QueryRow(ctx, sqlReserveAddressWaiting, workspace, network, allocation).Scan(&address)
+		if err == nil || !isNoRows(err) {
+			return address, err == nil, err
+		}
+		free, err := tx.FreeAddresses(ctx, workspace, []string{network})
+		if err != nil || free == 0 {
+			return "", false, err
+		}
+	}
+	return "", false, nil
+}
+
+const sqlFreeAddresses = `
+SELECT count(*)
+  FROM addresses p
+ WHERE p.workspace_id = $1 AND p.network = ANY($2) AND p.state = 'free'`
+
+// FreeAddresses counts the free addresses of some networks.
+func (r Reads) FreeAddresses(ctx context.Context, workspace uuid.UUID, networks []string) (int, error) {
+	var n int
+	err := r.q.QueryRow(ctx, sqlFreeAddresses, workspace, networks).Scan(&n)
+	return n, err
+}

@@ -1,0 +1,190 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+)
+
+// Allocation is one row of allocations, with what is shown of its unit, host
+// and address.
+type Allocation struct {
+	ID             uuid.UUID              `db:"id"`
+	WorkspaceID    uuid.UUID              `db:"workspace_id"`
+	UnitID         uuid.UUID              `db:"unit_id"`
+	Unit           string                 `db:"unit"`
+	HostID         uuid.UUID              `db:"host_id"`
+	Host           string                 `db:"host"`
+	HostState      domain.HostState       `db:"host_state"`
+	HostKey        string                 `db:"host_key"`
+	Region         string                 `db:"region"`
+	Zone           string                 `db:"zone"`
+	LoginUser      string                 `db:"login_user"`
+	UID            int64                  `db:"uid"`
+	Address        string                 `db:"address"`
+	Endpoint       *string                `db:"endpoint"`
+	Network        string                 `db:"network"`
+	SSHKeys        []string               `db:"ssh_keys"`
+	Labels         map[string]string      `db:"labels"`
+	State          domain.AllocationState `db:"state"`
+	StateMessage   string                 `db:"state_message"`
+	CPUs           string                 `db:"cpus"`
+	CPUCount       int                    `db:"cpu_count"`
+	MemoryMaxBytes int64                  `db:"memory_max_bytes"`
+	VolumeBytes    int64                  `db:"volume_bytes"`
+	CreatedBy      string                 `db:"created_by"`
+	Version        int64                  `db:"version"`
+	KeysVersion    int64                  `db:"keys_version"`
+	KeysApplied    int64                  `db:"keys_applied"`
+	ActiveJob      *uuid.UUID             `db:"active_job"`
+	CreatedAt      time.Time              `db:"created_at"`
+	UpdatedAt      time.Time              `db:"updated_at"`
+	EndedAt        *time.Time             `db:"ended_at"`
+}
+
+const sqlAllocation = `
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true`
+
+// Allocation returns an allocation by its id.
+func (r Reads) Allocation(ctx context.Context, id uuid.UUID) (Allocation, error) {
+	return first[Allocation](ctx, r.q, domain.ErrNotFound, sqlAllocation+" AND a.id = $1", id)
+}
+
+// LiveAllocationsOfHost returns the allocations of a host that have not ended.
+func (r Reads) LiveAllocationsOfHost(ctx context.Context, host uuid.UUID) ([]Allocation, error) {
+	return collect[Allocation](ctx, r.q, sqlAllocation+" AND a.host_id = $1 AND a.ended_at IS NULL ORDER BY a.created_at, a.id", host)
+}
+
+// AllocationFilter narrows a list of allocations.
+type AllocationFilter struct {
+	WorkspaceID      uuid.UUID
+	State, LoginUser string // State "live": all that have not ended
+	HostID           *uuid.UUID
+	After            *Position // Time: created_at
+	Limit            int
+}
+
+// Allocations lists allocations, newest first.
+func (r Reads) Allocations(ctx context.Context, f AllocationFilter) ([]Allocation, error) {
+	l := newList(sqlAllocation).and("a.workspace_id = ?", f.WorkspaceID).andIf(f.LoginUser, "a.login_user = ?")
+	if f.State == "live" {
+		l.and("a.ended_at IS NULL")
+	} else {
+		l.andIf(f.State, "a.state = ?")
+	}
+	if f.HostID != nil {
+		l.and("a.host_id = ?", *f.HostID)
+	}
+	if f.After != nil {
+		l.and("(a.created_at, a.id) < (?, ?)", f.After.Time, f.After.ID)
+	}
+	sql, args := l.page("a.created_at DESC, a.id DESC", f.Limit)
+	return collect[Allocation](ctx, r.q, sql, args...)
+}
+
+const sqlInsertAllocation = `
+INSERT INTO allocations (id, workspace_id, unit_id, host_id, login_user, uid, address, network, ssh_keys, labels, state, created_by)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
+
+// ErrLoginTaken says that another allocation on the host logs in under the
+// same name, committed since the unit was picked.
+var ErrLoginTaken = domain.Conflictf("login_user_taken", "another allocation on this host has this login user")
+
+// InsertAllocation adds an allocation.
+func (tx *Tx) InsertAllocation(ctx context.Context, a Allocation) error {
+	_, err := tx.exec(ctx, sqlInsertAllocation, a.ID, a.WorkspaceID, a.UnitID, a.HostID, a.LoginUser, a.UID, a.Address, a.Network,
+		a.SSHKeys, a.Labels, a.State, a.CreatedBy)
+	if _, dup := uniqueViolation(err); dup {
+		return ErrLoginTaken
+	}
+	if err != nil {
+		return fmt.Errorf("insert allocation: %w", err)
+	}
+	return nil
+}
+
+const sqlMoveAllocation = `
+UPDATE allocations
+   SET state = $3, state_message = $4, version = version + 1, updated_at = now(),
+       ended_at = CASE WHEN $3 IN ('deallocated', 'lost') THEN now() END
+ WHERE id = $1 AND state = $2`
+
+// MoveAllocation takes an allocation through its lifecycle.
+func (tx *Tx) MoveAllocation(ctx context.Context, id uuid.UUID, from domain.AllocationState, on domain.Event, message string) (domain.AllocationState, error) {
+	to, err := domain.AllocationLifecycle.Next(from, on)
+	if err != nil || to == from {
+		return to, err
+	}
+	return to, tx.one(ctx, movedMeanwhile("allocation"), sqlMoveAllocation, id, from, to, message)
+}
+
+const sqlReplaceKeys = `
+UPDATE allocations
+   SET ssh_keys = $2, keys_version = keys_version + 1, version = version + 1, updated_at = now()
+ WHERE id = $1 AND state = 'allocated'`
+
+// ReplaceKeys stores other keys; the job that follows brings them to the host.
+func (tx *Tx) ReplaceKeys(ctx context.Context, id uuid.UUID, keys []string) error {
+	return tx.one(ctx, movedMeanwhile("allocation"), sqlReplaceKeys, id, keys)
+}
+
+const sqlKeysApplied = `
+UPDATE allocations
+   SET keys_applied = $2, updated_at = now()
+ WHERE id = $1 AND keys_applied < $2`
+
+// KeysApplied notes which version of the keys is on the host.
+func (tx *Tx) KeysApplied(ctx context.Context, id uuid.UUID, version int64) error {
+	_, err := tx.exec(ctx, sqlKeysApplied, id, version)
+	return err
+}
+
+const sqlInsertUID = `
+INSERT INTO uids (uid, allocation_id)
+SELECT c.uid, $2
+  FROM unnest($1::INT8[]) AS c(uid)
+ WHERE NOT EXISTS (SELECT 1 FROM uids t WHERE t.uid = c.uid)
+ LIMIT 1
+ON CONFLICT (uid) DO NOTHING
+RETURNING uid`
+
+const sqlLowestFreeUID = `
+SELECT c.uid
+  FROM generate_series($1::INT8, $2::INT8) AS c(uid)
+ WHERE NOT EXISTS (SELECT 1 FROM uids t WHERE t.uid = c.uid)
+ LIMIT 1`
+
+// TakeUID takes the first of the candidates that was never given to anyone;
+// false if all of them were.
+func (tx *Tx) TakeUID(ctx context.Context, candidates []int64, allocation uuid.UUID) (int64, bool, error) {
+	var uid int64
+	err := tx.q.QueryRow(ctx, sqlInsertUID, candidates, allocation).Scan(&uid)
+	if isNoRows(err) {
+		return 0, false, nil
+	}
+	return uid, err == nil, err
+}
+
+// LowestFreeUID finds a UID of a range that was never given; false if there is
+// none. It reads the whole range: a last resort.
+func (r Reads) LowestFreeUID(ctx context.Context, first, last int64) (int64, bool, error) {
+	var uid int64
+	err := r.q.QueryRow(ctx, sqlLowestFreeUID, first, last).Scan(&uid)
+	if isNoRows(err) {
+		return 0, false, nil
+	}
+	return uid, err == nil, err
+}

@@ -1,0 +1,223 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/cockroachdb/cockroach-go/v2/crdb"
+	crdbpgx "github.com/cockroachdb/cockroach-go/v2/crdb/crdbpgxv5"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// ErrCommitUnknown says that the connection broke while a COMMIT was under
+// way: the transaction may have been applied or not. An idempotency key, or a
+// look at the rows, settles it.
+var ErrCommitUnknown = errors.New("the answer to COMMIT was lost")
+
+// ErrLost says that a job's attempt is no longer the caller's: its lease ran
+// out and another worker took it over, or it was ended.
+var ErrLost = errors.New("the job's lease is lost")
+
+// querier is what a pool and a transaction have in common.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// Reads is everything that can be read, inside a transaction or outside.
+type Reads struct{ q querier }
+
+// DB is the database.
+type DB struct {
+	Reads
+	pool      *pgxpool.Pool
+	cockroach bool
+	version   string
+	retries   func() // told of every retry of a transaction; may be nil
+}
+
+// Tx is one transaction: all that can be written.
+type Tx struct {
+	Reads
+	tx pgx.Tx
+}
+
+// Open connects and looks once what database it is.
+func Open(ctx context.Context, url string) (*DB, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errors.New("the database URL can't be read") // pgx's text may hold the password
+	}
+	if cfg.MaxConns < 16 {
+		cfg.MaxConns = 16
+	}
+	cfg.ConnConfig.ConnectTimeout = 10 * time.Second
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	db := &DB{Reads: Reads{pool}, pool: pool}
+	if err := pool.QueryRow(ctx, `SELECT version()`).Scan(&db.version); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("ask the database for its version: %w", err)
+	}
+	db.cockroach = strings.Contains(db.version, "CockroachDB")
+	return db, nil
+}
+
+// Close closes all connections.
+func (db *DB) Close() { db.pool.Close() }
+
+// Version is what the database says of itself.
+func (db *DB) Version() string { return db.version }
+
+// Cockroach tells whether it is a CockroachDB.
+func (db *DB) Cockroach() bool { return db.cockroach }
+
+// OnRetry sets a function that is told of every retry of a transaction.
+func (db *DB) OnRetry(f func()) { db.retries = f }
+
+// Ping asks the database for an answer.
+func (db *DB) Ping(ctx context.Context) error { return db.pool.Ping(ctx) }
+
+const maxTries = 20
+
+// InTx runs f in one transaction and commits. f may run more than once, so it
+// only talks to the database and assigns. Errors that f returns are wrapped,
+// never replaced, or a retry is not recognised.
+//
+// On CockroachDB it is the vendor's retry loop at SERIALIZABLE. On PostgreSQL
+// that loop must not be used (it takes RELEASE for the commit and retries
+// inside an old snapshot): here each try is a fresh BEGIN at READ COMMITTED.
+func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error {
+	if db.cockroach {
+		return db.cockroachTx(ctx, f)
+	}
+	for try := 1; ; try++ {
+		err := db.postgresTx(ctx, f)
+		if err == nil || !retryable(err) || try == maxTries {
+			return err
+		}
+		if db.retries != nil {
+			db.retries()
+		}
+		pause := time.Duration(rand.Int64N(int64(time.Millisecond) << min(try, 8)))
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w, while waiting to retry: %w", ctx.Err(), err)
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (db *DB) cockroachTx(ctx context.Context, f func(*Tx) error) error {
+	tries := 0
+	err := crdbpgx.ExecuteTx(ctx, db.pool, pgx.TxOptions{IsoLevel: pgx.Serializable}, func(tx pgx.Tx) error {
+		if tries++; tries > 1 && db.retries != nil {
+			db.retries()
+		}
+		return f(&Tx{Reads{tx}, tx})
+	})
+	var ambiguous *crdb.AmbiguousCommitError
+	if errors.As(err, &ambiguous) || sqlState(err) == "40003" {
+		return fmt.Errorf("%w: %w", ErrCommitUnknown, err)
+	}
+	return err
+}
+
+func (db *DB) postgresTx(ctx context.Context, f func(*Tx) error) error {
+	tx, err := db.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	if err := f(&Tx{Reads{tx}, tx}); err != nil {
+		rollback, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		_ = tx.Rollback(rollback) // the connection is dropped if this fails, which rolls back too
+		return err
+	}
+	return commitError(tx.Commit(ctx))
+}
+
+// commitError tells a COMMIT that the server refused from one whose answer
+// never came.
+func commitError(err error) error {
+	var pg *pgconn.PgError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &pg), errors.Is(err, pgx.ErrTxCommitRollback), errors.Is(err, pgx.ErrTxClosed):
+		return fmt.Errorf("commit: %w", err)
+	default:
+		return fmt.Errorf("%w: %w", ErrCommitUnknown, err)
+	}
+}
+
+func retryable(err error) bool {
+	s := sqlState(err)
+	return s == "40001" || s == "40P01"
+}
+
+func sqlState(err error) string {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code
+	}
+	return ""
+}
+
+// uniqueViolation tells whether err is a second row under a unique key, and
+// which constraint or index it is.
+func uniqueViolation(err error) (constraint string, ok bool) {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.Code == "23505" {
+		return pg.ConstraintName, true
+	}
+	return "", false
+}
+
+func (tx *Tx) exec(ctx context.Context, sql string, args ...any) (int64, error) {
+	tag, err := tx.tx.Exec(ctx, sql, args...)
+	return tag.RowsAffected(), err
+}
+
+// one runs a statement that must touch exactly one row.
+func (tx *Tx) one(ctx context.Context, ifNone error, sql string, args ...any) error {
+	n, err := tx.exec(ctx, sql, args...)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return ifNone
+	}
+	return nil
+}
+
+func collect[T any](ctx context.Context, q querier, sql string, args ...any) ([]T, error) {
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
+}
+
+func first[T any](ctx context.Context, q querier, ifNone error, sql string, args ...any) (T, error) {
+	var none T
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		return none, err
+	}
+	v, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return none, ifNone
+	}
+	return v, err
+}
+
+func isNoRows(err error) bool { return errors.Is(err, pgx.ErrNoRows) }

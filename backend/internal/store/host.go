@@ -1,0 +1,244 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+)
+
+// Host is one row of hosts, with what is shown beside it.
+type Host struct {
+	ID              uuid.UUID         `db:"id"`
+	WorkspaceID     uuid.UUID         `db:"workspace_id"`
+	OrganizationID  uuid.UUID         `db:"organization_id"`
+	Name            string            `db:"name"`
+	Address         string            `db:"address"`
+	Port            int               `db:"port"`
+	AdminUser       string            `db:"admin_user"`
+	Region          string            `db:"region"`
+	Zone            string            `db:"zone"`
+	Networks        []string          `db:"networks"`
+	Labels          map[string]string `db:"labels"`
+	Profile         string            `db:"profile"`
+	Purpose         string            `db:"purpose"`
+	TrustOnFirstUse bool              `db:"trust_on_first_use"`
+	HostKey         string            `db:"host_key"`
+	OfferedHostKey  string            `db:"offered_host_key"`
+	State           domain.HostState  `db:"state"`
+	Health          domain.HostHealth `db:"health"`
+	HealthMessage   string            `db:"health_message"`
+	HealthAt        *time.Time        `db:"health_at"`
+	MachineID       *string           `db:"machine_id"`
+	Facts           *domain.Facts     `db:"facts"`
+	FactsAt         *time.Time        `db:"facts_at"`
+	Layout          *domain.Layout    `db:"layout"`
+	NextOrdinal     int               `db:"next_ordinal"`
+	Incarnation     uuid.UUID         `db:"incarnation"`
+	Version         int64             `db:"version"`
+	CreatedAt       time.Time         `db:"created_at"`
+	UpdatedAt       time.Time         `db:"updated_at"`
+	RemovedAt       *time.Time        `db:"removed_at"`
+	FenceNumber     int64             `db:"fence_number"`
+	Units           map[string]int    `db:"units"`
+	ActiveJob       *uuid.UUID        `db:"active_job"`
+	LiveAllocations int               `db:"live_allocations"`
+}
+
+const sqlHost = `
+SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+       h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.version, h.created_at, h.updated_at, h.removed_at,
+       COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+                   FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
+       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
+  FROM hosts h
+ WHERE true`
+
+// Host returns a host by its id, removed or not.
+func (r Reads) Host(ctx context.Context, id uuid.UUID) (Host, error) {
+	return first[Host](ctx, r.q, domain.ErrNotFound, sqlHost+" AND h.id = $1", id)
+}
+
+// HostByName returns the host of this name that is not removed.
+func (r Reads) HostByName(ctx context.Context, name string) (Host, error) {
+	return first[Host](ctx, r.q, domain.ErrNotFound, sqlHost+" AND h.name = $1 AND h.removed_at IS NULL", name)
+}
+
+// HostFilter narrows a list of hosts.
+type HostFilter struct {
+	WorkspaceID                 uuid.UUID
+	State, Region, Zone, Search string
+	After                       *Position // Text: name
+	Limit                       int
+}
+
+// Hosts lists hosts by name.
+func (r Reads) Hosts(ctx context.Context, f HostFilter) ([]Host, error) {
+	l := newList(sqlHost).and("h.workspace_id = ?", f.WorkspaceID).and("h.removed_at IS NULL")
+	l.andIf(f.State, "h.state = ?").andIf(f.Region, "h.region = ?").andIf(f.Zone, "h.zone = ?")
+	if f.Search != "" {
+		l.and("(position(? IN h.name) > 0 OR position(? IN h.address) > 0)", f.Search, f.Search)
+	}
+	if f.After != nil {
+		l.and("(h.name, h.id) > (?, ?)", f.After.Text, f.After.ID)
+	}
+	sql, args := l.page("h.name, h.id", f.Limit)
+	return collect[Host](ctx, r.q, sql, args...)
+}
+
+const sqlInsertHost = `
+INSERT INTO hosts (id, workspace_id, organization_id, name, address, port, admin_user, region, zone, networks, labels,
+                   profile, trust_on_first_use, host_key, state, incarnation)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
+
+const sqlInsertHostLock = `
+INSERT INTO host_locks (host_id)
+VALUES ($1)`
+
+// InsertHost adds a host; a name in use is a Conflict.
+func (tx *Tx) InsertHost(ctx context.Context, h Host) error {
+	_, err := tx.exec(ctx, sqlInsertHost, h.ID, h.WorkspaceID, h.OrganizationID, h.Name, h.Address, h.Port, h.AdminUser, h.Region,
+		h.Zone, h.Networks, h.Labels, h.Profile, h.TrustOnFirstUse, h.HostKey, h.State, h.Incarnation)
+	if _, dup := uniqueViolation(err); dup {
+		return domain.Conflictf("name_taken", "a host is already called %q", h.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("insert host: %w", err)
+	}
+	_, err = tx.exec(ctx, sqlInsertHostLock, h.ID)
+	return err
+}
+
+const sqlMoveHost = `
+UPDATE hosts
+   SET state = $3, version = version + 1, updated_at = now()
+ WHERE id = $1 AND state = $2 AND removed_at IS NULL`
+
+// MoveHost takes a host through its lifecycle and returns its new state.
+func (tx *Tx) MoveHost(ctx context.Context, id uuid.UUID, from domain.HostState, on domain.Event) (domain.HostState, error) {
+	to, err := domain.HostLifecycle.Next(from, on)
+	if err != nil || to == from {
+		return to, err
+	}
+	return to, tx.one(ctx, movedMeanwhile("host"), sqlMoveHost, id, from, to)
+}
+
+func movedMeanwhile(noun string) error {
+	return domain.Conflictf(noun+"_changed", "the %s changed in the meantime; look at it again", noun)
+}
+
+const sqlSetHostKey = `
+UPDATE hosts
+   SET host_key = $2, offered_host_key = '', version = version + 1, updated_at = now()
+ WHERE id = $1 AND removed_at IS NULL AND host_key = $3`
+
+// SetHostKey confirms a key in the place of another (” before the first).
+func (tx *Tx) SetHostKey(ctx context.Context, id uuid.UUID, key, instead string) error {
+	return tx.one(ctx, movedMeanwhile("host"), sqlSetHostKey, id, key, instead)
+}
+
+const sqlOfferHostKey = `
+UPDATE hosts
+   SET offered_host_key = $2, version = version + 1, updated_at = now()
+ WHERE id = $1`
+
+// OfferHostKey notes the key that a host showed and that a person must confirm.
+func (tx *Tx) OfferHostKey(ctx context.Context, id uuid.UUID, key string) error {
+	return tx.one(ctx, domain.ErrNotFound, sqlOfferHostKey, id, key)
+}
+
+const sqlSetHostFacts = `
+UPDATE hosts
+   SET facts = $2, facts_at = now(), machine_id = $3, health = 'healthy', health_message = '', health_at = now(),
+       version = version + 1, updated_at = now()
+ WHERE id = $1`
+
+// SetHostFacts stores what a probe read. A machine that is registered already
+// is a Conflict.
+func (tx *Tx) SetHostFacts(ctx context.Context, id uuid.UUID, f domain.Facts) error {
+	err := tx.one(ctx, domain.ErrNotFound, sqlSetHostFacts, id, f, f.MachineID)
+	if _, dup := uniqueViolation(err); dup {
+		return domain.Conflictf(domain.ErrCodeDuplicate, "the machine with id %s is already registered", f.MachineID)
+	}
+	return err
+}
+
+const sqlSetHostHealth = `
+UPDATE hosts
+   SET health = $2, health_message = $3, health_at = now()
+ WHERE id = $1`
+
+// SetHostHealth notes what a job just saw of a host.
+func (tx *Tx) SetHostHealth(ctx context.Context, id uuid.UUID, health domain.HostHealth, message string) error {
+	return tx.one(ctx, domain.ErrNotFound, sqlSetHostHealth, id, health, message)
+}
+
+const sqlSetHostLayout = `
+UPDATE hosts
+   SET layout = $2, next_ordinal = $3, version = version + 1, updated_at = now()
+ WHERE id = $1 AND state = $4 AND version = $5`
+
+// SetHostLayout stores a layout that was computed from this version of the host.
+func (tx *Tx) SetHostLayout(ctx context.Context, h Host, l domain.Layout, nextOrdinal int) error {
+	return tx.one(ctx, movedMeanwhile("host"), sqlSetHostLayout, h.ID, l, nextOrdinal, h.State, h.Version)
+}
+
+const sqlSetVolumeGroups = `
+UPDATE hosts
+   SET facts = jsonb_set(facts, '{volume_groups}', $2), updated_at = now()
+ WHERE id = $1 AND facts IS NOT NULL`
+
+// SetVolumeGroups renews the part of a host's facts that initialization changed.
+func (tx *Tx) SetVolumeGroups(ctx context.Context, id uuid.UUID, groups []domain.VolumeGroup) error {
+	_, err := tx.exec(ctx, sqlSetVolumeGroups, id, groups)
+	return err
+}
+
+const sqlRemoveHost = `
+UPDATE hosts
+   SET removed_at = now(), version = version + 1, updated_at = now()
+ WHERE id = $1 AND state = $2 AND removed_at IS NULL`
+
+// RemoveHost takes a host in this state out of every list.
+func (tx *Tx) RemoveHost(ctx context.Context, id uuid.UUID, in domain.HostState) error {
+	return tx.one(ctx, movedMeanwhile("host"), sqlRemoveHost, id, in)
+}
+
+const sqlLockHost = `
+UPDATE host_locks
+   SET number = number + 1, job_id = $2, attempt = $3, taken_at = now()
+ WHERE host_id = $1 AND (job_id IS NULL OR job_id = $2)
+   AND EXISTS (SELECT 1 FROM jobs j WHERE j.id = $2 AND j.attempt = $3 AND j.state IN ('running', 'cancelling'))
+RETURNING number`
+
+// ErrHostBusy says that another job holds the host.
+var ErrHostBusy = domain.Conflictf("host_busy", "another job holds the host")
+
+// LockHost makes an attempt of a job the one holder of a host and returns the
+// number that fences all earlier ones.
+func (tx *Tx) LockHost(ctx context.Context, host, job uuid.UUID, attempt int) (int64, error) {
+	var number int64
+	err := tx.q.QueryRow(ctx, sqlLockHost, host, job, attempt).Scan(&number)
+	if isNoRows(err) {
+		return 0, ErrHostBusy
+	}
+	return number, err
+}
+
+const sqlUnlockHosts = `
+UPDATE host_locks
+   SET job_id = NULL, taken_at = NULL
+ WHERE job_id = $1 AND attempt = $2`
+
+// UnlockHosts lets go of every host that an attempt of a job holds. The number
+// stays: the next holder's is higher.
+func (tx *Tx) UnlockHosts(ctx context.Context, job uuid.UUID, attempt int) error {
+	_, err := tx.exec(ctx, sqlUnlockHosts, job, attempt)
+	return err
+}
