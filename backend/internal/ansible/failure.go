@@ -1,0 +1,98 @@
+package ansible
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// signs are the words by which a cause shows, in the texts of ssh, sudo, Ansible's sudo plugin and our fence.
+// LC_ALL is fixed on this side, and on the host's side sudo -n and sshd do not translate for a login without a locale.
+var (
+	fenceSigns   = []string{"kloigos-fence: refused"}
+	hostKeySigns = []string{"REMOTE HOST IDENTIFICATION HAS CHANGED", "Host key verification failed", "no matching host key type found", "host key is known for"}
+	loginSigns   = []string{"Permission denied (", "Too many authentication failures"}
+	sudoSigns    = []string{
+		"Missing sudo password", "sudo: a password is required", "sudo: a terminal is required", "is not in the sudoers file",
+		"may not run sudo", "is not allowed to execute", "sudo: command not found", "sudo: not found", "Incorrect sudo password",
+	}
+)
+
+// classify reads the cause of a failure out of a host's words.
+func classify(kind EventKind, text string) FailureCode {
+	has := func(signs []string) bool {
+		return slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(text, sign) })
+	}
+	switch {
+	case kind == EventUnreachable && has(hostKeySigns):
+		return CodeHostKeyChanged
+	case kind == EventUnreachable && has(loginSigns):
+		return CodeLoginRefused
+	case has(fenceSigns):
+		return CodeFenced
+	case kind == EventUnreachable:
+		return CodeUnreachable
+	case has(sudoSigns):
+		return CodeSudoRefused
+	}
+	return CodeTaskFailed
+}
+
+// outcome is settled after all streams have ended. stopped is the code of a run that was ended from here, else "".
+func (c *collector) outcome(status superviseStatus, stopped FailureCode) Outcome {
+	out := Outcome{Results: c.results, Stats: c.stats, Usage: Usage{MaxRSSBytes: status.MaxRSSBytes, CPU: status.CPU}}
+	if out.Stats == nil {
+		out.Stats = map[string]Stats{}
+	}
+	if stopped != "" && c.stats == nil {
+		f := Failure{Code: stopped, Role: c.current.Role, Task: c.clean(c.current.Task, maxName), Message: "the run was cancelled"}
+		if stopped == CodeTimeout {
+			f.Message = "the run took longer than it may"
+		}
+		out.Failure = &f
+		out.Failures = []Failure{f}
+		return out
+	}
+	for _, f := range c.failures {
+		if s, counted := c.stats[f.Host]; !counted || s.Failed > 0 || s.Unreachable > 0 {
+			out.Failures = append(out.Failures, f)
+		}
+	}
+	if len(out.Failures) == 0 {
+		if message := c.unexplained(status); message != "" {
+			out.Failures = []Failure{{Code: CodePlaybookError, Role: c.current.Role, Task: c.clean(c.current.Task, maxName), Message: message}}
+		}
+	}
+	if len(out.Failures) > 0 {
+		out.Failure = &out.Failures[0]
+	}
+	return out
+}
+
+// unexplained finds what is wrong where no task has failed; "" is a success. A run counts as one only if Ansible said
+// so, came to its end, and did something on every host.
+func (c *collector) unexplained(status superviseStatus) string {
+	switch {
+	case c.problem != "":
+		return c.problem
+	case status.Signal != 0:
+		return strings.TrimSpace(fmt.Sprintf("ansible-playbook was killed by signal %d\n%s", status.Signal, c.stderr))
+	case status.Exit != 0:
+		message := c.stderr
+		if at := strings.Index(message, "ERROR!"); at >= 0 {
+			message = strings.TrimSpace(message[at+len("ERROR!"):])
+		}
+		if message = strings.TrimSpace(message); message == "" {
+			message = fmt.Sprintf("ansible-playbook ended with %d", status.Exit)
+		}
+		return message
+	case c.stats == nil:
+		return "ansible-playbook ended without its statistics"
+	}
+	for host := range c.hosts {
+		if _, ok := c.stats[host]; !ok {
+			return "no task was run on host " + host
+		}
+	}
+	return ""
+}

@@ -1,0 +1,295 @@
+package ansible
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/apenella/go-ansible/v2/pkg/execute"
+)
+
+// Config of [NewRunner]. Its zero value is usable.
+type Config struct {
+	// RunRoot holds the directories of the runs. It must be short (see maxRunRoot) and belong to us alone, 0700; it
+	// is made if its parent exists. Default: a directory on a memory file system where there is one.
+	RunRoot string
+	// AnsibleBin is ansible-playbook; default: the one on the PATH.
+	AnsibleBin string
+	// SelfExe is the program whose main calls Supervise for SuperviseArg. Default: this very binary, also when its
+	// file has been replaced since it started.
+	SelfExe string
+	// Forks is how many hosts of one play are worked on at a time; default 5. Each costs some 22 MiB.
+	Forks int
+	// ConnectTimeout of ssh; default 10 s.
+	ConnectTimeout time.Duration
+	// Nice is added to the priority of plays, so that they leave the processors to the API; default 5.
+	Nice int
+	// Grace is how long a cancelled play has between SIGTERM and SIGKILL; default 500 ms.
+	Grace time.Duration
+	// MemoryLimit of the address space of each process, in bytes: a hostile host may answer without end. Default 4 GiB.
+	MemoryLimit uint64
+}
+
+// Supervised is the real [Runner].
+type Supervised struct{ config Config }
+
+var _ Runner = (*Supervised)(nil)
+
+// NewRunner checks what a run needs, so that a wrong installation shows at the start.
+func NewRunner(c Config) (*Supervised, error) {
+	if c.RunRoot == "" {
+		c.RunRoot = defaultRunRoot()
+	}
+	c.RunRoot = filepath.Clean(c.RunRoot)
+	if c.AnsibleBin == "" {
+		c.AnsibleBin = "ansible-playbook"
+	}
+	var err error
+	if c.AnsibleBin, err = exec.LookPath(c.AnsibleBin); err != nil {
+		return nil, fmt.Errorf("set up the Ansible runner: %w", err)
+	}
+	if c.AnsibleBin, err = filepath.Abs(c.AnsibleBin); err != nil {
+		return nil, fmt.Errorf("set up the Ansible runner: %w", err)
+	}
+	if c.SelfExe == "" {
+		c.SelfExe = "/proc/self/exe"
+	}
+	setDefault(&c.Forks, 5)
+	setDefault(&c.ConnectTimeout, 10*time.Second)
+	setDefault(&c.Nice, 5)
+	setDefault(&c.Grace, 500*time.Millisecond)
+	setDefault(&c.MemoryLimit, 4<<30)
+	if err := ensureRunRoot(c.RunRoot); err != nil {
+		return nil, fmt.Errorf("set up the Ansible runner: %w", err)
+	}
+	return &Supervised{config: c}, nil
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Sweep is [SweepRuns] for this runner's directory; to be called once when a backend starts.
+func (s *Supervised) Sweep() (int, error) { return SweepRuns(s.config.RunRoot) }
+
+// Run implements [Runner].
+func (s *Supervised) Run(ctx context.Context, play Play, sink func(Event)) (Outcome, error) {
+	if err := play.Validate(); err != nil {
+		return Outcome{}, err
+	}
+	begun := time.Now()
+	dir, err := newRunDir(s.config.RunRoot)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("run play %s: %w", play.Name, err)
+	}
+	run := &supervisedRun{config: &s.config, play: &play, dir: dir, collect: newCollector(&play, sink)}
+	err = run.prepare()
+	if err == nil {
+		err = run.Execute(ctx)
+	}
+	if removeErr := dir.remove(); err == nil && removeErr != nil {
+		err = fmt.Errorf("remove run directory: %w", removeErr)
+	}
+	if err != nil {
+		return Outcome{}, fmt.Errorf("run play %s: %w", play.Name, err)
+	}
+	run.outcome.Usage.Elapsed = time.Since(begun)
+	run.finish()
+	return run.outcome, nil
+}
+
+// secrets are all strings that no event may show.
+func (p *Play) secrets() []string {
+	secrets := append([]string{}, p.Secrets...)
+	for i := range p.Hosts {
+		secrets = append(secrets, keySecrets(p.Hosts[i].PrivateKey)...)
+	}
+	return secrets
+}
+
+// supervisedRun is one run; it is go-ansible's Executor of the command that go-ansible has built.
+type supervisedRun struct {
+	config  *Config
+	play    *Play
+	dir     *runDir
+	collect *collector
+	outcome Outcome
+}
+
+var _ execute.Executor = (*supervisedRun)(nil)
+
+// prepare fills the run's directory.
+func (r *supervisedRun) prepare() error {
+	bundle := r.play.Bundle
+	if r.play.Unpack != nil {
+		bundle = r.dir.file(bundleDirectory)
+		if err := os.Mkdir(bundle, 0o700); err != nil {
+			return fmt.Errorf("prepare: %w", err)
+		}
+		if err := r.play.Unpack(bundle); err != nil {
+			return fmt.Errorf("prepare: %w", err)
+		}
+	}
+	for _, name := range []string{"tmp", "ansible", "callback"} {
+		if err := os.Mkdir(r.dir.file(name), 0o700); err != nil {
+			return fmt.Errorf("prepare: %w", err)
+		}
+	}
+	keyFiles := make([]string, len(r.play.Hosts))
+	for i := range r.play.Hosts {
+		name := keyFilePrefix + strconv.Itoa(i)
+		keyFiles[i] = r.dir.file(name)
+		// ssh wants a line break at the end.
+		if err := r.dir.write(name, append([]byte(strings.TrimSpace(string(r.play.Hosts[i].PrivateKey))), '\n')); err != nil {
+			return err
+		}
+	}
+	argv, err := r.config.commandLine(r.play, r.dir, bundle)
+	if err != nil {
+		return err
+	}
+	files := map[string]func() ([]byte, error){
+		varsFile:       func() ([]byte, error) { return encodeVars(r.play.Vars) },
+		inventoryFile:  func() ([]byte, error) { return inventory(r.play.Hosts, keyFiles) },
+		knownHostsFile: func() ([]byte, error) { return knownHosts(r.play.Hosts) },
+		redactFile:     func() ([]byte, error) { return json.Marshal(r.play.secrets()) },
+		configFile:     func() ([]byte, error) { return []byte("[defaults]\n"), nil },
+		connectionFile: func() ([]byte, error) {
+			return json.Marshal(fixedConnection(r.play.Hosts, keyFiles, r.config.sshArgs(r.dir)))
+		},
+		filepath.Join("callback", callbackName+".py"): func() ([]byte, error) {
+			return callbackFiles.ReadFile("callback/" + callbackName + ".py")
+		},
+		specFile: func() ([]byte, error) {
+			return json.Marshal(superviseSpec{
+				Argv: argv, Env: r.config.environment(r.dir, bundle),
+				Nice: r.config.Nice, Grace: r.config.Grace, MemoryLimit: r.config.MemoryLimit,
+			})
+		},
+	}
+	for name, make := range files {
+		content, err := make()
+		if err != nil {
+			return fmt.Errorf("prepare %s: %w", name, err)
+		}
+		if err := r.dir.write(name, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Execute runs the supervisor and waits until nothing of the run is left. It implements go-ansible's Executor.
+func (r *supervisedRun) Execute(ctx context.Context) error {
+	if r.play.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.play.Timeout)
+		defer cancel()
+	}
+	pipes, err := openPipes()
+	if err != nil {
+		return fmt.Errorf("open pipes: %w", err)
+	}
+	defer pipes.close()
+	cmd := &exec.Cmd{
+		Path: r.config.SelfExe,
+		Args: []string{"kloigos-supervisor", SuperviseArg, r.dir.path},
+		Env:  []string{markName + "=" + r.dir.path, "PATH=" + systemPath},
+		Dir:  "/",
+		// A session of its own: a terminal's signals are for the backend to judge, and ssh finds no terminal to ask on.
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+		Stdin:       pipes.control.r,
+		Stdout:      pipes.stdout.w,
+		Stderr:      pipes.stderr.w,
+		ExtraFiles:  []*os.File{pipes.status.w, pipes.events.w, r.dir.lock}, // statusFD, eventsFD, lockFD
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start supervisor: %w", err)
+	}
+	pipes.closeTheirs()
+	streams := r.collect.read(pipes.events.r, pipes.stdout.r, pipes.stderr.r)
+	statuses := make(chan superviseStatus, 1)
+	go func() {
+		defer close(statuses)
+		var status superviseStatus
+		if json.NewDecoder(pipes.status.r).Decode(&status) == nil {
+			statuses <- status
+		}
+	}()
+	died := waitFor(ctx, cmd, pipes.control.w, r.config.Grace+killWithin+2*time.Second)
+	// After the supervisor's end nobody writes any more, unless a process hangs in the kernel; its pipes are not
+	// waited for.
+	pipes.expire(time.Second)
+	streams.Wait()
+	status, reported := <-statuses
+	if !reported {
+		left := killMarked(r.dir.path, 2*time.Second)
+		return fmt.Errorf("the supervisor died (%w); %d processes of the run are left", died, left)
+	}
+	if status.Error != "" {
+		return errors.New(status.Error)
+	}
+	if status.Left > 0 {
+		return fmt.Errorf("%d processes of the run cannot be ended", status.Left)
+	}
+	var stopped FailureCode
+	if status.Stopped {
+		stopped = CodeCancelled
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			stopped = CodeTimeout
+		}
+	}
+	r.outcome = r.collect.outcome(status, stopped)
+	return nil
+}
+
+// waitFor waits for the supervisor, and tells it to end the run when ctx is done.
+func waitFor(ctx context.Context, cmd *exec.Cmd, control *os.File, bound time.Duration) error {
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case err := <-done:
+		return errors.Join(err, errors.New("without a word"))
+	case <-ctx.Done():
+	}
+	_ = control.Close()
+	timer := time.NewTimer(bound)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return errors.Join(err, errors.New("without a word"))
+	case <-timer.C:
+		_ = cmd.Process.Kill()
+		return errors.Join(<-done, fmt.Errorf("no answer within %s", bound))
+	}
+}
+
+// finish sends the last event.
+func (r *supervisedRun) finish() {
+	var sum Stats
+	for _, s := range r.outcome.Stats {
+		sum.OK += s.OK
+		sum.Changed += s.Changed
+		sum.Failed += s.Failed
+		sum.Unreachable += s.Unreachable
+		sum.Skipped += s.Skipped
+	}
+	message := fmt.Sprintf("ok=%d changed=%d failed=%d unreachable=%d skipped=%d", sum.OK, sum.Changed, sum.Failed, sum.Unreachable, sum.Skipped)
+	if f := r.outcome.Failure; f != nil {
+		message = string(f.Code) + ": " + message
+	}
+	r.collect.mu.Lock()
+	defer r.collect.mu.Unlock()
+	r.collect.deliver(Event{Kind: EventFinished, Message: message})
+}
