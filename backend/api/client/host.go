@@ -1,0 +1,97 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+
+	"kloigos/backend/api"
+)
+
+// maxPage is the largest page that the API gives.
+const maxPage = 500
+
+// ListHosts returns one page of hosts.
+func (c *Client) ListHosts(ctx context.Context, f api.HostFilter) (api.Page[api.Host], error) {
+	return list[api.Host](ctx, c, "/hosts", f)
+}
+
+// AllHosts yields the hosts of all pages.
+func (c *Client) AllHosts(ctx context.Context, f api.HostFilter) iter.Seq2[api.Host, error] {
+	return all(func(cursor string) (api.Page[api.Host], error) {
+		f.Cursor, f.Limit = cursor, orMax(f.Limit)
+		return c.ListHosts(ctx, f)
+	})
+}
+
+func orMax(limit int) int {
+	if limit == 0 {
+		return maxPage
+	}
+	return limit
+}
+
+// RegisterHost registers a host; the job probes it.
+func (c *Client) RegisterHost(ctx context.Context, in api.RegisterHost, opts ...Option) (h api.Host, jobID string, err error) {
+	return long[api.Host](ctx, c, http.MethodPost, "/hosts", in, opts)
+}
+
+// GetHost shows a host, by id or name.
+func (c *Client) GetHost(ctx context.Context, id string) (api.Host, error) {
+	return get[api.Host](ctx, c, in("hosts", id), nil)
+}
+
+// ProbeHost reads its facts again.
+func (c *Client) ProbeHost(ctx context.Context, id string, opts ...Option) (h api.Host, jobID string, err error) {
+	return long[api.Host](ctx, c, http.MethodPost, in("hosts", id, "probe"), nil, opts)
+}
+
+// ConfirmHostKey confirms the SSH host key that it offers; the job probes it.
+func (c *Client) ConfirmHostKey(ctx context.Context, id string, body api.ConfirmHostKey, opts ...Option) (h api.Host, jobID string, err error) {
+	return long[api.Host](ctx, c, http.MethodPost, in("hosts", id, "host-key"), body, opts)
+}
+
+// SetLayout sets how it is cut into units.
+func (c *Client) SetLayout(ctx context.Context, id string, body api.SetLayout, opts ...Option) (api.Host, error) {
+	return put[api.Host](ctx, c, in("hosts", id, "layout"), body, opts)
+}
+
+// PreviewLayout computes a layout without setting it.
+func (c *Client) PreviewLayout(ctx context.Context, id string, body api.SetLayout) (api.Layout, error) {
+	return post[api.Layout](ctx, c, in("hosts", id, "layout", "preview"), body, nil)
+}
+
+// InitializeHost prepares it and its units.
+func (c *Client) InitializeHost(ctx context.Context, id string, opts ...Option) (h api.Host, jobID string, err error) {
+	return long[api.Host](ctx, c, http.MethodPost, in("hosts", id, "initialize"), nil, opts)
+}
+
+// RefenceHost initializes it, replacing another incarnation in its fence.
+func (c *Client) RefenceHost(ctx context.Context, id string, opts ...Option) (h api.Host, jobID string, err error) {
+	return long[api.Host](ctx, c, http.MethodPost, in("hosts", id, "refence"), nil, opts)
+}
+
+// DrainHost makes it take no new allocations.
+func (c *Client) DrainHost(ctx context.Context, id string, opts ...Option) (api.Host, error) {
+	return post[api.Host](ctx, c, in("hosts", id, "drain"), nil, opts)
+}
+
+// UndrainHost makes it take allocations again.
+func (c *Client) UndrainHost(ctx context.Context, id string, opts ...Option) (api.Host, error) {
+	return post[api.Host](ctx, c, in("hosts", id, "undrain"), nil, opts)
+}
+
+// DecommissionHost removes everything of Kloigos from it.
+func (c *Client) DecommissionHost(ctx context.Context, id string, opts ...Option) (h api.Host, jobID string, err error) {
+	return long[api.Host](ctx, c, http.MethodPost, in("hosts", id, "decommission"), nil, opts)
+}
+
+// DeclareHostLost declares it gone for good.
+func (c *Client) DeclareHostLost(ctx context.Context, id string, body api.DeclareLost, opts ...Option) (api.Host, error) {
+	return post[api.Host](ctx, c, in("hosts", id, "declare-lost"), body, opts)
+}
+
+// RemoveHost takes it out of the lists.
+func (c *Client) RemoveHost(ctx context.Context, id string, opts ...Option) error {
+	return remove(ctx, c, in("hosts", id), opts)
+}
