@@ -1,0 +1,12 @@
+// Package playbooks owns what Kloigos runs on hosts: the playbooks with their roles and modules, embedded into the
+// binary so that a backend can seed its database with them.
+//
+// It refuses to know how they are bundled or run; that is backend/internal/playbook and backend/internal/ansible.
+package playbooks
+
+import "embed"
+
+// Files holds every playbook (<name>/playbook.yml with its bundle.yml), roles/ and library/.
+//
+//go:embed all:host_probe all:host_initialize all:host_decommission all:unit_allocate all:unit_deallocate all:roles all:library
+var Files embed.FS

@@ -1,0 +1,238 @@
+#!/usr/bin/python
+"""The state behind the fence: whose host this is (incarnation), the newest number (token) and the log of numbers.
+
+It claims a host for one control plane and refuses a host that belongs to another, unless an operator asked for just
+that (refence). Its C(absent) takes the fence itself away, which is why it is the last thing that ever runs under it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import struct
+import time
+
+from ansible.module_utils.basic import AnsibleModule
+
+DOCUMENTATION = r"""
+module: kloigos_fence
+short_description: Claim a host for a control plane, or take the fence away
+options:
+  state: {type: str, choices: [claimed, absent], default: claimed, description: absent removes the fence and what is left of /etc/kloigos}
+  incarnation: {type: str, description: The control plane; needed for state claimed}
+  refence: {type: bool, default: false, description: Take the host from another control plane}
+author: Kloigos
+"""
+
+ROOT = "/etc/kloigos"
+STATE = ROOT + "/fence"
+LOG = "/var/log/kloigos/tokens.log"
+RUNS = "/sys/fs/cgroup/system.slice/kloigos-runs.service"
+SERVICE = "kloigos-runs.service"
+LOCK_SECONDS = 60
+END_SECONDS = 20
+
+# linux/fs.h
+FS_IOC_GETFLAGS, FS_IOC_SETFLAGS, FS_APPEND_FL = 0x80086601, 0x40086602, 0x20
+
+
+def read(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+class Fence:
+    def __init__(self, module):
+        self.module = module
+        self.check = module.check_mode
+        self.done, self.warnings = [], []
+
+    def did(self, what):
+        self.done.append(what)
+        return not self.check
+
+    def directory(self, path, mode):
+        if not os.path.isdir(path):
+            if self.did("made " + path):
+                os.mkdir(path)
+                os.chmod(path, mode)
+        elif os.stat(path).st_mode & 0o7777 != mode and self.did("set the mode of " + path):
+            os.chmod(path, mode)
+
+    def store(self, name, text):
+        path = os.path.join(STATE, name)
+        with open(path + ".new", "w", encoding="utf-8") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(text + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(path + ".new", path)
+
+    def lock(self):
+        """The wrapper's own lock, so that no execution starts while the incarnation changes."""
+        self.held = open(STATE + "/lock", "a", encoding="utf-8")
+        os.fchmod(self.held.fileno(), 0o600)
+        deadline = time.monotonic() + LOCK_SECONDS
+        while True:
+            try:
+                fcntl.flock(self.held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    self.module.fail_json(msg="the lock of the fence is busy")
+                time.sleep(0.05)
+
+    def append_only(self):
+        """Where the file system can, even root only adds lines. Where it can't, the log is an ordinary file."""
+        with open(LOG, "a", encoding="utf-8") as file:
+            flags = bytearray(8)
+            try:
+                fcntl.ioctl(file, FS_IOC_GETFLAGS, flags)
+                now = struct.unpack("l", flags)[0]
+                if now & FS_APPEND_FL:
+                    return
+                fcntl.ioctl(file, FS_IOC_SETFLAGS, struct.pack("l", now | FS_APPEND_FL))
+            except OSError:
+                return
+        self.did("made %s append-only" % LOG)
+
+    def newest_in_log(self, incarnation):
+        """A fence that was removed and comes back must not accept numbers that it had left behind."""
+        numbers = re.findall(r"^\S+ %s (\d+) \S+$" % re.escape(incarnation), read(LOG), re.M)
+        return max(map(int, numbers), default=0)
+
+    def end_runs(self):
+        groups = []
+        if os.path.isdir(RUNS):
+            groups = [entry.path for entry in os.scandir(RUNS) if entry.name.startswith("run-")]
+        for group in groups:
+            with open(group + "/cgroup.kill", "w", encoding="utf-8") as file:
+                file.write("1")
+        deadline = time.monotonic() + END_SECONDS
+        while any("populated 1" in read(group + "/cgroup.events") for group in groups):
+            if time.monotonic() > deadline:
+                self.module.fail_json(msg="runs of the other incarnation do not end")
+            time.sleep(0.05)
+
+    def claim(self, incarnation, refence):
+        current = read(STATE + "/incarnation")
+        if current and current != incarnation and not refence:
+            message = ("this host belongs to another Kloigos (incarnation %s, asked by %s); if that one is gone or was restored "
+                       "from a backup, refence the host" % (current, incarnation))
+            if not self.check:
+                self.module.fail_json(msg=message, other_incarnation=current)
+            self.module.warn(message)
+            return
+        self.directory(ROOT, 0o711)
+        self.directory(STATE, 0o700)
+        self.directory(os.path.dirname(LOG), 0o755)
+        if not os.path.exists(LOG) and self.did("made " + LOG):
+            os.close(os.open(LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o640))
+        if not os.path.exists(STATE + "/lock"):
+            self.did("made " + STATE + "/lock")
+        if self.check:
+            if current != incarnation:
+                self.did("set the incarnation to " + incarnation)
+            return
+        self.append_only()
+        self.lock()
+        current = read(STATE + "/incarnation")
+        if current == incarnation:
+            return
+        if current and not refence:
+            self.module.fail_json(msg="this host has just been claimed by another Kloigos (incarnation %s)" % current)
+        self.did("set the incarnation to " + incarnation)
+        # Without an incarnation the wrapper refuses everyone: that is the state that a cut in here leaves.
+        if current:
+            os.unlink(STATE + "/incarnation")
+            self.end_runs()
+            with open(LOG, "a", encoding="utf-8") as file:
+                file.write("%s %s 0 refence\n" % (time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), incarnation))
+        self.store("token", str(self.newest_in_log(incarnation)))
+        self.store("incarnation", incarnation)
+
+    # absent
+
+    def leave_the_cgroup(self):
+        """This very process lives in the cgroup that goes; it moves to where the login that started it lives."""
+        for line in read("/proc/%d/cgroup" % os.getppid()).splitlines():
+            path = line.partition("::")[2]
+            if path and "/run-" not in path:
+                with open("/sys/fs/cgroup%s/cgroup.procs" % path, "w", encoding="utf-8") as file:
+                    file.write(str(os.getpid()))
+                return
+        self.module.fail_json(msg="there is no cgroup to move to from the one that is to be removed")
+
+    def systemctl(self, *arguments):
+        code, out, err = self.module.run_command(["/usr/bin/systemctl"] + list(arguments))
+        if code != 0:
+            self.module.fail_json(msg="systemctl %s: %s" % (" ".join(arguments), (err or out).strip()))
+
+    def unlink(self, path):
+        if os.path.lexists(path) and self.did("removed " + path):
+            os.unlink(path)
+
+    def rmdir(self, path):
+        """Only what is empty: anything else in there is someone else's."""
+        if os.path.isdir(path) and not self.check:
+            if os.listdir(path):
+                self.warnings.append("%s is not empty and stays" % path)
+            else:
+                self.did("removed " + path)
+                os.rmdir(path)
+        elif os.path.isdir(path):
+            self.did("removed " + path)
+
+    def remove(self):
+        unit = "/etc/systemd/system/" + SERVICE
+        if os.path.exists(unit) and self.did("stopped " + SERVICE):
+            if os.path.isdir(RUNS):
+                self.leave_the_cgroup()
+                for entry in os.scandir(RUNS):
+                    if entry.is_dir():
+                        os.rmdir(entry.path)
+            self.systemctl("--quiet", "disable", "--now", SERVICE)
+        self.unlink(unit)
+        if self.done and not self.check:
+            self.systemctl("daemon-reload")
+        # The wrapper goes before its state, or a cut between the two would leave one that can only say "cannot check".
+        self.unlink("/usr/local/lib/kloigos/fence-python")
+        self.rmdir("/usr/local/lib/kloigos")
+        for name in ("incarnation", "token", "token.new", "lock"):
+            self.unlink(os.path.join(STATE, name))
+        self.rmdir(STATE)
+        self.unlink(ROOT + "/files.d/host_bootstrap.json")
+        self.rmdir(ROOT + "/files.d")
+        self.rmdir(ROOT)
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec={
+            "state": {"type": "str", "choices": ["claimed", "absent"], "default": "claimed"},
+            "incarnation": {"type": "str"},
+            "refence": {"type": "bool", "default": False},
+        },
+        required_if=[("state", "claimed", ("incarnation",))],
+        supports_check_mode=True,
+    )
+    fence = Fence(module)
+    try:
+        if module.params["state"] == "absent":
+            fence.remove()
+        else:
+            if not re.fullmatch(r"[0-9a-zA-Z-]{1,64}", module.params["incarnation"]):
+                module.fail_json(msg="the incarnation is malformed")
+            fence.claim(module.params["incarnation"], module.params["refence"])
+    except OSError as problem:
+        module.fail_json(msg=str(problem), done=fence.done)
+    diff = {"before": "", "after": "".join(line + "\n" for line in fence.done)}
+    module.exit_json(changed=bool(fence.done), done=fence.done, warnings=fence.warnings, diff=diff)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,246 @@
+#!/usr/bin/python
+"""Reads what a host is: topology, memory, disks with their signatures, uplink, what the kernel and the system can do.
+
+It only reads; it is the one module that runs on a host before Kloigos has anything there, so it relies on
+nothing but Python, sysfs, util-linux and iproute2, and says less (never fails) where one of them is missing.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import platform
+import re
+import shutil
+
+from ansible.module_utils.basic import AnsibleModule
+
+DOCUMENTATION = r"""
+module: kloigos_probe
+short_description: Read the facts that a layout and its checks need
+description:
+  - Returns C(kloigos_result) with the CPU topology, memory per NUMA node, whole disks, volume groups, uplink and capabilities.
+author: Kloigos
+"""
+
+# Not disks that a volume group can be made on, or views of ones that are listed already.
+SKIPPED_DISKS = re.compile(r"^(loop|ram|zram|dm-|md|sr|fd|nbd|drbd)\d*")
+# Of the links that udev makes for a disk, the one that says most to a person comes first. Links of LVM and device mapper
+# name the content, not the disk, and go away with it.
+BY_ID_ORDER = ("nvme-", "ata-", "scsi-", "virtio-", "usb-", "mmc-", "wwn-")
+BY_ID_CONTENT = ("dm-", "lvm-pv-uuid-", "md-")
+
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def read(path, default=""):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read().strip("\x00 \n\t")
+    except OSError:
+        return default
+
+
+def number(path, default=0):
+    try:
+        return int(read(path))
+    except ValueError:
+        return default
+
+
+def cpu_set(text):
+    cpus = set()
+    for part in filter(None, text.strip().split(",")):
+        first, _dash, last = part.partition("-")
+        cpus.update(range(int(first), int(last or first) + 1))
+    return cpus
+
+
+class Probe:
+    def __init__(self, module):
+        self.module = module
+
+    def json_of(self, argv):
+        """Output of a tool that speaks JSON; None when the tool is missing or says nothing."""
+        binary = shutil.which(argv[0], path=SYSTEM_PATH)
+        if binary is None:
+            return None
+        code, out, _err = self.module.run_command([binary] + argv[1:], environ_update={"LC_ALL": "C"})
+        if code != 0 or not out.strip():
+            return None
+        try:
+            return json.loads(out)
+        except ValueError:
+            return None
+
+    def os_release(self):
+        fields = {}
+        for line in read("/etc/os-release").splitlines():
+            key, equals, value = line.partition("=")
+            if equals:
+                fields[key] = value.strip().strip("\"'")
+        return {"id": fields.get("ID", ""), "version_id": fields.get("VERSION_ID", ""), "name": fields.get("PRETTY_NAME", "")}
+
+    def topology(self):
+        online = cpu_set(read("/sys/devices/system/cpu/online", "0"))
+        nodes, node_of = [], {}
+        for path in sorted(glob.glob("/sys/devices/system/node/node[0-9]*"), key=lambda p: int(p.rsplit("node", 1)[1])):
+            node = int(path.rsplit("node", 1)[1])
+            memory = re.search(r"MemTotal:\s+(\d+) kB", read(path + "/meminfo"))
+            cpus = read(path + "/cpulist")
+            nodes.append({"node": node, "cpus": cpus, "memory_bytes": int(memory.group(1)) * 1024 if memory else 0})
+            for cpu in cpu_set(cpus):
+                node_of[cpu] = node
+        memory = re.search(r"MemTotal:\s+(\d+) kB", read("/proc/meminfo"))
+        memory_bytes = int(memory.group(1)) * 1024 if memory else 0
+        if not nodes:  # a kernel without NUMA has one node that it does not show
+            nodes = [{"node": 0, "cpus": read("/sys/devices/system/cpu/online", "0"), "memory_bytes": memory_bytes}]
+        cpus = []
+        for cpu in sorted(online):
+            base = "/sys/devices/system/cpu/cpu%d/topology/" % cpu
+            cpus.append({
+                "cpu": cpu,
+                "node": node_of.get(cpu, 0),
+                "socket": max(number(base + "physical_package_id"), 0),
+                "core": max(number(base + "core_id"), 0),
+            })
+        return {"cpus": cpus, "nodes": nodes, "memory_bytes": memory_bytes}
+
+    def busy_numbers(self):
+        """major:minor of everything mounted, and the paths of swap devices."""
+        numbers, swaps = set(), set()
+        for line in read("/proc/self/mountinfo").splitlines():
+            fields = line.split()
+            if len(fields) > 2:
+                numbers.add(fields[2])
+        for line in read("/proc/swaps").splitlines()[1:]:
+            swaps.add(os.path.realpath(line.split()[0]))
+        return numbers, swaps
+
+    def in_use(self, sys_path, busy):
+        numbers, swaps = busy
+        if read(sys_path + "/dev") in numbers or "/dev/" + os.path.basename(sys_path) in swaps:
+            return True
+        below = [p for p in glob.glob(sys_path + "/*") if os.path.exists(p + "/partition")]
+        below += [os.path.realpath(p) for p in glob.glob(sys_path + "/holders/*")]
+        return any(self.in_use(p, busy) for p in below)
+
+    def signatures(self, device):
+        """Types of every signature on the disk itself. A disk that can't be read counts as one that carries something."""
+        answer = self.json_of(["wipefs", "--json", "--no-act", device])
+        if answer is None:
+            try:
+                with open(device, "rb") as file:
+                    file.read(512)
+            except OSError:
+                return ["unreadable"]
+            return [] if shutil.which("wipefs", path=SYSTEM_PATH) else ["unknown"]
+        found = []
+        for entry in answer.get("signatures", []):
+            if entry.get("type") and entry["type"] not in found:
+                found.append(entry["type"])
+        return found
+
+    def by_id(self, device):
+        links = []
+        for link in glob.glob("/dev/disk/by-id/*"):
+            name = os.path.basename(link)
+            if os.path.realpath(link) == device and not name.startswith(BY_ID_CONTENT):
+                rank = next((i for i, prefix in enumerate(BY_ID_ORDER) if name.startswith(prefix)), len(BY_ID_ORDER))
+                links.append((rank, len(name), link))
+        return min(links)[2] if links else ""
+
+    def devices(self):
+        found, busy = [], self.busy_numbers()
+        for sys_link in sorted(glob.glob("/sys/block/*")):
+            name = os.path.basename(sys_link)
+            size = number(sys_link + "/size") * 512
+            device = "/dev/" + name.replace("!", "/")
+            if SKIPPED_DISKS.match(name) or size == 0 or not os.path.exists(device):
+                continue
+            sys_path = os.path.realpath(sys_link)
+            found.append({
+                "path": device,
+                "by_id": self.by_id(device),
+                "size_bytes": size,
+                "rotational": number(sys_path + "/queue/rotational") == 1,
+                "discard": number(sys_path + "/queue/discard_max_bytes") > 0,
+                "read_only": number(sys_path + "/ro") == 1,
+                "model": read(sys_path + "/device/model"),
+                "serial": read(sys_path + "/serial") or read(sys_path + "/device/serial"),
+                "signatures": self.signatures(device),
+                "mounted": self.in_use(sys_path, busy),
+                "partitions": len(glob.glob(sys_path + "/*/partition")),
+            })
+        return found
+
+    def volume_groups(self):
+        answer = self.json_of(["vgs", "--reportformat", "json", "--units", "b", "--nosuffix", "-o", "vg_name,vg_size,vg_free"])
+        groups = []
+        for report in (answer or {}).get("report", []):
+            for group in report.get("vg", []):
+                groups.append({"name": group["vg_name"], "size_bytes": int(group["vg_size"]), "free_bytes": int(group["vg_free"])})
+        return groups
+
+    def uplink(self):
+        nothing = {"interface": "", "address": "", "prefix": 0, "gateway": ""}
+        routes = self.json_of(["ip", "-j", "-4", "route", "show", "default"]) or []
+        routes = [r for r in routes if r.get("dev")]
+        if not routes:
+            return nothing
+        route = min(routes, key=lambda r: r.get("metric", 0))
+        found = dict(nothing, interface=route["dev"], gateway=route.get("gateway", ""))
+        for link in self.json_of(["ip", "-j", "-4", "address", "show", "dev", route["dev"]]) or []:
+            addresses = [a for a in link.get("addr_info", []) if a.get("scope") == "global"]
+            # A unit's floating /32 lies on the same link; the host's own address is the one with a network.
+            own = [a for a in addresses if a.get("prefixlen", 32) < 32 and not a.get("secondary")] or addresses
+            if own:
+                found["address"] = route.get("prefsrc") or own[0].get("local", "")
+                found["prefix"] = own[0].get("prefixlen", 0)
+        return found
+
+    def capabilities(self):
+        controllers = read("/sys/fs/cgroup/cgroup.controllers").split()
+        version = ""
+        systemctl = shutil.which("systemctl", path=SYSTEM_PATH)
+        if systemctl and os.path.isdir("/run/systemd/system"):
+            _code, out, _err = self.module.run_command([systemctl, "--version"])
+            match = re.match(r"systemd (\d+)", out)
+            version = match.group(1) if match else ""
+        return {
+            "cgroup2": bool(controllers),
+            "cpuset": "cpuset" in controllers,
+            "apparmor": read("/sys/module/apparmor/parameters/enabled") == "Y",
+            "nftables": shutil.which("nft", path=SYSTEM_PATH) is not None,
+            "lvm": shutil.which("lvm", path=SYSTEM_PATH) is not None,
+            "systemd": version,
+            "python": platform.python_version(),
+        }
+
+    def fence(self):
+        token = read("/etc/kloigos/fence/token")
+        return {"incarnation": read("/etc/kloigos/fence/incarnation"), "fence_number": int(token) if token.isdigit() else 0}
+
+
+def main():
+    module = AnsibleModule(argument_spec={}, supports_check_mode=True)
+    probe = Probe(module)
+    result = {
+        "machine_id": read("/etc/machine-id"),
+        "hostname": platform.node(),
+        "kernel": platform.release(),
+        "architecture": platform.machine(),
+        "os": probe.os_release(),
+        "devices": probe.devices(),
+        "volume_groups": probe.volume_groups(),
+        "uplink": probe.uplink(),
+        "capabilities": probe.capabilities(),
+    }
+    result.update(probe.topology())
+    result.update(probe.fence())
+    module.exit_json(changed=False, kloigos_result=result)
+
+
+if __name__ == "__main__":
+    main()
