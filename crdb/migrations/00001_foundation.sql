@@ -65,15 +65,16 @@ CREATE INDEX IF NOT EXISTS tokens_of_account ON tokens (account_id, kind, id);
 
 CREATE INDEX IF NOT EXISTS tokens_by_expiry ON tokens (expires_at);
 
--- What was answered to a POST with an Idempotency-Key.
+-- What a POST with an Idempotency-Key made. The row is written in the
+-- transaction of what it made, so it is there if and only if that is; the
+-- answer to a repetition is built from the object and the job.
 CREATE TABLE IF NOT EXISTS idempotency_keys (
     account_id   UUID NOT NULL,
     key          TEXT NOT NULL,
     request_hash BYTEA NOT NULL,                  -- SHA-256 of method, path and body
-    status       INT4 NOT NULL DEFAULT 0,         -- HTTP status; 0 until the intent's transaction committed
-    location     TEXT NOT NULL DEFAULT '',        -- Location header of the answer
-    etag         TEXT NOT NULL DEFAULT '',        -- ETag header of the answer
-    body         BYTEA NOT NULL DEFAULT '',       -- the answer, as sent
+    object_kind  TEXT NOT NULL DEFAULT '',        -- 'host', 'allocation', ...
+    object_id    UUID,                            -- what was made or changed
+    job_id       UUID,                            -- the job that it made; NULL if none
     created_at   TIMESTAMPTZ NOT NULL DEFAULT now(),
     PRIMARY KEY (account_id, key)
 );

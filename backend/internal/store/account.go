@@ -1,0 +1,136 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+)
+
+// Account is one row of accounts.
+type Account struct {
+	ID           uuid.UUID `db:"id"`
+	Name         string    `db:"name"`
+	PasswordHash string    `db:"password_hash"` // argon2id, encoded
+	Role         string    `db:"role"`
+	CreatedAt    time.Time `db:"created_at"`
+}
+
+const sqlAccount = `
+SELECT a.id, a.name, a.password_hash, a.role, a.created_at
+  FROM accounts a
+ WHERE true`
+
+// AccountByName returns the account of this name.
+func (r Reads) AccountByName(ctx context.Context, name string) (Account, error) {
+	return first[Account](ctx, r.q, domain.ErrNotFound, sqlAccount+" AND a.name = $1", name)
+}
+
+const sqlCountAccounts = `
+SELECT count(*)
+  FROM accounts`
+
+// CountAccounts tells how many accounts there are.
+func (r Reads) CountAccounts(ctx context.Context) (int, error) {
+	var n int
+	err := r.q.QueryRow(ctx, sqlCountAccounts).Scan(&n)
+	return n, err
+}
+
+const sqlInsertAccount = `
+INSERT INTO accounts (id, name, password_hash, role)
+VALUES ($1, $2, $3, $4)`
+
+// InsertAccount adds an account; a name in use is a Conflict.
+func (tx *Tx) InsertAccount(ctx context.Context, a Account) error {
+	_, err := tx.exec(ctx, sqlInsertAccount, a.ID, a.Name, a.PasswordHash, a.Role)
+	if _, dup := uniqueViolation(err); dup {
+		return domain.Conflictf("name_taken", "an account is already called %q", a.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("insert account: %w", err)
+	}
+	return nil
+}
+
+const sqlSetPassword = `
+UPDATE accounts
+   SET password_hash = $2
+ WHERE id = $1`
+
+const sqlEndSessions = `
+DELETE FROM tokens
+ WHERE account_id = $1 AND kind = 'session'`
+
+// SetPassword stores another password's hash and ends the account's sessions.
+func (tx *Tx) SetPassword(ctx context.Context, account uuid.UUID, hash string) error {
+	if err := tx.one(ctx, domain.ErrNotFound, sqlSetPassword, account, hash); err != nil {
+		return err
+	}
+	_, err := tx.exec(ctx, sqlEndSessions, account)
+	return err
+}
+
+const sqlInsertOrganization = `
+INSERT INTO organizations (id, name)
+VALUES ($1, 'default')
+ON CONFLICT DO NOTHING`
+
+const sqlInsertProject = `
+INSERT INTO projects (id, organization_id, name)
+VALUES ($1, $2, 'default')
+ON CONFLICT DO NOTHING`
+
+const sqlInsertWorkspace = `
+INSERT INTO workspaces (id, project_id, name)
+VALUES ($1, $2, 'default')
+ON CONFLICT DO NOTHING`
+
+// EnsureDefaultScopes makes the default organization, project and workspace
+// where they are not there yet.
+func (tx *Tx) EnsureDefaultScopes(ctx context.Context) error {
+	if _, err := tx.exec(ctx, sqlInsertOrganization, domain.DefaultOrganization); err != nil {
+		return fmt.Errorf("insert the default organization: %w", err)
+	}
+	if _, err := tx.exec(ctx, sqlInsertProject, domain.DefaultProject, domain.DefaultOrganization); err != nil {
+		return fmt.Errorf("insert the default project: %w", err)
+	}
+	if _, err := tx.exec(ctx, sqlInsertWorkspace, domain.DefaultWorkspace, domain.DefaultProject); err != nil {
+		return fmt.Errorf("insert the default workspace: %w", err)
+	}
+	return nil
+}
+
+// OrganizationKey is the key pair with which an organization's hosts are
+// reached.
+type OrganizationKey struct {
+	OrganizationID uuid.UUID `db:"organization_id"`
+	PublicKey      string    `db:"public_key"`     // one authorized_keys line
+	PrivateSealed  []byte    `db:"private_sealed"` // OpenSSH PEM, sealed with the organization's id as associated data
+}
+
+const sqlOrganizationKey = `
+SELECT k.organization_id, k.public_key, k.private_sealed
+  FROM organization_keys k
+ WHERE k.organization_id = $1`
+
+// OrganizationKey returns the key pair of an organization.
+func (r Reads) OrganizationKey(ctx context.Context, organization uuid.UUID) (OrganizationKey, error) {
+	return first[OrganizationKey](ctx, r.q, domain.ErrNotFound, sqlOrganizationKey, organization)
+}
+
+const sqlInsertOrganizationKey = `
+INSERT INTO organization_keys (organization_id, public_key, private_sealed)
+VALUES ($1, $2, $3)
+ON CONFLICT (organization_id) DO NOTHING`
+
+// InsertOrganizationKey gives an organization its key pair, if it has none.
+func (tx *Tx) InsertOrganizationKey(ctx context.Context, k OrganizationKey) error {
+	if _, err := tx.exec(ctx, sqlInsertOrganizationKey, k.OrganizationID, k.PublicKey, k.PrivateSealed); err != nil {
+		return fmt.Errorf("insert the organization's key: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+)
+
+// Event is one row of events, the audit trail.
+type Event struct {
+	ID          uuid.UUID        `db:"id"`
+	At          time.Time        `db:"at"`
+	WorkspaceID uuid.UUID        `db:"workspace_id"`
+	ActorKind   domain.ActorKind `db:"actor_kind"`
+	ActorID     *uuid.UUID       `db:"actor_id"`
+	ActorName   string           `db:"actor_name"`
+	Client      string           `db:"client"`
+	RequestID   string           `db:"request_id"`
+	Action      string           `db:"action"`
+	ObjectKind  string           `db:"object_kind"`
+	ObjectID    *uuid.UUID       `db:"object_id"`
+	ObjectName  string           `db:"object_name"`
+	JobID       *uuid.UUID       `db:"job_id"`
+	Before      json.RawMessage  `db:"state_before"`
+	After       json.RawMessage  `db:"state_after"`
+}
+
+const sqlEvent = `
+SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
+       e.object_name, e.job_id, e.state_before, e.state_after
+  FROM events e
+ WHERE true`
+
+// EventFilter narrows a list of events.
+type EventFilter struct {
+	WorkspaceID uuid.UUID
+	ObjectID    *uuid.UUID
+	After       *Position // Time: at
+	Limit       int
+}
+
+// Events lists audit events, newest first.
+func (r Reads) Events(ctx context.Context, f EventFilter) ([]Event, error) {
+	l := newList(sqlEvent).and("e.workspace_id = ?", f.WorkspaceID)
+	if f.ObjectID != nil {
+		l.and("e.object_id = ?", *f.ObjectID)
+	}
+	if f.After != nil {
+		l.and("(e.at, e.id) < (?, ?)", f.After.Time, f.After.ID)
+	}
+	sql, args := l.page("e.at DESC, e.id DESC", f.Limit)
+	return collect[Event](ctx, r.q, sql, args...)
+}

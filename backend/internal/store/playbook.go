@@ -1,0 +1,167 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+)
+
+// Playbook is one row of playbooks.
+type Playbook struct {
+	Name           string    `db:"name"`
+	Description    string    `db:"description"`
+	DefaultVersion int       `db:"default_version"`
+	Versions       int       `db:"versions"`
+	UpdatedAt      time.Time `db:"updated_at"`
+}
+
+const sqlPlaybook = `
+SELECT p.name, p.description, p.default_version, (SELECT count(*) FROM playbook_versions v WHERE v.playbook = p.name) AS versions, p.updated_at
+  FROM playbooks p
+ WHERE true`
+
+// Playbook returns a playbook by its name.
+func (r Reads) Playbook(ctx context.Context, name string) (Playbook, error) {
+	return first[Playbook](ctx, r.q, domain.ErrNotFound, sqlPlaybook+" AND p.name = $1", name)
+}
+
+// PlaybookFilter narrows a list of playbooks.
+type PlaybookFilter struct {
+	After *Position // Text: name
+	Limit int
+}
+
+// Playbooks lists playbooks by name.
+func (r Reads) Playbooks(ctx context.Context, f PlaybookFilter) ([]Playbook, error) {
+	l := newList(sqlPlaybook)
+	if f.After != nil {
+		l.and("p.name > ?", f.After.Text)
+	}
+	sql, args := l.page("p.name", f.Limit)
+	return collect[Playbook](ctx, r.q, sql, args...)
+}
+
+// PlaybookVersion is one row of playbook_versions, without its content.
+type PlaybookVersion struct {
+	ID           uuid.UUID `db:"id"`
+	Playbook     string    `db:"playbook"`
+	Version      int       `db:"version"`
+	SHA256       string    `db:"sha256"` // hex, of the content
+	SizeBytes    int64     `db:"size_bytes"`
+	DecodedBytes int64     `db:"decoded_bytes"`
+	Files        int       `db:"files"`
+	Seeded       bool      `db:"seeded"`
+	Default      bool      `db:"is_default"`
+	CreatedBy    string    `db:"created_by"`
+	CreatedAt    time.Time `db:"created_at"`
+}
+
+const sqlPlaybookVersion = `
+SELECT v.id, v.playbook, v.version, v.sha256, v.size_bytes, v.decoded_bytes, v.files, v.seeded, v.version = p.default_version AS is_default,
+       v.created_by, v.created_at
+  FROM playbook_versions v
+  JOIN playbooks p ON p.name = v.playbook
+ WHERE true`
+
+// PlaybookVersion returns a version of a playbook.
+func (r Reads) PlaybookVersion(ctx context.Context, playbook string, version int) (PlaybookVersion, error) {
+	return first[PlaybookVersion](ctx, r.q, domain.ErrNotFound, sqlPlaybookVersion+" AND v.playbook = $1 AND v.version = $2", playbook, version)
+}
+
+// PlaybookVersionFilter narrows a list of versions.
+type PlaybookVersionFilter struct {
+	Playbook string
+	After    *Position // Number: version
+	Limit    int
+}
+
+// PlaybookVersions lists the versions of a playbook, newest first.
+func (r Reads) PlaybookVersions(ctx context.Context, f PlaybookVersionFilter) ([]PlaybookVersion, error) {
+	l := newList(sqlPlaybookVersion).and("v.playbook = ?", f.Playbook)
+	if f.After != nil {
+		l.and("v.version < ?", f.After.Number)
+	}
+	sql, args := l.page("v.version DESC", f.Limit)
+	return collect[PlaybookVersion](ctx, r.q, sql, args...)
+}
+
+const sqlPlaybookContent = `
+SELECT v.content
+  FROM playbook_versions v
+ WHERE v.id = $1`
+
+// PlaybookContent returns the artifact of a version: a tar compressed with
+// zstd.
+func (r Reads) PlaybookContent(ctx context.Context, version uuid.UUID) ([]byte, error) {
+	var content []byte
+	err := r.q.QueryRow(ctx, sqlPlaybookContent, version).Scan(&content)
+	if isNoRows(err) {
+		return nil, domain.ErrNotFound
+	}
+	return content, err
+}
+
+const sqlInsertPlaybook = `
+INSERT INTO playbooks (name, description, default_version)
+VALUES ($1, $2, 1)
+ON CONFLICT (name) DO UPDATE
+   SET description = excluded.description`
+
+const sqlKnownContent = `
+SELECT v.version
+  FROM playbook_versions v
+ WHERE v.playbook = $1 AND v.sha256 = $2`
+
+const sqlInsertPlaybookVersion = `
+INSERT INTO playbook_versions (id, playbook, version, sha256, content, size_bytes, decoded_bytes, files, seeded, created_by)
+SELECT $1, $2, COALESCE((SELECT max(v.version) FROM playbook_versions v WHERE v.playbook = $2), 0) + 1, $3, $4, $5, $6, $7, $8, $9
+RETURNING version`
+
+const sqlDefaultIsSeeded = `
+SELECT v.seeded
+  FROM playbooks p
+  JOIN playbook_versions v ON v.playbook = p.name AND v.version = p.default_version
+ WHERE p.name = $1`
+
+const sqlSetDefaultVersion = `
+UPDATE playbooks
+   SET default_version = $2, updated_at = now()
+ WHERE name = $1`
+
+// SeedPlaybook brings a packaged version in. Content that is known makes no
+// new version; a new one becomes the default only where the present default
+// came with a release too. It returns the version and whether it is new.
+func (tx *Tx) SeedPlaybook(ctx context.Context, description string, v PlaybookVersion, content []byte) (version int, added bool, err error) {
+	if _, err := tx.exec(ctx, sqlInsertPlaybook, v.Playbook, description); err != nil {
+		return 0, false, fmt.Errorf("insert playbook: %w", err)
+	}
+	err = tx.q.QueryRow(ctx, sqlKnownContent, v.Playbook, v.SHA256).Scan(&version)
+	if err == nil || !isNoRows(err) {
+		return version, false, err
+	}
+	var seeded bool
+	err = tx.q.QueryRow(ctx, sqlDefaultIsSeeded, v.Playbook).Scan(&seeded)
+	if err != nil && !isNoRows(err) {
+		return 0, false, fmt.Errorf("look at the default version: %w", err)
+	}
+	first := isNoRows(err)
+	err = tx.q.QueryRow(ctx, sqlInsertPlaybookVersion, uuid.New(), v.Playbook, v.SHA256, content, v.SizeBytes, v.DecodedBytes, v.Files,
+		v.Seeded, v.CreatedBy).Scan(&version)
+	if _, dup := uniqueViolation(err); dup {
+		return 0, false, domain.Conflictf("playbook_changed", "another version of %s was added in the meantime", v.Playbook)
+	}
+	if err != nil {
+		return 0, false, errors.Join(errors.New("insert playbook version"), err)
+	}
+	if first || seeded {
+		if err := tx.one(ctx, domain.ErrNotFound, sqlSetDefaultVersion, v.Playbook, version); err != nil {
+			return 0, false, fmt.Errorf("set the default version: %w", err)
+		}
+	}
+	return version, true, nil
+}

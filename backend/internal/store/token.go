@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+)
+
+// Token is one row of tokens: a session or an API token. The secret itself is
+// stored nowhere.
+type Token struct {
+	ID         uuid.UUID  `db:"id"`
+	Kind       string     `db:"kind"`
+	AccountID  uuid.UUID  `db:"account_id"`
+	Name       string     `db:"name"`
+	Prefix     string     `db:"prefix"`
+	CreatedAt  time.Time  `db:"created_at"`
+	ExpiresAt  time.Time  `db:"expires_at"`
+	LastUsedAt *time.Time `db:"last_used_at"`
+}
+
+// Bearer is who a token belongs to.
+type Bearer struct {
+	TokenID   uuid.UUID `db:"token_id"`
+	Kind      string    `db:"kind"`
+	ExpiresAt time.Time `db:"expires_at"`
+	Stale     bool      `db:"stale"` // its last use should be noted
+	AccountID uuid.UUID `db:"account_id"`
+	Account   string    `db:"account"`
+	Role      string    `db:"role"`
+}
+
+const sqlBearer = `
+SELECT t.id AS token_id, t.kind, t.expires_at, COALESCE(t.last_used_at < now() - INTERVAL '30 seconds', true) AS stale,
+       a.id AS account_id, a.name AS account, a.role
+  FROM tokens t
+  JOIN accounts a ON a.id = t.account_id
+ WHERE t.hash = $1 AND t.expires_at > now()`
+
+// Bearer returns who the token with this hash belongs to. One that has expired
+// (by the database's clock) and one that never was are both ErrNotFound.
+func (r Reads) Bearer(ctx context.Context, hash []byte) (Bearer, error) {
+	return first[Bearer](ctx, r.q, domain.ErrNotFound, sqlBearer, hash)
+}
+
+const sqlToken = `
+SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
+  FROM tokens t
+ WHERE true`
+
+// Token returns a token of an account.
+func (r Reads) Token(ctx context.Context, account, id uuid.UUID) (Token, error) {
+	return first[Token](ctx, r.q, domain.ErrNotFound, sqlToken+" AND t.account_id = $1 AND t.id = $2", account, id)
+}
+
+// TokenFilter narrows a list of tokens.
+type TokenFilter struct {
+	AccountID uuid.UUID
+	After     *Position // Text: kind
+	Limit     int
+}
+
+// Tokens lists the tokens of an account that have not expired, API tokens
+// first.
+func (r Reads) Tokens(ctx context.Context, f TokenFilter) ([]Token, error) {
+	l := newList(sqlToken).and("t.account_id = ?", f.AccountID).and("t.expires_at > now()")
+	if f.After != nil {
+		l.and("(t.kind, t.id) > (?, ?)", f.After.Text, f.After.ID)
+	}
+	sql, args := l.page("t.kind, t.id", f.Limit)
+	return collect[Token](ctx, r.q, sql, args...)
+}
+
+const sqlInsertToken = `
+INSERT INTO tokens (id, kind, account_id, name, prefix, hash, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, now() + $7::INT8 * INTERVAL '1 second')
+RETURNING expires_at`
+
+// InsertToken adds a token that expires after a while, and returns when that
+// is.
+func (tx *Tx) InsertToken(ctx context.Context, t Token, hash []byte, valid time.Duration) (time.Time, error) {
+	var expires time.Time
+	err := tx.q.QueryRow(ctx, sqlInsertToken, t.ID, t.Kind, t.AccountID, t.Name, t.Prefix, hash, int64(valid/time.Second)).Scan(&expires)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("insert token: %w", err)
+	}
+	return expires, nil
+}
+
+const sqlDeleteToken = `
+DELETE FROM tokens
+ WHERE account_id = $1 AND id = $2`
+
+// DeleteToken ends a token of an account.
+func (tx *Tx) DeleteToken(ctx context.Context, account, id uuid.UUID) error {
+	return tx.one(ctx, domain.ErrNotFound, sqlDeleteToken, account, id)
+}
+
+const sqlDeleteExpiredTokens = `
+DELETE FROM tokens
+ WHERE id IN (SELECT t.id
+                FROM tokens t
+               WHERE t.expires_at < now() - INTERVAL '1 day'
+               ORDER BY t.expires_at
+               LIMIT 1000)`
+
+// DeleteExpiredTokens takes away up to 1,000 tokens that expired long ago.
+func (tx *Tx) DeleteExpiredTokens(ctx context.Context) (int64, error) {
+	return tx.exec(ctx, sqlDeleteExpiredTokens)
+}
+
+const sqlTouchTokens = `
+UPDATE tokens
+   SET last_used_at = now()
+ WHERE id = ANY($1)`
+
+// TouchTokens notes that tokens were used just now.
+func (tx *Tx) TouchTokens(ctx context.Context, ids []uuid.UUID) error {
+	_, err := tx.exec(ctx, sqlTouchTokens, ids)
+	return err
+}
