@@ -191,7 +191,7 @@ func memoryDir() string {
 	if err := unix.Statfs(dir, &stat); err != nil || unix.Access(dir, unix.W_OK) != nil {
 		return ""
 	}
-	if stat.Bavail*uint64(stat.Bsize) < enough { //nolint:gosec // a block size is positive
+	if stat.Bavail*uint64(stat.Bsize) < enough {
 		return ""
 	}
 	return dir

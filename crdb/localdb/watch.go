@@ -62,7 +62,7 @@ func startWatched(plan launch, dir string, throwaway bool) (*watched, error) {
 	if err := syscall.Pipe2(pipe[:], syscall.O_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("make the watchdog's pipe: %w", err)
 	}
-	read, write := os.NewFile(uintptr(pipe[0]), "watchdog"), pipe[1] //nolint:gosec // a descriptor is not negative
+	read, write := os.NewFile(uintptr(pipe[0]), "watchdog"), pipe[1]
 	defer func() { _ = read.Close() }()
 	logPath := filepath.Join(dir, "server.log")
 	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
