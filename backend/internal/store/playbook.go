@@ -73,6 +73,12 @@ func (r Reads) PlaybookVersion(ctx context.Context, playbook string, version int
 	return first[PlaybookVersion](ctx, r.q, domain.ErrNotFound, sqlPlaybookVersion+" AND v.playbook = $1 AND v.version = $2", playbook, version)
 }
 
+// DefaultPlaybookVersion returns the version of a playbook that new jobs are
+// bound to.
+func (r Reads) DefaultPlaybookVersion(ctx context.Context, playbook string) (PlaybookVersion, error) {
+	return first[PlaybookVersion](ctx, r.q, domain.ErrNotFound, sqlPlaybookVersion+" AND v.playbook = $1 AND v.version = p.default_version", playbook)
+}
+
 // PlaybookVersionFilter narrows a list of versions.
 type PlaybookVersionFilter struct {
 	Playbook string

@@ -1,0 +1,137 @@
+package intent
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/alexedwards/argon2id"
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/store"
+)
+
+// ErrBadLogin says that there is no such account or that its password is
+// another; which of the two is told to nobody.
+var ErrBadLogin = errors.New("no account with this name and password")
+
+// ErrTooManyLogins says that more logins wait than can be answered soon.
+var ErrTooManyLogins = errors.New("too many logins at once")
+
+// SessionLifetime is how long a login lasts.
+const SessionLifetime = 24 * time.Hour
+
+// RoleAdministrator may do everything.
+const RoleAdministrator = "administrator"
+
+const (
+	parallelHashes = 2  // each takes a core and 19 MiB
+	waitingLogins  = 32 // beyond these, a login is refused at once
+)
+
+// passwordCost is the first of OWASP's equivalent settings for argon2id
+// (Password Storage Cheat Sheet): 19 MiB, two passes, one lane.
+var passwordCost = argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
+
+// Sessions checks passwords, a few at a time, and opens sessions.
+type Sessions struct {
+	db      *store.DB
+	waiting chan struct{}
+	hashing chan struct{}
+	nobody  func() string // hash of a password that nobody has
+}
+
+// NewSessions makes the logins over a database.
+func NewSessions(db *store.DB) *Sessions {
+	return &Sessions{
+		db: db, waiting: make(chan struct{}, waitingLogins), hashing: make(chan struct{}, parallelHashes),
+		nobody: sync.OnceValue(func() string {
+			hash, _ := argon2id.CreateHash(newSecret(), &passwordCost) // fails only where crypto/rand does, which never does
+			return hash
+		}),
+	}
+}
+
+// Login opens a session for whoever knows the password. An account that does
+// not exist takes as long as a wrong password.
+func (s *Sessions) Login(ctx context.Context, from domain.Actor, name, password string) (Issued, error) {
+	account, err := s.db.AccountByName(ctx, name)
+	known := err == nil
+	if err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return Issued{}, fmt.Errorf("look for the account: %w", err)
+	}
+	hash := account.PasswordHash
+	if !known {
+		hash = s.nobody()
+	}
+	match, err := s.matches(ctx, password, hash)
+	if err != nil {
+		return Issued{}, err
+	}
+	if !known || !match {
+		return Issued{}, ErrBadLogin
+	}
+	from.Kind, from.ID, from.Name = domain.ActorAccount, account.ID, account.Name
+	made := Issued{Secret: newSecret()}
+	err = s.db.InTx(ctx, func(tx *store.Tx) error {
+		t := store.Token{ID: uuid.New(), Kind: TokenSession, AccountID: account.ID, Name: from.Address}
+		made.Token, err = issue(ctx, tx, from, t, made.Secret, "session.create", SessionLifetime)
+		return err
+	})
+	return made, err
+}
+
+func (s *Sessions) matches(ctx context.Context, password, hash string) (bool, error) {
+	select {
+	case s.waiting <- struct{}{}:
+		defer func() { <-s.waiting }()
+	default:
+		return false, ErrTooManyLogins
+	}
+	select {
+	case s.hashing <- struct{}{}:
+		defer func() { <-s.hashing }()
+	case <-ctx.Done():
+		return false, ErrTooManyLogins
+	}
+	match, err := argon2id.ComparePasswordAndHash(password, hash)
+	if err != nil {
+		return false, fmt.Errorf("compare password: %w", err)
+	}
+	return match, nil
+}
+
+// CreateAdministrator makes the first account with a generated password, which
+// it returns; false if there is an account already.
+func CreateAdministrator(ctx context.Context, db *store.DB, who domain.Actor, name string) (password string, made bool, err error) {
+	raw := make([]byte, 18)
+	_, _ = rand.Read(raw) // never fails (crypto/rand)
+	password = base64.RawURLEncoding.EncodeToString(raw)
+	hash, err := argon2id.CreateHash(password, &passwordCost)
+	if err != nil {
+		return "", false, fmt.Errorf("hash the password: %w", err)
+	}
+	err = db.InTx(ctx, func(tx *store.Tx) error {
+		made = false
+		n, err := tx.CountAccounts(ctx)
+		if err != nil || n > 0 {
+			return err
+		}
+		a := store.Account{ID: uuid.New(), Name: name, PasswordHash: hash, Role: RoleAdministrator}
+		if err := tx.InsertAccount(ctx, a); err != nil {
+			return err
+		}
+		made = true
+		return tx.AddEvent(ctx, who, store.Audit{Workspace: domain.DefaultWorkspace, Action: "account.create", ObjectKind: "account",
+			ObjectID: a.ID, ObjectName: a.Name, After: map[string]any{"role": a.Role}})
+	})
+	if err != nil || !made {
+		return "", false, err
+	}
+	return password, true, nil
+}
