@@ -1,0 +1,290 @@
+// Package config owns what an operator sets: it reads environment and flags
+// once, into types, and reports every mistake together. A flag goes before its
+// variable; what is set nowhere has a value that works.
+//
+// It refuses the database's URL as a flag, because it may hold a password and
+// every user of a machine can read the arguments of its processes.
+package config
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Role is one of the three parts of a backend.
+type Role string
+
+// The roles.
+const (
+	RoleAPI        Role = "api"
+	RoleWorker     Role = "worker"
+	RoleReconciler Role = "reconciler"
+)
+
+// Config is everything that can be set.
+type Config struct {
+	DatabaseURL        string
+	Listen             string // host:port
+	Roles              []Role
+	KeysetFile         string
+	TrustedProxies     []netip.Prefix // whose word on the client's address is taken
+	AllowLoopbackHosts bool
+	DeniedNetworks     []netip.Prefix // in which no host may be
+	FirstUID, LastUID  int64          // for tenants
+	Workers            int            // jobs that run at once here
+	Lease              time.Duration  // of a job
+	RunRoot            string         // where plays have their directories; "" for the best place there is
+	LogLevel           slog.Level
+	LogFormat          string // text or json
+}
+
+// Has tells whether this backend has a role.
+func (c Config) Has(r Role) bool { return slices.Contains(c.Roles, r) }
+
+// setting is one thing that can be set: by its variable, and by its flag.
+type setting struct {
+	variable, flag, help string
+	value                string // the default
+	set                  func(c *Config, v string) error
+}
+
+// settings is a function, not a variable, so that nobody changes it.
+func settings() []setting {
+	return []setting{
+		{"KLOIGOS_DATABASE_URL", "", "URL of the CockroachDB or PostgreSQL", "", setDatabaseURL},
+		{"KLOIGOS_LISTEN", "listen", "address and port of the API", "127.0.0.1:8080", setListen},
+		{"KLOIGOS_ROLE", "role", "what this backend does, comma-separated", "api,worker,reconciler", setRoles},
+		{"KLOIGOS_KEYSET_FILE", "keyset-file", "the master key, mode 0600, the same on every backend", "/etc/kloigos/keyset.json", setKeysetFile},
+		{"KLOIGOS_TRUSTED_PROXIES", "trusted-proxies", "addresses and networks of the proxies in front, comma-separated", "", func(c *Config, v string) (err error) {
+			c.TrustedProxies, err = prefixes(v)
+			return err
+		}},
+		{"KLOIGOS_ALLOW_LOOPBACK_HOSTS", "allow-loopback-hosts", "allow hosts on this machine's loopback (demos and tests)", "false", func(c *Config, v string) (err error) {
+			c.AllowLoopbackHosts, err = boolean(v)
+			return err
+		}},
+		{"KLOIGOS_DENIED_NETWORKS", "denied-networks", "networks in which no host may be (the control plane's own), comma-separated", "", func(c *Config, v string) (err error) {
+			c.DeniedNetworks, err = prefixes(v)
+			return err
+		}},
+		{"KLOIGOS_UID_RANGE", "uid-range", "user ids for tenants", "200000-499999", setUIDRange},
+		{"KLOIGOS_WORKERS", "workers", "jobs that run at once on this backend", "8", func(c *Config, v string) (err error) {
+			c.Workers, err = between(v, 1, 1024)
+			return err
+		}},
+		{"KLOIGOS_LEASE", "lease", "how long a job stays with a worker that no longer answers", "30s", setLease},
+		{"KLOIGOS_RUN_ROOT", "run-root", "directory for running plays, on a memory file system if possible; empty for the best place there is", "", setRunRoot},
+		{"KLOIGOS_LOG_LEVEL", "log-level", "debug, info, warn or error", "info", func(c *Config, v string) error {
+			if c.LogLevel.UnmarshalText([]byte(v)) != nil {
+				return fmt.Errorf("%q is not debug, info, warn or error", v)
+			}
+			return nil
+		}},
+		{"KLOIGOS_LOG_FORMAT", "log-format", "text or json", "json", func(c *Config, v string) error {
+			if v != "text" && v != "json" {
+				return fmt.Errorf("%q is not text or json", v)
+			}
+			c.LogFormat = v
+			return nil
+		}},
+	}
+}
+
+// Load reads flags (without the program's name) and environment. The error
+// joins one line for every mistake; flag.ErrHelp if help was asked for.
+func Load(args []string, getenv func(string) string) (Config, error) {
+	all := settings()
+	flags := flag.NewFlagSet("kloigos-backend", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	given := map[string]string{}
+	for _, s := range all {
+		if s.flag == "" {
+			continue
+		}
+		flags.Func(s.flag, s.help, func(v string) error {
+			given[s.flag] = v
+			return nil
+		})
+	}
+	var mistakes []error
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return Config{}, err
+		}
+		mistakes = append(mistakes, err)
+	}
+	if flags.NArg() > 0 {
+		mistakes = append(mistakes, fmt.Errorf("unexpected argument %q", flags.Arg(0)))
+	}
+	var c Config
+	for _, s := range all {
+		name, value := s.variable, getenv(s.variable)
+		if v, ok := given[s.flag]; ok && s.flag != "" {
+			name, value = "--"+s.flag, v
+		}
+		if value == "" {
+			value = s.value
+		}
+		if err := s.set(&c, strings.TrimSpace(value)); err != nil {
+			mistakes = append(mistakes, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	if len(mistakes) > 0 {
+		return Config{}, errors.Join(mistakes...)
+	}
+	return c, nil
+}
+
+// Usage lists what can be set.
+func Usage(w io.Writer) {
+	for _, s := range settings() {
+		name := s.variable
+		if s.flag != "" {
+			name += ", --" + s.flag
+		}
+		def := ""
+		if s.value != "" {
+			def = " (" + s.value + ")"
+		}
+		_, _ = fmt.Fprintf(w, "  %s\n        %s%s\n", name, s.help, def)
+	}
+}
+
+// Logger makes the program's logger.
+func (c Config) Logger(w io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: c.LogLevel}
+	if c.LogFormat == "text" {
+		return slog.New(slog.NewTextHandler(w, options))
+	}
+	return slog.New(slog.NewJSONHandler(w, options))
+}
+
+func setDatabaseURL(c *Config, v string) error {
+	if v == "" {
+		return errors.New("must be set, to postgresql://user:password@host:port/database?sslmode=verify-full")
+	}
+	if !strings.HasPrefix(v, "postgres://") && !strings.HasPrefix(v, "postgresql://") {
+		return errors.New("must begin with postgresql://") // the value may hold a password
+	}
+	c.DatabaseURL = v
+	return nil
+}
+
+func setListen(c *Config, v string) error {
+	_, port, err := net.SplitHostPort(v)
+	if err != nil {
+		return fmt.Errorf("%q is not an address and a port, such as 127.0.0.1:8080", v)
+	}
+	if _, err := between(port, 0, 65535); err != nil {
+		return fmt.Errorf("%q has a port that is not from 0 to 65535", v)
+	}
+	c.Listen = v
+	return nil
+}
+
+func setRoles(c *Config, v string) error {
+	for part := range strings.SplitSeq(v, ",") {
+		r := Role(strings.TrimSpace(part))
+		switch r {
+		case RoleAPI, RoleWorker, RoleReconciler:
+		default:
+			return fmt.Errorf("%q is not api, worker or reconciler", r)
+		}
+		if c.Has(r) {
+			return fmt.Errorf("%s is named twice", r)
+		}
+		c.Roles = append(c.Roles, r)
+	}
+	return nil
+}
+
+func setKeysetFile(c *Config, v string) error {
+	// systemd hands a credential over in a directory of its own.
+	c.KeysetFile = os.Expand(v, func(name string) string {
+		if name == "CREDENTIALS_DIRECTORY" {
+			return os.Getenv(name)
+		}
+		return "$" + name
+	})
+	return nil
+}
+
+func setUIDRange(c *Config, v string) error {
+	first, last, ok := strings.Cut(v, "-")
+	lo, err1 := strconv.ParseInt(first, 10, 64)
+	hi, err2 := strconv.ParseInt(last, 10, 64)
+	switch {
+	case !ok || err1 != nil || err2 != nil || hi < lo:
+		return fmt.Errorf("%q is not a range, such as 200000-499999", v)
+	case lo < 1000 || hi > 1<<31-2:
+		return fmt.Errorf("%q reaches out of 1000 to %d, where users of people can be", v, 1<<31-2)
+	case lo <= 65535 && hi >= 65534:
+		return fmt.Errorf("%q holds 65534 or 65535, which mean nobody", v)
+	}
+	c.FirstUID, c.LastUID = lo, hi
+	return nil
+}
+
+func setLease(c *Config, v string) error {
+	d, err := time.ParseDuration(v)
+	if err != nil || d < 2*time.Second || d > 10*time.Minute {
+		return fmt.Errorf("%q is not a time from 2s to 10m", v)
+	}
+	c.Lease = d
+	return nil
+}
+
+func setRunRoot(c *Config, v string) error {
+	if v != "" && !filepath.IsAbs(v) {
+		return fmt.Errorf("%q is not an absolute path", v)
+	}
+	c.RunRoot = v
+	return nil
+}
+
+func prefixes(v string) ([]netip.Prefix, error) {
+	var all []netip.Prefix
+	for part := range strings.SplitSeq(v, ",") {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		if a, err := netip.ParseAddr(part); err == nil && a.Zone() == "" {
+			all = append(all, netip.PrefixFrom(a, a.BitLen()))
+			continue
+		}
+		p, err := netip.ParsePrefix(part)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not an address or a network", part)
+		}
+		all = append(all, p.Masked())
+	}
+	return all, nil
+}
+
+func boolean(v string) (bool, error) {
+	b, err := strconv.ParseBool(v)
+	if err != nil {
+		return false, fmt.Errorf("%q is not true or false", v)
+	}
+	return b, nil
+}
+
+func between(v string, lo, hi int) (int, error) {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < lo || n > hi {
+		return 0, fmt.Errorf("%q is not a number from %d to %d", v, lo, hi)
+	}
+	return n, nil
+}

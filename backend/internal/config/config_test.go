@@ -1,0 +1,107 @@
+package config_test
+
+import (
+	"errors"
+	"flag"
+	"log/slog"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"kloigos/backend/internal/config"
+)
+
+func env(pairs ...string) func(string) string {
+	m := map[string]string{}
+	for i := 0; i < len(pairs); i += 2 {
+		m[pairs[i]] = pairs[i+1]
+	}
+	return func(name string) string { return m[name] }
+}
+
+const url = "postgresql://kloigos:hunter2@db:5432/kloigos"
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	got, err := config.Load(nil, env("KLOIGOS_DATABASE_URL", url))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config.Config{
+		DatabaseURL: url, Listen: "127.0.0.1:8080", Roles: []config.Role{config.RoleAPI, config.RoleWorker, config.RoleReconciler},
+		KeysetFile: "/etc/kloigos/keyset.json", FirstUID: 200000, LastUID: 499999, Workers: 8, Lease: 30 * time.Second,
+		LogLevel: slog.LevelInfo, LogFormat: "json",
+	}
+	if d := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Prefix{})); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestFlagsGoBeforeVariables(t *testing.T) {
+	t.Parallel()
+	got, err := config.Load([]string{"--role", "api", "--trusted-proxies=10.0.0.1, 192.168.7.9/24"}, env("KLOIGOS_DATABASE_URL", url,
+		"KLOIGOS_ROLE", "worker", "KLOIGOS_WORKERS", "2", "KLOIGOS_ALLOW_LOOPBACK_HOSTS", "true", "KLOIGOS_LOG_LEVEL", "debug"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.Has(config.RoleAPI) || got.Has(config.RoleWorker) || got.Workers != 2 || !got.AllowLoopbackHosts || got.LogLevel != slog.LevelDebug {
+		t.Errorf("got %+v", got)
+	}
+	want := []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32"), netip.MustParsePrefix("192.168.7.0/24")}
+	if d := cmp.Diff(want, got.TrustedProxies, cmpopts.EquateComparable(netip.Prefix{})); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestAllMistakesAreReported(t *testing.T) {
+	t.Parallel()
+	_, err := config.Load([]string{"--workers", "0", "--uid-range", "9-3"}, env("KLOIGOS_DATABASE_URL", "mysql://kloigos:hunter2@db",
+		"KLOIGOS_LISTEN", "8080", "KLOIGOS_ROLE", "api,ap", "KLOIGOS_TRUSTED_PROXIES", "proxy", "KLOIGOS_LEASE", "30",
+		"KLOIGOS_LOG_LEVEL", "loud", "KLOIGOS_LOG_FORMAT", "xml", "KLOIGOS_RUN_ROOT", "run", "KLOIGOS_ALLOW_LOOPBACK_HOSTS", "maybe"))
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, name := range []string{"KLOIGOS_DATABASE_URL", "KLOIGOS_LISTEN", "KLOIGOS_ROLE", "KLOIGOS_TRUSTED_PROXIES", "KLOIGOS_LEASE",
+		"KLOIGOS_LOG_LEVEL", "KLOIGOS_LOG_FORMAT", "KLOIGOS_RUN_ROOT", "KLOIGOS_ALLOW_LOOPBACK_HOSTS", "--workers", "--uid-range"} {
+		if !strings.Contains(err.Error(), name+": ") {
+			t.Errorf("nothing is said of %s in:\n%v", name, err)
+		}
+	}
+	if strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("the error holds the password:\n%v", err)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"an unknown flag": {"--frobnicate"}, "an argument": {"now"}, "the URL as a flag": {"--database-url", url},
+		"nobody among the UIDs": {"--uid-range", "65000-66000"}, "UIDs of the system": {"--uid-range", "100-2000"},
+		"a role twice": {"--role", "api,api"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := config.Load(args, env("KLOIGOS_DATABASE_URL", url)); err == nil {
+				t.Error("it was taken")
+			}
+		})
+	}
+	if _, err := config.Load([]string{"--help"}, env()); !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("--help: %v", err)
+	}
+}
+
+func TestUsageNamesEverything(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	config.Usage(&b)
+	for _, want := range []string{"KLOIGOS_DATABASE_URL\n", "KLOIGOS_WORKERS, --workers\n", "(200000-499999)"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}

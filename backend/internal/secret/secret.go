@@ -1,0 +1,153 @@
+// Package secret owns the master key: a Tink keyset in a file, the same on
+// every backend. It seals what must not stand in the database in the clear,
+// each value bound to what it belongs to by associated data, so that a sealed
+// value can't be moved to another row.
+//
+// It refuses a keyset file that others may read, and it prints no key.
+package secret
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/tink-crypto/tink-go/v2/aead"
+	"github.com/tink-crypto/tink-go/v2/insecurecleartextkeyset"
+	"github.com/tink-crypto/tink-go/v2/keyset"
+	"github.com/tink-crypto/tink-go/v2/tink"
+)
+
+// ErrSealed says that a value can't be opened: by another keyset, for another
+// row, or because it was changed.
+var ErrSealed = errors.New("the value can't be opened with this keyset")
+
+const maxKeysetFile = 64 << 10
+
+// Keyset seals and opens values.
+type Keyset struct{ aead tink.AEAD }
+
+// Create makes a keyset file of mode 0600. One that is there already is left
+// alone and is os.ErrExist.
+func Create(path string) (*Keyset, error) {
+	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
+	if err != nil {
+		return nil, fmt.Errorf("make a keyset: %w", err)
+	}
+	var text bytes.Buffer
+	// In the clear, because there is nothing on the machine that could protect
+	// it better than the file's mode (or systemd's credential store) does.
+	if err := insecurecleartextkeyset.Write(handle, keyset.NewJSONWriter(&text)); err != nil {
+		return nil, fmt.Errorf("write the keyset: %w", err)
+	}
+	if err := writeNew(path, text.Bytes()); err != nil {
+		return nil, fmt.Errorf("write the keyset: %w", err)
+	}
+	return of(handle)
+}
+
+// writeNew makes the file whole or not at all: a half-written keyset would be
+// taken for the real one by the next start.
+func writeNew(path string, content []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".keyset-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	if _, err := f.Write(content); err != nil {
+		_ = f.Close()
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		_ = f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Link(f.Name(), path) // unlike a rename, it fails if path is there
+}
+
+// Load reads a keyset file. One that its group or others can read or write is
+// refused.
+func Load(path string) (*Keyset, error) {
+	f, err := os.Open(path) //nolint:gosec // the operator names it
+	if err != nil {
+		return nil, fmt.Errorf("open the keyset: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("look at the keyset: %w", err)
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("keyset %s is not a file", path)
+	case info.Mode().Perm()&0o077 != 0:
+		return nil, fmt.Errorf("keyset %s has mode %04o, so that others than its owner get at it; make it 0600", path, info.Mode().Perm())
+	}
+	content, err := io.ReadAll(io.LimitReader(f, maxKeysetFile))
+	if err != nil {
+		return nil, fmt.Errorf("read the keyset: %w", err)
+	}
+	handle, err := insecurecleartextkeyset.Read(keyset.NewJSONReader(bytes.NewReader(content)))
+	if err != nil {
+		return nil, fmt.Errorf("keyset %s is not a Tink keyset in JSON", path) // the cause may quote it
+	}
+	return of(handle)
+}
+
+func of(handle *keyset.Handle) (*Keyset, error) {
+	a, err := aead.New(handle)
+	if err != nil {
+		return nil, errors.New("the keyset's keys are not for sealing (AEAD)")
+	}
+	return &Keyset{aead: a}, nil
+}
+
+// Seal encrypts a value that belongs to what associated names, such as
+// "organization_keys/<id>".
+func (k *Keyset) Seal(plain []byte, associated string) ([]byte, error) {
+	sealed, err := k.aead.Encrypt(plain, []byte(associated))
+	if err != nil {
+		return nil, fmt.Errorf("seal: %w", err)
+	}
+	return sealed, nil
+}
+
+// Open decrypts a value that was sealed for what associated names.
+func (k *Keyset) Open(sealed []byte, associated string) ([]byte, error) {
+	plain, err := k.aead.Decrypt(sealed, []byte(associated))
+	if err != nil {
+		return nil, ErrSealed
+	}
+	return plain, nil
+}
+
+// CanarySetting is the name under which the sealed canary stands in settings.
+const CanarySetting = "keyset_canary"
+
+const canaryText = "kloigos"
+
+// Canary seals a known value for the settings table.
+func (k *Keyset) Canary() ([]byte, error) { return k.Seal([]byte(canaryText), CanarySetting) }
+
+// CheckCanary tells whether this is the keyset that the database's values are
+// sealed with; read returns the canary that is stored there.
+func (k *Keyset) CheckCanary(ctx context.Context, read func(ctx context.Context, name string) ([]byte, error)) error {
+	sealed, err := read(ctx, CanarySetting)
+	if err != nil {
+		return fmt.Errorf("read the keyset's canary: %w", err)
+	}
+	if sealed == nil {
+		return errors.New("the database has no keyset canary; run init")
+	}
+	plain, err := k.Open(sealed, CanarySetting)
+	if err != nil || string(plain) != canaryText {
+		return errors.New("the database was made with another keyset")
+	}
+	return nil
+}
