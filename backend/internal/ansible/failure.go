@@ -2,6 +2,7 @@ package ansible
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -36,6 +37,27 @@ func classify(kind EventKind, text string) FailureCode {
 		return CodeSudoRefused
 	}
 	return CodeTaskFailed
+}
+
+var shownKeyPattern = regexp.MustCompile(`fingerprint for the (\S+) key sent by the remote host is\s+(SHA256:[A-Za-z0-9+/=]+)`)
+
+// explainConnection leaves of ssh's words what is of use: its advice about a changed key names files that are gone
+// when somebody reads it.
+func explainConnection(code FailureCode, message string) string {
+	for _, preface := range []string{"Make sure this host can be reached over ssh: ", "Failed to connect to the host via ssh: "} {
+		if _, after, found := strings.Cut(message, preface); found {
+			message = after
+		}
+	}
+	if shown := shownKeyPattern.FindStringSubmatch(message); code == CodeHostKeyChanged && shown != nil {
+		return describeUnknownKey(shown[1], shown[2])
+	}
+	return strings.TrimSpace(message)
+}
+
+// vague tells whether Ansible has lost ssh's words on the way.
+func (f *Failure) vague() bool {
+	return f.Code == CodeUnreachable && (f.Message == "" || strings.Contains(f.Message, "[Errno "))
 }
 
 // outcome is settled after all streams have ended. stopped is the code of a run that was ended from here, else "".

@@ -16,12 +16,12 @@ const fencePath = "/usr/local/lib/kloigos/fence-python"
 
 // connection holds what Ansible needs to reach one host. All of it is made of validated parts: Ansible evaluates
 // templates in these values and splits them at spaces.
-func (h *Host) connection(keyFile string) map[string]any {
+func (h *Host) connection(fence, keyFile string) map[string]any {
 	python := "/usr/bin/python3"
 	if h.Fence != nil {
-		python = fmt.Sprintf("%s %s %d %s", fencePath, h.Fence.Incarnation, h.Fence.Number, h.Fence.Run)
+		python = fmt.Sprintf("%s %s %d %s", fence, h.Fence.Incarnation, h.Fence.Number, h.Fence.Run)
 	}
-	return map[string]any{
+	vars := map[string]any{
 		"ansible_host":                 h.Address,
 		"ansible_port":                 h.port(),
 		"ansible_user":                 h.User,
@@ -29,11 +29,18 @@ func (h *Host) connection(keyFile string) map[string]any {
 		"ansible_ssh_private_key_file": keyFile,
 		"ansible_ssh_common_args":      "-o HostKeyAlgorithms=" + strings.Join(h.hostKeyAlgorithms(), ","),
 	}
+	if h.Fence != nil {
+		// Ansible looks for the interpreter by the name in a module's first line. A module that says python3 would
+		// go around the fence, and one that says env fails rather than that.
+		vars["ansible_python3_interpreter"] = python
+		vars["ansible_env_interpreter"] = python
+	}
+	return vars
 }
 
 // fixedConnection goes into the extra variables, which nothing can override: neither a keyword of the play nor a host
 // whose answer poses as one of add_host. So no module ever runs on the controller.
-func fixedConnection(hosts []Host, keyFiles []string, sshArgs string) map[string]any {
+func fixedConnection(hosts []Host, fence string, keyFiles []string, sshArgs string) map[string]any {
 	vars := map[string]any{
 		"ansible_connection":            "ssh",
 		"ansible_shell_type":            "sh",
@@ -54,7 +61,7 @@ func fixedConnection(hosts []Host, keyFiles []string, sshArgs string) map[string
 		"ansible_become_flags":          "-H -S -n",
 	}
 	if len(hosts) == 1 {
-		for key, value := range hosts[0].connection(keyFiles[0]) {
+		for key, value := range hosts[0].connection(fence, keyFiles[0]) {
 			vars[key] = value
 		}
 	}
@@ -62,10 +69,10 @@ func fixedConnection(hosts []Host, keyFiles []string, sshArgs string) map[string
 }
 
 // inventory is read by Ansible's yaml plugin, the only one that is enabled; JSON is YAML.
-func inventory(hosts []Host, keyFiles []string) ([]byte, error) {
+func inventory(hosts []Host, fence string, keyFiles []string) ([]byte, error) {
 	entries := map[string]any{}
 	for i := range hosts {
-		entries[hosts[i].Name] = hosts[i].connection(keyFiles[i])
+		entries[hosts[i].Name] = hosts[i].connection(fence, keyFiles[i])
 	}
 	return json.Marshal(map[string]any{"all": map[string]any{"hosts": entries}})
 }

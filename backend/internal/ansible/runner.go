@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -36,6 +37,8 @@ type Config struct {
 	Grace time.Duration
 	// MemoryLimit of the address space of each process, in bytes: a hostile host may answer without end. Default 4 GiB.
 	MemoryLimit uint64
+
+	fence string // fencePath, except in a test
 }
 
 // Supervised is the real [Runner].
@@ -67,6 +70,7 @@ func NewRunner(c Config) (*Supervised, error) {
 	setDefault(&c.Nice, 5)
 	setDefault(&c.Grace, 500*time.Millisecond)
 	setDefault(&c.MemoryLimit, 4<<30)
+	setDefault(&c.fence, fencePath)
 	if err := ensureRunRoot(c.RunRoot); err != nil {
 		return nil, fmt.Errorf("set up the Ansible runner: %w", err)
 	}
@@ -161,12 +165,12 @@ func (r *supervisedRun) prepare() error {
 	}
 	files := map[string]func() ([]byte, error){
 		varsFile:       func() ([]byte, error) { return encodeVars(r.play.Vars) },
-		inventoryFile:  func() ([]byte, error) { return inventory(r.play.Hosts, keyFiles) },
+		inventoryFile:  func() ([]byte, error) { return inventory(r.play.Hosts, r.config.fence, keyFiles) },
 		knownHostsFile: func() ([]byte, error) { return knownHosts(r.play.Hosts) },
 		redactFile:     func() ([]byte, error) { return json.Marshal(r.play.secrets()) },
 		configFile:     func() ([]byte, error) { return []byte("[defaults]\n"), nil },
 		connectionFile: func() ([]byte, error) {
-			return json.Marshal(fixedConnection(r.play.Hosts, keyFiles, r.config.sshArgs(r.dir)))
+			return json.Marshal(fixedConnection(r.play.Hosts, r.config.fence, keyFiles, r.config.sshArgs(r.dir)))
 		},
 		filepath.Join("callback", callbackName+".py"): func() ([]byte, error) {
 			return callbackFiles.ReadFile("callback/" + callbackName + ".py")
@@ -251,7 +255,22 @@ func (r *supervisedRun) Execute(ctx context.Context) error {
 		}
 	}
 	r.outcome = r.collect.outcome(status, stopped)
+	r.explain(ctx)
 	return nil
+}
+
+// explain finds out what a vague failure was.
+func (r *supervisedRun) explain(ctx context.Context) {
+	for i := range r.outcome.Failures {
+		f := &r.outcome.Failures[i]
+		at := slices.IndexFunc(r.play.Hosts, func(h Host) bool { return h.Name == f.Host })
+		if at < 0 || !f.vague() || ctx.Err() != nil {
+			continue
+		}
+		if code, message, found := diagnose(ctx, &r.play.Hosts[at], r.config.ConnectTimeout); found {
+			f.Code, f.Message = code, r.collect.clean(message, maxMessage)
+		}
+	}
 }
 
 // waitFor waits for the supervisor, and tells it to end the run when ctx is done.

@@ -193,6 +193,8 @@ func (c *collector) fail(w wireEvent) {
 	message := strings.TrimSpace(c.clean(w.Message, maxMessage))
 	f := Failure{Host: w.Host, Role: w.Role, Task: w.Task, Code: classify(w.Kind, message+"\n"+stderr+"\n"+w.Output)}
 	switch {
+	case w.Kind == EventUnreachable:
+		message = explainConnection(f.Code, message)
 	case stderr == "" || strings.Contains(message, stderr):
 	case strings.HasPrefix(message, "MODULE FAILURE"):
 		message = stderr

@@ -16,9 +16,6 @@ var varNamePattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,127}$`)
 // every string is marked as unsafe, which is how Ansible calls data that is never to be evaluated. Names could do the
 // same harm (ansible_connection, ansible_ssh_common_args), and so could a marker of Ansible's own as a key.
 func encodeVars(vars any) ([]byte, error) {
-	if vars == nil {
-		return []byte("{}"), nil
-	}
 	raw, err := json.Marshal(vars)
 	if err != nil {
 		return nil, fmt.Errorf("variables: %w", err)
@@ -26,6 +23,9 @@ func encodeVars(vars any) ([]byte, error) {
 	tree, err := decodeTree(raw)
 	if err != nil {
 		return nil, fmt.Errorf("variables: %w", err)
+	}
+	if tree == nil {
+		return []byte("{}"), nil
 	}
 	object, ok := tree.(map[string]any)
 	if !ok {

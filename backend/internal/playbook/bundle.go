@@ -54,6 +54,7 @@ var (
 )
 
 const (
+	moduleStart  = "#!/usr/bin/python\n"
 	manifestFile = "bundle.yml"
 	mainFile     = "playbook.yml"
 	fileMode     = 0o644
@@ -124,6 +125,10 @@ func collect(fsys fs.FS, name string) (map[string][]byte, error) {
 		file := "library/" + module + ".py"
 		if files[file], err = fs.ReadFile(fsys, file); err != nil {
 			return nil, fmt.Errorf("read module: %w", err)
+		}
+		// Ansible chooses the interpreter by this line, and ours is the fence.
+		if !bytes.HasPrefix(files[file], []byte(moduleStart)) {
+			return nil, fmt.Errorf("%s: the first line is not %q", file, moduleStart)
 		}
 	}
 	return files, nil

@@ -28,7 +28,7 @@ func tree() fstest.MapFS {
 		"roles/host_probe/files/.hidden":           file("kept\n"),
 		"roles/host_probe/files/__pycache__/x.pyc": file("junk"),
 		"roles/unit_allocate/tasks/main.yml":       file("- other:\n"),
-		"library/kloigos_probe.py":                 file("print('{}')\n"),
+		"library/kloigos_probe.py":                 file("#!/usr/bin/python\nprint('{}')\n"),
 		"library/kloigos_other.py":                 file("print('{}')\n"),
 		"bare/playbook.yml":                        file("- hosts: all\n"),
 		"bare/bundle.yml":                          file(""),
@@ -36,6 +36,8 @@ func tree() fstest.MapFS {
 		"typo/bundle.yml":                          file("role: [host_probe]\n"),
 		"escape/playbook.yml":                      file("- hosts: all\n"),
 		"escape/bundle.yml":                        file("roles: [../../etc]\n"),
+		"unfenced/playbook.yml":                    file("- hosts: all\n"),
+		"unfenced/bundle.yml":                      file("modules: [kloigos_other]\n"),
 		"missing/playbook.yml":                     file("- hosts: all\n"),
 		"missing/bundle.yml":                       file("modules: [not_there]\n"),
 		"headless/bundle.yml":                      file(""),
@@ -56,7 +58,7 @@ func TestBuildTakesWhatTheManifestNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []File{
-		{"library/kloigos_probe.py", 12, 0o644},
+		{"library/kloigos_probe.py", 30, 0o644},
 		{"playbook.yml", 13, 0o644},
 		{"roles/host_probe/files/.hidden", 5, 0o644},
 		{"roles/host_probe/tasks/main.yml", 17, 0o644},
@@ -118,7 +120,7 @@ func TestBuildRefuses(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"typo": "role", "escape": "no name of a role", "missing": "not_there", "headless": "playbook.yml",
-		"link": "not a plain file", "../x": "no name of a playbook", "nothing": "manifest",
+		"link": "not a plain file", "unfenced": "first line", "../x": "no name of a playbook", "nothing": "manifest",
 	} {
 		if _, err := Build(tree(), name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want an error about %q", name, err, want)

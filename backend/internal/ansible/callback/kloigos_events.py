@@ -1,9 +1,7 @@
 """Tells the Kloigos backend what happens in a play: one JSON object a line, into an inherited pipe.
 
 It takes the place of Ansible's own output, so that what still comes on stdout and stderr is worth a look. Callback
-plugins are given results as they are; so this one redacts and cuts before anything leaves the process. It also closes
-a hole: Ansible lets the result of any module add hosts, or change the variables of hosts, and the result is written
-by a host that may be hostile.
+plugins are given results as they are; so this one redacts and cuts before anything leaves the process.
 """
 
 import difflib
@@ -13,8 +11,6 @@ import re
 import time
 
 from ansible import context
-from ansible.errors import AnsibleError
-from ansible.inventory.manager import InventoryManager
 from ansible.plugins.callback import CallbackBase
 
 DOCUMENTATION = """
@@ -102,10 +98,6 @@ class Redactor:
         return self.text(value)
 
 
-def _refuse_dynamic_inventory(self, *args, **kwargs):
-    raise AnsibleError("a result tried to change the inventory: refused")
-
-
 class CallbackModule(CallbackBase):
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "stdout"
@@ -120,10 +112,6 @@ class CallbackModule(CallbackBase):
         os.unlink(os.environ["KLOIGOS_REDACT_FILE"])
         self._play = ""
         self._started = {}
-        for method in ("add_dynamic_host", "add_dynamic_group"):
-            if not hasattr(InventoryManager, method):
-                raise AnsibleError("this version of Ansible is not supported: InventoryManager.%s is not there" % method)
-            setattr(InventoryManager, method, _refuse_dynamic_inventory)
 
     # What goes out.
 

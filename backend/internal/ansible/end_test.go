@@ -1,0 +1,210 @@
+package ansible
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// longPlay runs a play that sleeps on the host, and tells by the channel when it is asleep there.
+func (b *bed) longPlay(t *testing.T) (play Play, asleep func() bool) {
+	t.Helper()
+	seconds := "98" + itoa(b.port) // to be recognised by
+	return b.play("sleep.yml", map[string]any{"demo_seconds": seconds}), func() bool {
+		for _, line := range ansibleCommandLines() {
+			if line == "sleep\x00"+seconds+"\x00" {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// sshMasters counts the shared connections of this bed's runs.
+func (b *bed) sshMasters() int {
+	n := 0
+	for _, line := range ansibleCommandLines() {
+		if strings.HasPrefix(line, "ssh: "+b.root) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestCancelEndsEverything(t *testing.T) {
+	b := setup(t)
+	play, asleep := b.longPlay(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	type result struct {
+		out Outcome
+		err error
+	}
+	done := make(chan result, 1)
+	var log recorder
+	go func() {
+		out, err := b.runner.Run(ctx, play, log.add)
+		done <- result{out, err}
+	}()
+	eventually(t, "the host sleeps", asleep)
+	if b.sshMasters() != 1 {
+		t.Errorf("%d ssh masters, want 1: this test would show nothing", b.sshMasters())
+	}
+	cancelled := time.Now()
+	cancel()
+	r := <-done
+	if took := time.Since(cancelled); took > 2*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	if f := r.out.Failure; f == nil || f.Code != CodeCancelled || f.Task != "Wait" {
+		t.Errorf("failure %+v", f)
+	}
+	b.checkNothingIsLeft(t)
+	if last := log.events[len(log.events)-1]; last.Kind != EventFinished || !strings.HasPrefix(last.Message, "cancelled") {
+		t.Errorf("last event %+v", last)
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	b := setup(t)
+	play, _ := b.longPlay(t)
+	play.Timeout = 200 * time.Millisecond
+	out, _ := b.run(t, play)
+	if f := out.Failure; f == nil || f.Code != CodeTimeout {
+		t.Errorf("failure %+v", f)
+	}
+}
+
+// backendJob is what the test hands to the process that plays the backend.
+type backendJob struct {
+	RunRoot string
+	Play    Play
+}
+
+func backendForTest(file string) int {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return 1
+	}
+	var job backendJob
+	if json.Unmarshal(raw, &job) != nil {
+		return 1
+	}
+	r, err := NewRunner(Config{RunRoot: job.RunRoot})
+	if err != nil {
+		return 1
+	}
+	if _, err := r.Run(context.Background(), job.Play, nil); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// startBackend runs the long play in a process of its own, until the host sleeps.
+func (b *bed) startBackend(t *testing.T) *exec.Cmd {
+	t.Helper()
+	play, asleep := b.longPlay(t)
+	job, err := json.Marshal(struct {
+		RunRoot string
+		Play    map[string]any
+	}{b.root, map[string]any{
+		"Name": play.Name, "Bundle": play.Bundle, "Playbook": play.Playbook, "Hosts": play.Hosts, "Vars": play.Vars,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.write(t, "job.json", job, 0o600)
+	backend := exec.Command("/proc/self/exe", backendArg, filepath.Join(b.dir, "job.json"))
+	backend.Stderr = os.Stderr
+	if err := backend.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the host sleeps", asleep)
+	return backend
+}
+
+func (b *bed) running() int {
+	n := 0
+	for _, pid := range processIDs() {
+		environ, _ := os.ReadFile(filepath.Join("/proc", itoa(pid), "environ"))
+		if strings.Contains(string(environ), markName+"="+b.root) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestKilledBackendLeavesNothing(t *testing.T) {
+	b := setup(t)
+	backend := b.startBackend(t)
+	// Another backend that starts beside it must not touch its run.
+	if n, err := b.runner.Sweep(); n != 0 || err != nil {
+		t.Errorf("swept %d, %v", n, err)
+	}
+	if b.running() < 3 {
+		t.Errorf("%d processes run: this test would show nothing", b.running())
+	}
+	killed := time.Now()
+	if err := backend.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = backend.Wait()
+	eventually(t, "all is gone", func() bool { left, _ := os.ReadDir(b.root); return len(left) == 0 && b.running() == 0 })
+	if took := time.Since(killed); took > 2*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// Where backend and supervisor are killed at once, as by the kernel for want of memory, the next start cleans up.
+func TestSweepEndsWhatBothLeft(t *testing.T) {
+	b := setup(t)
+	backend := b.startBackend(t)
+	supervisors := descendants(backend.Process.Pid)
+	// The supervisor is stopped first, so that it cannot see the backend's end before its own.
+	for _, pid := range supervisors {
+		if parent, _, _ := parentOf(pid); parent == backend.Process.Pid {
+			_ = unix.Kill(pid, unix.SIGSTOP)
+			_ = backend.Process.Kill()
+			_ = unix.Kill(pid, unix.SIGKILL)
+			eventually(t, "the supervisor is dead", func() bool { _, state, ok := parentOf(pid); return !ok || state == 'Z' })
+		}
+	}
+	_ = backend.Wait()
+	if left, _ := os.ReadDir(b.root); len(left) != 1 || b.sshMasters() != 1 {
+		t.Errorf("%d directories and %d ssh masters: this test would show nothing", len(left), b.sshMasters())
+	}
+	if n, err := b.runner.Sweep(); n != 1 || err != nil {
+		t.Errorf("swept %d, %v", n, err)
+	}
+	b.checkNothingIsLeft(t)
+}
+
+// A supervisor that dies alone must not leave a run without one.
+func TestKilledSupervisor(t *testing.T) {
+	b := setup(t)
+	play, asleep := b.longPlay(t)
+	done := make(chan error, 1)
+	go func() {
+		_, err := b.runner.Run(t.Context(), play, nil)
+		done <- err
+	}()
+	eventually(t, "the host sleeps", asleep)
+	for _, pid := range processIDs() {
+		cmdline, _ := os.ReadFile(filepath.Join("/proc", itoa(pid), "cmdline"))
+		if strings.HasPrefix(string(cmdline), "kloigos-supervisor\x00"+SuperviseArg+"\x00"+b.root) {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+	}
+	if err := <-done; err == nil || !strings.Contains(err.Error(), "supervisor died") {
+		t.Errorf("got %v", err)
+	}
+}
