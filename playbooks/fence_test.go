@@ -60,6 +60,12 @@ func setup(t *testing.T) fence {
 		}
 		return value
 	})
+	// To Jinja these begin something, and what the test renders would not be what the role installs.
+	for _, opener := range []string{"{{", "{%", "{#"} {
+		if strings.Contains(rendered, opener) {
+			t.Fatalf("the template has %s in it", opener)
+		}
+	}
 	write(t, f.wrapper, rendered, 0o755)
 	if err := os.Mkdir(f.state, 0o700); err != nil {
 		t.Fatal(err)

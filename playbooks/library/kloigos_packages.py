@@ -54,7 +54,7 @@ def installed():
             text = file.read()
     except OSError:
         return names, broken
-    for name, status in re.findall(r"^Package: (\S+)\nStatus: (.*)$", text, re.M):
+    for name, status in re.findall(r"^Package: (\S+)\n(?:[^\n]+\n)*?Status: (.*)$", text, re.M):
         state = status.rsplit(" ", 1)[-1]
         if state == "installed":
             names.add(name)
