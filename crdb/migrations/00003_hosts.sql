@@ -28,6 +28,7 @@ CREATE TABLE IF NOT EXISTS hosts (
     layout              JSONB,                    -- domain.Layout; NULL before it is set
     next_ordinal        INT4 NOT NULL DEFAULT 1,  -- of the next unit; never falls once a unit reached the host
     incarnation         UUID NOT NULL,            -- with the fence number, the token of who may change the host
+    fenced              BOOL NOT NULL DEFAULT false, -- the fence of this incarnation was put on the host
     version             INT8 NOT NULL DEFAULT 1,  -- counts changes; the ETag
     created_at          TIMESTAMPTZ NOT NULL DEFAULT now(),
     updated_at          TIMESTAMPTZ NOT NULL DEFAULT now(),

@@ -30,3 +30,23 @@ var (
 	DefaultProject      = uuid.MustParse("00000000-0000-4000-8000-000000000002")
 	DefaultWorkspace    = uuid.MustParse("00000000-0000-4000-8000-000000000003")
 )
+
+// Operation is something that can, or can't now, be done with an object.
+type Operation struct {
+	Name     string
+	Allowed  bool
+	Prevents string // what prevents it, a sentence
+}
+
+// WhyNot explains a placement that failed.
+type WhyNot struct {
+	Units    int // that the caller may use at all
+	RuledOut []RuledOut
+	Nearest  string // the nearest change to the request that would fit now
+}
+
+// RuledOut is what one filter of a placement ruled out of those that were left.
+type RuledOut struct {
+	Filter, Why string
+	Units       int
+}

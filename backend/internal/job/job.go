@@ -113,8 +113,8 @@ func PolicyOf(k domain.JobKind) Policy {
 	case domain.KindHostProbe:
 		return Policy{MaxAttempts: 3, Deadline: 10 * time.Minute, Priority: 20}
 	case domain.KindHostInitialize, domain.KindHostDecommission:
-		return Policy{MaxAttempts: 5, Deadline: 2 * time.Hour, Priority: 0}
+		return Policy{MaxAttempts: 50, Deadline: 2 * time.Hour, Priority: 0}
 	default:
-		return Policy{MaxAttempts: 5, Deadline: time.Hour, Priority: 10}
+		return Policy{MaxAttempts: 50, Deadline: time.Hour, Priority: 10}
 	}
 }

@@ -46,12 +46,13 @@ type Host struct {
 	Units           map[string]int    `db:"units"`
 	ActiveJob       *uuid.UUID        `db:"active_job"`
 	LiveAllocations int               `db:"live_allocations"`
+	Fenced          bool              `db:"fenced"` // the fence of this incarnation was put there
 }
 
 const sqlHost = `
 SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
-       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.version, h.created_at, h.updated_at, h.removed_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
@@ -198,6 +199,16 @@ UPDATE hosts
 func (tx *Tx) SetVolumeGroups(ctx context.Context, id uuid.UUID, groups []domain.VolumeGroup) error {
 	_, err := tx.exec(ctx, sqlSetVolumeGroups, id, groups)
 	return err
+}
+
+const sqlSetFenced = `
+UPDATE hosts
+   SET fenced = $2, updated_at = now()
+ WHERE id = $1`
+
+// SetFenced notes whether the host has our fence.
+func (tx *Tx) SetFenced(ctx context.Context, id uuid.UUID, fenced bool) error {
+	return tx.one(ctx, domain.ErrNotFound, sqlSetFenced, id, fenced)
 }
 
 const sqlRemoveHost = `

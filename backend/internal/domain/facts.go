@@ -1,0 +1,103 @@
+package domain
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+var (
+	machineID  = regexp.MustCompile(`^[0-9a-f]{32}$`)
+	deviceByID = regexp.MustCompile(`^/dev/disk/by-id/[A-Za-z0-9._:+=-]+$`)
+	ifaceName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:@-]{0,14}$`)
+	vgName     = regexp.MustCompile(`^[a-zA-Z0-9+_.][a-zA-Z0-9+_.-]{0,126}$`)
+)
+
+// Clean checks what a host told of itself, which may be a lie, and drops what
+// is not needed and not well formed. What is left is safe to compute with and
+// to give to other playbooks.
+func (f *Facts) Clean() error {
+	switch {
+	case !machineID.MatchString(f.MachineID):
+		return fmt.Errorf("the machine-id is not 32 hexadecimal digits")
+	case len(f.CPUs) == 0 || len(f.CPUs) > MaxCPU+1:
+		return fmt.Errorf("it names %d CPUs", len(f.CPUs))
+	case len(f.Nodes) == 0 || len(f.Nodes) > 1024:
+		return fmt.Errorf("it names %d NUMA nodes", len(f.Nodes))
+	case f.MemoryBytes <= 0 || f.MemoryBytes > 1<<50:
+		return fmt.Errorf("its memory is %d bytes", f.MemoryBytes)
+	}
+	if err := f.checkTopology(); err != nil {
+		return err
+	}
+	if f.Uplink.Interface != "" {
+		_, addressErr := netip.ParseAddr(f.Uplink.Address)
+		_, gatewayErr := netip.ParseAddr(f.Uplink.Gateway)
+		if !ifaceName.MatchString(f.Uplink.Interface) || addressErr != nil || gatewayErr != nil || f.Uplink.Prefix < 0 || f.Uplink.Prefix > 32 {
+			return fmt.Errorf("its uplink is not well formed")
+		}
+	}
+	f.cleanStorage()
+	for _, s := range []*string{&f.Hostname, &f.Kernel, &f.Architecture, &f.OS.ID, &f.OS.VersionID, &f.OS.Name, &f.Capabilities.Systemd, &f.Capabilities.Python, &f.Incarnation} {
+		*s = plain(*s, 128)
+	}
+	return nil
+}
+
+func (f *Facts) checkTopology() error {
+	nodes := map[int]bool{}
+	for _, n := range f.Nodes {
+		if n.Node < 0 || n.Node > MaxCPU || nodes[n.Node] || n.MemoryBytes < 0 || n.MemoryBytes > 1<<50 {
+			return fmt.Errorf("NUMA node %d is named twice or has no sensible memory", n.Node)
+		}
+		nodes[n.Node] = true
+	}
+	cpus := map[int]bool{}
+	for _, c := range f.CPUs {
+		if c.CPU < 0 || c.CPU > MaxCPU || cpus[c.CPU] || !nodes[c.Node] {
+			return fmt.Errorf("CPU %d is named twice or is on a node that is not there", c.CPU)
+		}
+		cpus[c.CPU] = true
+	}
+	return nil
+}
+
+func (f *Facts) cleanStorage() {
+	devices := []Device{}
+	for _, d := range f.Devices[:min(len(f.Devices), 4096)] {
+		if !deviceByID.MatchString(d.ByID) {
+			d.ByID = ""
+		}
+		d.Path, d.Model, d.Serial = plain(d.Path, 128), plain(d.Model, 128), plain(d.Serial, 128)
+		signatures := []string{}
+		for _, s := range d.Signatures[:min(len(d.Signatures), 64)] {
+			signatures = append(signatures, plain(s, 64))
+		}
+		d.Signatures, d.SizeBytes = signatures, max(d.SizeBytes, 0)
+		devices = append(devices, d)
+	}
+	groups := []VolumeGroup{}
+	for _, g := range f.VolumeGroups[:min(len(f.VolumeGroups), 1024)] {
+		if vgName.MatchString(g.Name) && g.FreeBytes >= 0 && g.SizeBytes >= g.FreeBytes {
+			groups = append(groups, g)
+		}
+	}
+	f.Devices, f.VolumeGroups = devices, groups
+}
+
+// plain keeps up to limit bytes of printable text.
+func plain(s string, limit int) string {
+	s = strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f || r == utf8.RuneError || (r >= 0x80 && r < 0xa0) || (r >= 0x202a && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069) {
+			return -1
+		}
+		return r
+	}, s)
+	for len(s) > limit {
+		_, size := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-size]
+	}
+	return s
+}

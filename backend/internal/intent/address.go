@@ -1,0 +1,134 @@
+package intent
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/store"
+)
+
+// AddressRange is one address or one range to add to a pool.
+type AddressRange struct {
+	Range    string // 10.0.0.5 or 10.0.0.5-10.0.0.20
+	Endpoint string // host:port, for a single address behind NAT
+}
+
+// AddAddresses adds all the addresses to the pool of a network, or none.
+func (in *Intents) AddAddresses(ctx context.Context, who domain.Actor, workspace uuid.UUID, network string, ranges []AddressRange) (ids []uuid.UUID, err error) {
+	var bad domain.Invalid
+	bad.Check("network", domain.CheckPlace(network))
+	total := 0
+	for i, r := range ranges {
+		field := fmt.Sprintf("addresses[%d]", i)
+		all, err := domain.ExpandAddresses(r.Range)
+		bad.Check(field+".range", err)
+		if r.Endpoint != "" {
+			bad.Check(field+".endpoint", checkEndpoint(r.Endpoint, len(all)))
+		}
+		total += len(all)
+	}
+	if total > domain.MaxAddressRange {
+		bad.Add("addresses", "are %d in all; at most %d at once", total, domain.MaxAddressRange)
+	}
+	if err := bad.OrNil(); err != nil {
+		return nil, err
+	}
+	err = in.do(ctx, func(tx *store.Tx) error {
+		made := make([]uuid.UUID, 0, total)
+		for _, r := range ranges {
+			all, err := domain.ExpandAddresses(r.Range)
+			if err != nil {
+				return err
+			}
+			for _, a := range all {
+				id, err := tx.InsertAddress(ctx, workspace, network, a, r.Endpoint)
+				if err != nil {
+					return err
+				}
+				made = append(made, id)
+			}
+		}
+		ids = made
+		text := make([]string, len(ranges))
+		for i, r := range ranges {
+			text[i] = r.Range
+		}
+		err := tx.AddEvent(ctx, who, store.Audit{Workspace: workspace, Action: "address.add", ObjectKind: "address_pool", ObjectName: network,
+			After: map[string]any{"ranges": text, "addresses": total}})
+		if err != nil {
+			return err
+		}
+		return recordMade(ctx, tx, "address_pool", uuid.Nil, uuid.Nil)
+	})
+	return ids, err
+}
+
+func checkEndpoint(s string, addresses int) error {
+	host, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return fmt.Errorf("must be host:port")
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+		return fmt.Errorf("has a port that is not from 1 to 65535")
+	}
+	if err := domain.CheckHostAddress(host, domain.TargetPolicy{AllowLoopback: true}); err != nil {
+		return err
+	}
+	if addresses > 1 {
+		return fmt.Errorf("can't be given for a range")
+	}
+	return nil
+}
+
+// RemoveAddress takes an address that nobody has out of its pool.
+func (in *Intents) RemoveAddress(ctx context.Context, who domain.Actor, id uuid.UUID) error {
+	return in.onAddress(ctx, who, id, "address.remove", func(tx *store.Tx, p store.Address) error {
+		return tx.DeleteAddress(ctx, p.ID)
+	})
+}
+
+// CloseAddress keeps a free address from being given out.
+func (in *Intents) CloseAddress(ctx context.Context, who domain.Actor, id uuid.UUID) error {
+	return in.moveAddress(ctx, who, id, domain.Closed, "address.close")
+}
+
+// OpenAddress lets a closed address be given out again.
+func (in *Intents) OpenAddress(ctx context.Context, who domain.Actor, id uuid.UUID) error {
+	return in.moveAddress(ctx, who, id, domain.Opened, "address.open")
+}
+
+// ReleaseAddress takes an address out of quarantine: a person made sure that
+// the lost host no longer answers on it.
+func (in *Intents) ReleaseAddress(ctx context.Context, who domain.Actor, id uuid.UUID) error {
+	return in.moveAddress(ctx, who, id, domain.Released, "address.release")
+}
+
+func (in *Intents) moveAddress(ctx context.Context, who domain.Actor, id uuid.UUID, on domain.Event, action string) error {
+	return in.onAddress(ctx, who, id, action, func(tx *store.Tx, p store.Address) error {
+		_, err := tx.MoveAddress(ctx, p.ID, p.State, on)
+		return err
+	})
+}
+
+func (in *Intents) onAddress(ctx context.Context, who domain.Actor, id uuid.UUID, action string, f func(*store.Tx, store.Address) error) error {
+	return in.do(ctx, func(tx *store.Tx) error {
+		p, err := tx.Address(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := f(tx, p); err != nil {
+			return err
+		}
+		err = tx.AddEvent(ctx, who, store.Audit{Workspace: p.WorkspaceID, Action: action, ObjectKind: "address", ObjectID: p.ID, ObjectName: p.Address,
+			Before: map[string]any{"state": p.State}})
+		if err != nil {
+			return err
+		}
+		return recordMade(ctx, tx, "address", p.ID, uuid.Nil)
+	})
+}

@@ -1,0 +1,294 @@
+package intent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/job"
+	"kloigos/backend/internal/store"
+)
+
+// CreateAllocation is what is asked of a unit and given to its tenant.
+type CreateAllocation struct {
+	CPUs           int        // at least so many; not with UnitID
+	UnitID, HostID *uuid.UUID // this unit; on this host
+	Region, Zone   string
+	Network        string
+	HostLabels     map[string]string
+	LoginUser      string // "": a generated one
+	SSHKeys        []string
+	Labels         map[string]string
+}
+
+// NoCapacity says that nothing fits, and why.
+type NoCapacity struct{ Why domain.WhyNot }
+
+func (e *NoCapacity) Error() string {
+	return fmt.Sprintf("no unit fits: %d units, ruled out by %v", e.Why.Units, e.Why.RuledOut)
+}
+
+// CreateAllocation places an allocation: a free unit that fits, an address of
+// a network that its host carries, a UID that was never used, and the job that
+// sets it up, in one transaction.
+func (in *Intents) CreateAllocation(ctx context.Context, who domain.Actor, workspace uuid.UUID, r CreateAllocation) (allocation, jobID uuid.UUID, err error) {
+	keys, err := checkAllocation(&r)
+	if err != nil {
+		return uuid.Nil, uuid.Nil, err
+	}
+	allocation = uuid.New()
+	generated := r.LoginUser == ""
+	for range 5 {
+		if generated {
+			r.LoginUser = fmt.Sprintf("user-%08x", rand.Uint32())
+		}
+		err = in.do(ctx, func(tx *store.Tx) error {
+			jobID, err = in.place(ctx, tx, who, workspace, allocation, r, keys)
+			return err
+		})
+		// Committed by someone else since the unit was picked: pick again, now
+		// with that host ruled out.
+		if !errors.Is(err, store.ErrLoginTaken) {
+			break
+		}
+	}
+	if err != nil {
+		return uuid.Nil, uuid.Nil, err
+	}
+	return allocation, jobID, nil
+}
+
+func checkAllocation(r *CreateAllocation) (keys []string, err error) {
+	var bad domain.Invalid
+	if r.UnitID == nil && r.CPUs < 1 {
+		bad.Add("cpus", "say how many CPUs, at least 1, or name a unit")
+	}
+	if r.UnitID != nil && r.CPUs > 0 {
+		bad.Add("cpus", "can't be given together with a unit")
+	}
+	if r.Region != "" {
+		bad.Check("region", domain.CheckPlace(r.Region))
+	}
+	if r.Zone != "" {
+		bad.Check("zone", domain.CheckPlace(r.Zone))
+	}
+	if r.Network != "" {
+		bad.Check("network", domain.CheckPlace(r.Network))
+	}
+	if r.LoginUser != "" {
+		bad.Check("login_user", domain.CheckLoginUser(r.LoginUser))
+	}
+	bad.Check("host_labels", domain.CheckLabels(r.HostLabels))
+	bad.Check("labels", domain.CheckLabels(r.Labels))
+	if r.Labels == nil {
+		r.Labels = map[string]string{}
+	}
+	keys = checkKeys(r.SSHKeys, &bad)
+	return keys, bad.OrNil()
+}
+
+func checkKeys(lines []string, bad *domain.Invalid) []string {
+	if len(lines) == 0 || len(lines) > domain.MaxSSHKeys {
+		bad.Add("ssh_keys", "give 1 to %d SSH public keys", domain.MaxSSHKeys)
+	}
+	keys := make([]string, 0, len(lines))
+	seen := map[string]bool{}
+	for i, line := range lines {
+		key, err := domain.ParseSSHKey(line)
+		bad.Check(fmt.Sprintf("ssh_keys[%d]", i), err)
+		if err == nil && seen[key.Fingerprint] {
+			bad.Add(fmt.Sprintf("ssh_keys[%d]", i), "is given twice")
+		}
+		seen[key.Fingerprint] = true
+		keys = append(keys, key.Line)
+	}
+	return keys
+}
+
+func (in *Intents) place(ctx context.Context, tx *store.Tx, who domain.Actor, workspace, id uuid.UUID, r CreateAllocation, keys []string) (uuid.UUID, error) {
+	wanted := store.Wanted{WorkspaceID: workspace, UnitID: r.UnitID, HostID: r.HostID, MinCPUs: r.CPUs, Region: r.Region, Zone: r.Zone,
+		Network: r.Network, HostLabels: r.HostLabels, LoginUser: r.LoginUser}
+	unit, ok, err := tx.PickUnit(ctx, wanted)
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("pick unit: %w", err)
+	}
+	if !ok {
+		return uuid.Nil, in.noCapacity(ctx, tx, wanted)
+	}
+	address, network, err := takeAddress(ctx, tx, workspace, id, r.Network, unit)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	if address == "" {
+		return uuid.Nil, in.noCapacity(ctx, tx, wanted)
+	}
+	uid, err := in.takeUID(ctx, tx, id)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	a := store.Allocation{ID: id, WorkspaceID: workspace, UnitID: unit.ID, HostID: unit.HostID, LoginUser: r.LoginUser, UID: uid,
+		Address: address, Network: network, SSHKeys: keys, Labels: r.Labels, State: domain.AllocationLifecycle.Initial, CreatedBy: who.Name}
+	if err := tx.InsertAllocation(ctx, a); err != nil {
+		return uuid.Nil, err
+	}
+	args := job.UnitAllocate{HostID: unit.HostID, UnitID: unit.ID, AllocationID: id}
+	return in.enqueued(ctx, tx, who, args, store.Audit{Workspace: workspace, Action: "allocation.create", ObjectKind: "allocation",
+		ObjectID: id, ObjectName: r.LoginUser, After: map[string]any{"unit": unit.Name, "address": address, "uid": uid, "cpus": r.CPUs}})
+}
+
+func takeAddress(ctx context.Context, tx *store.Tx, workspace, allocation uuid.UUID, wanted string, unit store.Picked) (address, network string, err error) {
+	networks := unit.Networks
+	if wanted != "" {
+		networks = []string{wanted}
+	}
+	for _, n := range networks {
+		address, ok, err := tx.ReserveAddress(ctx, workspace, n, allocation)
+		if err != nil {
+			return "", "", fmt.Errorf("reserve address: %w", err)
+		}
+		if ok {
+			return address, n, nil
+		}
+	}
+	return "", "", nil
+}
+
+// takeUID tries random numbers, since a counter would be one hot row, and only
+// reads the whole range when those are all taken.
+func (in *Intents) takeUID(ctx context.Context, tx *store.Tx, allocation uuid.UUID) (int64, error) {
+	for range 4 {
+		candidates := make([]int64, 8)
+		for i := range candidates {
+			candidates[i] = in.cfg.FirstUID + rand.Int64N(in.cfg.LastUID-in.cfg.FirstUID+1)
+		}
+		uid, ok, err := tx.TakeUID(ctx, candidates, allocation)
+		if ok || err != nil {
+			return uid, err
+		}
+	}
+	uid, ok, err := tx.LowestFreeUID(ctx, in.cfg.FirstUID, in.cfg.LastUID)
+	if err != nil {
+		return 0, fmt.Errorf("find a UID: %w", err)
+	}
+	if ok {
+		if uid, ok, err = tx.TakeUID(ctx, []int64{uid}, allocation); ok || err != nil {
+			return uid, err
+		}
+	}
+	return 0, domain.Conflictf("no_uid_left", "every UID from %d to %d was given once; widen KLOIGOS_UID_RANGE", in.cfg.FirstUID, in.cfg.LastUID)
+}
+
+func (in *Intents) noCapacity(ctx context.Context, tx *store.Tx, w store.Wanted) error {
+	why, err := tx.WhyNot(ctx, w)
+	if err != nil {
+		return fmt.Errorf("explain placement: %w", err)
+	}
+	return &NoCapacity{Why: domain.WhyNot{Units: why.Units, RuledOut: why.RuledOut, Nearest: nearest(why, w)}}
+}
+
+func nearest(e store.Explanation, w store.Wanted) string {
+	switch {
+	case e.Units == 0:
+		return "There are no units yet: add a host, set its layout and initialize it."
+	case e.LargestFree > 0 && e.Without == "cpus":
+		return fmt.Sprintf("Ask for %d CPUs: that is the largest free unit that otherwise fits.", e.LargestFree)
+	}
+	switch e.Without {
+	case "region":
+		return fmt.Sprintf("Leave out region %q.", w.Region)
+	case "zone":
+		return fmt.Sprintf("Leave out zone %q.", w.Zone)
+	case "host":
+		return "Leave out the host."
+	case "unit":
+		return "Leave out the unit."
+	case "host_labels":
+		return "Leave out some of the host labels."
+	case "login_user":
+		return "Choose another login user."
+	case "network":
+		return fmt.Sprintf("Leave out network %q.", w.Network)
+	case "address":
+		return "Add addresses to a pool of a network that the hosts carry."
+	case "host_state":
+		return "Wait until a host is ready again, or initialize one."
+	case "host_health":
+		return "Probe the hosts that were unreachable."
+	case "unit_state":
+		return "Wait until a unit that fits is given back, or add a host."
+	default:
+		return ""
+	}
+}
+
+func (in *Intents) onAllocation(ctx context.Context, id uuid.UUID, ifMatch int64, f func(*store.Tx, store.Allocation) error) error {
+	return in.do(ctx, func(tx *store.Tx) error {
+		a, err := tx.Allocation(ctx, id)
+		if err == nil {
+			err = checkVersion("allocation", a.Version, ifMatch)
+		}
+		if err != nil {
+			return err
+		}
+		return f(tx, a)
+	})
+}
+
+// ReplaceKeys replaces the SSH keys of an allocation.
+func (in *Intents) ReplaceKeys(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, lines []string) (jobID uuid.UUID, err error) {
+	var bad domain.Invalid
+	keys := checkKeys(lines, &bad)
+	if err := bad.OrNil(); err != nil {
+		return uuid.Nil, err
+	}
+	err = in.onAllocation(ctx, id, ifMatch, func(tx *store.Tx, a store.Allocation) error {
+		if err := canReplaceKeys(a); err != nil {
+			return err
+		}
+		if err := tx.ReplaceKeys(ctx, a.ID, keys); err != nil {
+			return err
+		}
+		audit := allocationAudit(a, "allocation.replace_keys")
+		audit.Before, audit.After = map[string]any{"ssh_keys": a.SSHKeys}, map[string]any{"ssh_keys": keys}
+		jobID, err = in.asked(ctx, tx, who, job.AllocationKeys{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID}, audit)
+		return err
+	})
+	return jobID, err
+}
+
+func canReplaceKeys(a store.Allocation) error {
+	if a.State != domain.AllocationAllocated {
+		return domain.Conflictf("allocation_state", "it is %s: %s", a.State, domain.AllocationLifecycle.Info(a.State).Means)
+	}
+	return nil
+}
+
+// Deallocate gives a unit back: everything in it is wiped.
+func (in *Intents) Deallocate(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, confirm string) (jobID uuid.UUID, err error) {
+	err = in.onAllocation(ctx, id, ifMatch, func(tx *store.Tx, a store.Allocation) error {
+		if confirm != a.LoginUser {
+			return &domain.Invalid{Fields: []domain.FieldError{{Field: "confirm", Problem: "type the login user, " + a.LoginUser}}}
+		}
+		jobID, err = in.asked(ctx, tx, who, job.UnitDeallocate{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID},
+			allocationAudit(a, "allocation.deallocate"))
+		return err
+	})
+	return jobID, err
+}
+
+func allocationAudit(a store.Allocation, action string) store.Audit {
+	return store.Audit{Workspace: a.WorkspaceID, Action: action, ObjectKind: "allocation", ObjectID: a.ID, ObjectName: a.LoginUser,
+		Before: map[string]any{"state": a.State}}
+}
+
+// AllocationOperations tells what can be done with an allocation now.
+func AllocationOperations(a store.Allocation) []domain.Operation {
+	return []domain.Operation{
+		operation("replace-keys", canReplaceKeys(a)),
+		operation("deallocate", takes(domain.AllocationLifecycle, a.State, domain.DeallocateRequested)),
+	}
+}

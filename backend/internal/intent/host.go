@@ -1,0 +1,345 @@
+package intent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"golang.org/x/crypto/ssh"
+
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/job"
+	"kloigos/backend/internal/store"
+)
+
+// RegisterHost is what is given when a host is registered.
+type RegisterHost struct {
+	Name, Address, AdminUser, Region, Zone string
+	Port                                   int // 0: 22
+	Networks                               []string
+	Labels                                 map[string]string
+	Profile                                domain.Profile // "": minimal
+	HostKey                                string
+	TrustOnFirstUse                        bool
+}
+
+// RegisterHost adds a host and enqueues its first probe. Only shape is checked
+// here; what the host is comes from the probe.
+func (in *Intents) RegisterHost(ctx context.Context, who domain.Actor, workspace uuid.UUID, r RegisterHost) (host, jobID uuid.UUID, err error) {
+	h, err := in.checkedHost(workspace, r)
+	if err != nil {
+		return uuid.Nil, uuid.Nil, err
+	}
+	err = in.do(ctx, func(tx *store.Tx) error {
+		if err := tx.InsertHost(ctx, h); err != nil {
+			return err
+		}
+		audit := hostAudit(h, "host.register")
+		audit.Before, audit.After = nil, map[string]any{"name": h.Name, "address": h.Address, "port": h.Port, "region": h.Region,
+			"zone": h.Zone, "profile": h.Profile, "trust_on_first_use": h.TrustOnFirstUse}
+		jobID, err = in.asked(ctx, tx, who, job.HostProbe{HostID: h.ID}, audit)
+		return err
+	})
+	return h.ID, jobID, err
+}
+
+func (in *Intents) checkedHost(workspace uuid.UUID, r RegisterHost) (store.Host, error) {
+	var bad domain.Invalid
+	bad.Check("name", domain.CheckHostName(r.Name))
+	if slices.Contains([]string{"all", "ungrouped", "localhost"}, r.Name) {
+		bad.Add("name", "%q means something else to Ansible", r.Name)
+	}
+	bad.Check("address", domain.CheckHostAddress(r.Address, in.cfg.Targets))
+	if r.Port == 0 {
+		r.Port = 22
+	}
+	if r.Port < 1 || r.Port > 65535 {
+		bad.Add("port", "must be from 1 to 65535")
+	}
+	if r.AdminUser == "" {
+		r.AdminUser = "root"
+	}
+	bad.Check("admin_user", domain.CheckAdminUser(r.AdminUser))
+	if r.Region != "" {
+		bad.Check("region", domain.CheckPlace(r.Region))
+	}
+	if r.Zone != "" {
+		bad.Check("zone", domain.CheckPlace(r.Zone))
+	}
+	if len(r.Networks) == 0 {
+		r.Networks = []string{"default"}
+	}
+	for i, n := range r.Networks {
+		bad.Check(fmt.Sprintf("networks[%d]", i), domain.CheckPlace(n))
+		if slices.Contains(r.Networks[:i], n) {
+			bad.Add(fmt.Sprintf("networks[%d]", i), "%q is named twice", n)
+		}
+	}
+	bad.Check("labels", domain.CheckLabels(r.Labels))
+	if r.Labels == nil {
+		r.Labels = map[string]string{}
+	}
+	switch r.Profile {
+	case "":
+		r.Profile = domain.ProfileMinimal
+	case domain.ProfileMinimal, domain.ProfileStandard, domain.ProfileBuild:
+	default:
+		bad.Add("profile", "must be minimal, standard or build")
+	}
+	key, err := checkHostKey(r.HostKey)
+	bad.Check("host_key", err)
+	if err := bad.OrNil(); err != nil {
+		return store.Host{}, err
+	}
+	return store.Host{ID: uuid.New(), WorkspaceID: workspace, OrganizationID: domain.DefaultOrganization, Name: r.Name, Address: r.Address,
+		Port: r.Port, AdminUser: r.AdminUser, Region: r.Region, Zone: r.Zone, Networks: r.Networks, Labels: r.Labels,
+		Profile: string(r.Profile), TrustOnFirstUse: r.TrustOnFirstUse, HostKey: key, State: domain.HostLifecycle.Initial,
+		Incarnation: uuid.New()}, nil
+}
+
+// checkHostKey reads a host key as it stands in known_hosts or in a .pub file
+// and returns its type and base64.
+func checkHostKey(s string) (string, error) {
+	if s == "" {
+		return "", nil
+	}
+	key, _, options, _, err := ssh.ParseAuthorizedKey([]byte(s))
+	if err != nil || len(options) > 0 {
+		return "", errors.New("is not an SSH host key; give its type and base64, as in /etc/ssh/ssh_host_ed25519_key.pub")
+	}
+	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))), nil
+}
+
+// Fingerprint is the SHA-256 fingerprint of a stored host key, "" of none.
+func Fingerprint(hostKey string) string {
+	key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(hostKey))
+	if err != nil {
+		return ""
+	}
+	return ssh.FingerprintSHA256(key)
+}
+
+// onHost runs an intent on a host that is there, at the version asked for.
+func (in *Intents) onHost(ctx context.Context, id uuid.UUID, ifMatch int64, f func(tx *store.Tx, h store.Host) error) error {
+	return in.do(ctx, func(tx *store.Tx) error {
+		h, err := tx.Host(ctx, id)
+		if err == nil {
+			err = notRemoved(h)
+		}
+		if err == nil {
+			err = checkVersion("host", h.Version, ifMatch)
+		}
+		if err != nil {
+			return err
+		}
+		return f(tx, h)
+	})
+}
+
+// ProbeHost asks for the host's facts to be read again.
+func (in *Intents) ProbeHost(ctx context.Context, who domain.Actor, id uuid.UUID) (jobID uuid.UUID, err error) {
+	err = in.onHost(ctx, id, 0, func(tx *store.Tx, h store.Host) error {
+		jobID, err = in.asked(ctx, tx, who, job.HostProbe{HostID: h.ID}, hostAudit(h, "host.probe"))
+		return err
+	})
+	return jobID, err
+}
+
+// ConfirmHostKey confirms the key that a host offers, by its fingerprint, and
+// probes the host with it. It also confirms a key that has changed.
+func (in *Intents) ConfirmHostKey(ctx context.Context, who domain.Actor, id uuid.UUID, fingerprint string) (jobID uuid.UUID, err error) {
+	err = in.onHost(ctx, id, 0, func(tx *store.Tx, h store.Host) error {
+		if err := canConfirmKey(h); err != nil {
+			return err
+		}
+		if Fingerprint(h.OfferedHostKey) != fingerprint {
+			return domain.Conflictf("fingerprint_mismatch", "the host offers %s, not what you confirm", Fingerprint(h.OfferedHostKey))
+		}
+		if err := tx.SetHostKey(ctx, h.ID, h.OfferedHostKey, h.HostKey); err != nil {
+			return err
+		}
+		audit := hostAudit(h, "host.confirm_key")
+		audit.Before = map[string]any{"fingerprint": Fingerprint(h.HostKey)}
+		audit.After = map[string]any{"fingerprint": fingerprint}
+		jobID, err = in.asked(ctx, tx, who, job.HostProbe{HostID: h.ID}, audit)
+		return err
+	})
+	return jobID, err
+}
+
+func canConfirmKey(h store.Host) error {
+	if h.OfferedHostKey == "" {
+		return domain.Conflictf("no_key_offered", "no host key waits to be confirmed")
+	}
+	return takes(domain.HostLifecycle, h.State, domain.ProbeRequested)
+}
+
+// InitializeHost asks for a host and its units to be prepared; refence also
+// replaces another incarnation in the host's fence.
+func (in *Intents) InitializeHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, refence bool) (jobID uuid.UUID, err error) {
+	err = in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
+		if err := canInitialize(h); err != nil {
+			return err
+		}
+		action := "host.initialize"
+		if refence {
+			action = "host.refence"
+		}
+		jobID, err = in.asked(ctx, tx, who, job.HostInitialize{HostID: h.ID, Refence: refence}, hostAudit(h, action))
+		return err
+	})
+	return jobID, err
+}
+
+func canInitialize(h store.Host) error {
+	if err := takes(domain.HostLifecycle, h.State, domain.InitializeRequested); err != nil {
+		return err
+	}
+	if h.Layout == nil {
+		return domain.Conflictf("no_layout", "set a layout first")
+	}
+	if missing := h.Facts.Missing(); len(missing) > 0 {
+		return domain.Conflictf(domain.ErrCodeHostUnsupported, "the host can't carry units: %s", strings.Join(missing, "; "))
+	}
+	return nil
+}
+
+// DrainHost keeps a host from new allocations; UndrainHost lets them come.
+func (in *Intents) DrainHost(ctx context.Context, who domain.Actor, id uuid.UUID) error {
+	return in.moveHost(ctx, who, id, domain.DrainRequested, "host.drain")
+}
+
+// UndrainHost lets new allocations come to a host that was drained.
+func (in *Intents) UndrainHost(ctx context.Context, who domain.Actor, id uuid.UUID) error {
+	return in.moveHost(ctx, who, id, domain.DrainCancelled, "host.undrain")
+}
+
+func (in *Intents) moveHost(ctx context.Context, who domain.Actor, id uuid.UUID, on domain.Event, action string) error {
+	return in.onHost(ctx, id, 0, func(tx *store.Tx, h store.Host) error {
+		to, err := tx.MoveHost(ctx, h.ID, h.State, on)
+		if err != nil {
+			return err
+		}
+		audit := hostAudit(h, action)
+		audit.After = map[string]any{"state": to}
+		if err := tx.AddEvent(ctx, who, audit); err != nil {
+			return err
+		}
+		return recordMade(ctx, tx, "host", h.ID, uuid.Nil)
+	})
+}
+
+// DecommissionHost asks for everything of Kloigos to be removed from a host
+// that nobody uses.
+func (in *Intents) DecommissionHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) (jobID uuid.UUID, err error) {
+	err = in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
+		if err := canDecommission(h); err != nil {
+			return err
+		}
+		jobID, err = in.asked(ctx, tx, who, job.HostDecommission{HostID: h.ID}, hostAudit(h, "host.decommission"))
+		return err
+	})
+	return jobID, err
+}
+
+func canDecommission(h store.Host) error {
+	if err := takes(domain.HostLifecycle, h.State, domain.DecommissionRequested); err != nil {
+		return err
+	}
+	if h.LiveAllocations > 0 {
+		return domain.Conflictf("host_in_use", "%d allocations are on it; deallocate them first", h.LiveAllocations)
+	}
+	return nil
+}
+
+// DeclareHostLost declares that a machine is off for good: its allocations are
+// lost, their addresses quarantined, its units removed, its jobs failed.
+func (in *Intents) DeclareHostLost(ctx context.Context, who domain.Actor, id uuid.UUID, confirm string) error {
+	return in.onHost(ctx, id, 0, func(tx *store.Tx, h store.Host) error {
+		if confirm != h.Name {
+			return &domain.Invalid{Fields: []domain.FieldError{{Field: "confirm", Problem: "type the host's name, " + h.Name}}}
+		}
+		if _, err := tx.MoveHost(ctx, h.ID, h.State, domain.DeclaredLost); err != nil {
+			return err
+		}
+		live, err := tx.LiveAllocationsOfHost(ctx, h.ID)
+		if err != nil {
+			return err
+		}
+		lost := domain.Effect{Allocation: domain.DeclaredLost, Address: domain.DeclaredLost}
+		for _, a := range live {
+			if err := tx.Apply(ctx, lost, job.Subject{AllocationID: a.ID}, "its host was declared lost"); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.MoveUnitsOfHost(ctx, h.ID, domain.DeclaredLost, "its host was declared lost"); err != nil {
+			return err
+		}
+		why := domain.JobError{Code: "host_lost", Message: "The host was declared lost.", Host: h.Name}
+		ended, err := tx.EndJobsOfHost(ctx, h.ID, why)
+		if err != nil {
+			return err
+		}
+		audit := hostAudit(h, "host.declare_lost")
+		audit.After = map[string]any{"state": domain.HostLost, "allocations_lost": len(live), "jobs_failed": ended}
+		if err := tx.AddEvent(ctx, who, audit); err != nil {
+			return err
+		}
+		return recordMade(ctx, tx, "host", h.ID, uuid.Nil)
+	})
+}
+
+// RemoveHost takes a host that carries nothing of Kloigos out of every list.
+func (in *Intents) RemoveHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) error {
+	return in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
+		if err := canRemove(h); err != nil {
+			return err
+		}
+		if h.State == domain.HostProbed {
+			if err := tx.DropPlannedUnits(ctx, h.ID); err != nil {
+				return err
+			}
+		}
+		if err := tx.RemoveHost(ctx, h.ID, h.State); err != nil {
+			return err
+		}
+		return tx.AddEvent(ctx, who, hostAudit(h, "host.remove"))
+	})
+}
+
+func canRemove(h store.Host) error {
+	switch h.State {
+	case domain.HostRegistered, domain.HostAwaitingHostKey, domain.HostProbed, domain.HostDecommissioned, domain.HostLost:
+		return nil
+	case domain.HostProbing:
+		return domain.Conflictf("host_state", "it is being probed; wait or cancel the job")
+	default:
+		return domain.Conflictf("host_state", "it is %s; decommission it first, or declare it lost if the machine is gone", h.State)
+	}
+}
+
+// HostOperations tells what can be done with a host now.
+func HostOperations(h store.Host) []domain.Operation {
+	lost := takes(domain.HostLifecycle, h.State, domain.DeclaredLost)
+	return []domain.Operation{
+		operation("probe", takes(domain.HostLifecycle, h.State, domain.ProbeRequested)),
+		operation("confirm-host-key", canConfirmKey(h)),
+		operation("set-layout", canSetLayout(h)),
+		operation("initialize", canInitializeNow(h)),
+		operation("drain", takes(domain.HostLifecycle, h.State, domain.DrainRequested)),
+		operation("undrain", takes(domain.HostLifecycle, h.State, domain.DrainCancelled)),
+		operation("decommission", canDecommission(h)),
+		operation("declare-lost", lost),
+		operation("remove", canRemove(h)),
+	}
+}
+
+func canInitializeNow(h store.Host) error {
+	if h.Facts == nil {
+		return domain.Conflictf("host_state", "it has not been probed")
+	}
+	return canInitialize(h)
+}

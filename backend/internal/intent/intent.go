@@ -1,0 +1,116 @@
+// Package intent owns what may be asked of Kloigos. One function is one
+// transaction: the change of state, the job that carries it out and the audit
+// event are written together or not at all. It runs nothing and waits for
+// nothing.
+package intent
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/job"
+	"kloigos/backend/internal/store"
+)
+
+// Config is what intents need to know beside the database.
+type Config struct {
+	Targets  domain.TargetPolicy // which addresses may be hosts
+	FirstUID int64               // of the range that tenants' UIDs come from
+	LastUID  int64
+}
+
+// Default range of UIDs: above what Debian's adduser gives, below the ranges
+// that systemd keeps for containers (524288) and its own dynamic users.
+const (
+	DefaultFirstUID = 200_000
+	DefaultLastUID  = 499_999
+)
+
+// Intents is everything that can be asked.
+type Intents struct {
+	db  *store.DB
+	cfg Config
+}
+
+// New makes the intents over a database.
+func New(db *store.DB, cfg Config) *Intents {
+	if cfg.FirstUID == 0 {
+		cfg.FirstUID, cfg.LastUID = DefaultFirstUID, DefaultLastUID
+	}
+	return &Intents{db: db, cfg: cfg}
+}
+
+// do runs one intent: it claims the request's idempotency key, if there is
+// one, and runs f, in one transaction.
+func (in *Intents) do(ctx context.Context, f func(tx *store.Tx) error) error {
+	return in.db.InTx(ctx, func(tx *store.Tx) error {
+		if err := claimKey(ctx, tx); err != nil {
+			return err
+		}
+		return f(tx)
+	})
+}
+
+// asked is the end of every intent that made a job: start what the joint table
+// says, write the event, and record for a repeated request what was made.
+func (in *Intents) asked(ctx context.Context, tx *store.Tx, who domain.Actor, args job.Args, a store.Audit) (uuid.UUID, error) {
+	joint, _ := domain.JointOf(args.Kind())
+	if err := tx.Apply(ctx, joint.Start, args.Subject(), ""); err != nil {
+		return uuid.Nil, err
+	}
+	return in.enqueued(ctx, tx, who, args, a)
+}
+
+// enqueued is asked for objects that were just inserted in their first state.
+func (in *Intents) enqueued(ctx context.Context, tx *store.Tx, who domain.Actor, args job.Args, a store.Audit) (uuid.UUID, error) {
+	id, err := tx.Enqueue(ctx, who, a.Workspace, args)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	a.JobID = id
+	if err := tx.AddEvent(ctx, who, a); err != nil {
+		return uuid.Nil, err
+	}
+	return id, recordMade(ctx, tx, a.ObjectKind, a.ObjectID, id)
+}
+
+func checkVersion(noun string, have, ifMatch int64) error {
+	if ifMatch != 0 && ifMatch != have {
+		return domain.Conflictf("version_mismatch", "the %s is at version %d, not %d: someone changed it", noun, have, ifMatch)
+	}
+	return nil
+}
+
+// operation makes an Operation out of the error that an attempt would give.
+func operation(name string, err error) domain.Operation {
+	if err == nil {
+		return domain.Operation{Name: name, Allowed: true}
+	}
+	if c, ok := err.(*domain.Conflict); ok {
+		return domain.Operation{Name: name, Prevents: c.Detail}
+	}
+	return domain.Operation{Name: name, Prevents: err.Error()}
+}
+
+func takes[S ~string](l domain.Lifecycle[S], s S, on domain.Event) error {
+	_, err := l.Next(s, on)
+	if err != nil {
+		return domain.Conflictf(l.Noun+"_state", "it is %s: %s", s, l.Info(s).Means)
+	}
+	return nil
+}
+
+func hostAudit(h store.Host, action string) store.Audit {
+	return store.Audit{Workspace: h.WorkspaceID, Action: action, ObjectKind: "host", ObjectID: h.ID, ObjectName: h.Name,
+		Before: map[string]any{"state": h.State}}
+}
+
+func notRemoved(h store.Host) error {
+	if h.RemovedAt != nil {
+		return fmt.Errorf("host %s: %w", h.ID, domain.ErrNotFound)
+	}
+	return nil
+}

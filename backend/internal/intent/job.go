@@ -1,0 +1,150 @@
+package intent
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/job"
+	"kloigos/backend/internal/store"
+)
+
+func (in *Intents) onJob(ctx context.Context, id uuid.UUID, f func(*store.Tx, store.Job) error) error {
+	return in.do(ctx, func(tx *store.Tx) error {
+		j, err := tx.Job(ctx, id)
+		if err != nil {
+			return err
+		}
+		return f(tx, j)
+	})
+}
+
+// RetryJob queues a failed or cancelled job again, from the step that failed,
+// with the playbook version it was bound to or with today's default. Its
+// objects must still be where the failure left them: a unit that is someone
+// else's by now is a Conflict.
+func (in *Intents) RetryJob(ctx context.Context, who domain.Actor, id uuid.UUID, useDefaultPlaybook bool) error {
+	return in.onJob(ctx, id, func(tx *store.Tx, j store.Job) error {
+		joint, ok := domain.JointOf(j.Kind)
+		if !ok {
+			return domain.Conflictf("job_kind", "this backend knows no jobs of kind %q", j.Kind)
+		}
+		err := stillItsOwn(ctx, tx, j)
+		if err != nil {
+			return err
+		}
+		var version *uuid.UUID
+		if useDefaultPlaybook {
+			if version, err = defaultVersion(ctx, tx, joint.Playbook); err != nil {
+				return err
+			}
+		}
+		if err := tx.RetryJob(ctx, j, version); err != nil {
+			return err
+		}
+		if err := tx.Apply(ctx, joint.Start, j.Subject(), ""); err != nil {
+			return err
+		}
+		return jobEvent(ctx, tx, who, j, "job.retry")
+	})
+}
+
+func defaultVersion(ctx context.Context, tx *store.Tx, playbook string) (*uuid.UUID, error) {
+	p, err := tx.Playbook(ctx, playbook)
+	if err != nil {
+		return nil, fmt.Errorf("load playbook: %w", err)
+	}
+	v, err := tx.PlaybookVersion(ctx, playbook, p.DefaultVersion)
+	if err != nil {
+		return nil, fmt.Errorf("load default version: %w", err)
+	}
+	return &v.ID, nil
+}
+
+// stillItsOwn makes sure that an allocation of a failed job still has the unit
+// that the job names.
+func stillItsOwn(ctx context.Context, tx *store.Tx, j store.Job) error {
+	if j.AllocationID == nil {
+		return nil
+	}
+	a, err := tx.Allocation(ctx, *j.AllocationID)
+	if err != nil {
+		return fmt.Errorf("load allocation: %w", err)
+	}
+	if a.EndedAt != nil || j.UnitID == nil || a.UnitID != *j.UnitID {
+		return domain.Conflictf("job_superseded", "the allocation no longer has the unit of this job")
+	}
+	return nil
+}
+
+// CancelJob ends a queued job, or has a running one stopped.
+func (in *Intents) CancelJob(ctx context.Context, who domain.Actor, id uuid.UUID) error {
+	return in.onJob(ctx, id, func(tx *store.Tx, j store.Job) error {
+		ended, err := tx.CancelJob(ctx, j, "cancelled by "+who.Name+" before it began")
+		if err != nil {
+			return err
+		}
+		if joint, ok := domain.JointOf(j.Kind); ok && ended {
+			if err := tx.Apply(ctx, joint.Failure, j.Subject(), "its job was cancelled"); err != nil {
+				return err
+			}
+		}
+		return jobEvent(ctx, tx, who, j, "job.cancel")
+	})
+}
+
+// GiveUpJob cleans up after a job that failed, by another job.
+func (in *Intents) GiveUpJob(ctx context.Context, who domain.Actor, id uuid.UUID) (jobID uuid.UUID, err error) {
+	err = in.onJob(ctx, id, func(tx *store.Tx, j store.Job) error {
+		args, err := cleanUp(j)
+		if err != nil {
+			return err
+		}
+		if err := stillItsOwn(ctx, tx, j); err != nil {
+			return err
+		}
+		jobID, err = in.asked(ctx, tx, who, args, jobAudit(j, "job.give_up"))
+		return err
+	})
+	return jobID, err
+}
+
+func cleanUp(j store.Job) (job.Args, error) {
+	if j.State != domain.JobFailed && j.State != domain.JobCancelled {
+		return nil, domain.Conflictf("job_state", "it is %s; only a job that failed or was cancelled can be given up", j.State)
+	}
+	joint, _ := domain.JointOf(j.Kind)
+	switch joint.GiveUp {
+	case domain.KindUnitDeallocate:
+		return job.UnitDeallocate(j.Subject()), nil
+	case domain.KindHostDecommission:
+		return job.HostDecommission{HostID: j.Subject().HostID}, nil
+	default:
+		return nil, domain.Conflictf("nothing_to_clean", "a job of kind %s leaves nothing behind that needs cleaning", j.Kind)
+	}
+}
+
+func jobAudit(j store.Job, action string) store.Audit {
+	return store.Audit{Workspace: j.WorkspaceID, Action: action, ObjectKind: "job", ObjectID: j.ID, ObjectName: string(j.Kind), JobID: j.ID,
+		Before: map[string]any{"state": j.State}}
+}
+
+func jobEvent(ctx context.Context, tx *store.Tx, who domain.Actor, j store.Job, action string) error {
+	if err := tx.AddEvent(ctx, who, jobAudit(j, action)); err != nil {
+		return err
+	}
+	return recordMade(ctx, tx, "job", j.ID, j.ID)
+}
+
+// JobOperations tells what can be done with a job now. What its objects allow
+// is only known when it is tried.
+func JobOperations(j store.Job) []domain.Operation {
+	_, giveUp := cleanUp(j)
+	return []domain.Operation{
+		operation("retry", takes(domain.JobLifecycle, j.State, domain.JobRetryRequested)),
+		operation("cancel", takes(domain.JobLifecycle, j.State, domain.JobCancelRequested)),
+		operation("give-up", giveUp),
+	}
+}

@@ -1,0 +1,300 @@
+// Package queue owns the running of jobs: it claims them, holds and renews
+// their leases, takes over those of dead workers, records how they end, and
+// hands them over when its process stops. It knows no noun: what a job means
+// is the business of the Work that it is given.
+//
+// Leases are compared by the database's clock only. A worker measures its own
+// by the monotonic clock and gives a job up at three quarters of the lease, so
+// that it has let go before anyone else may take it.
+package queue
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/store"
+)
+
+// Why the context of a job ends before its work does.
+var (
+	ErrCancelled  = errors.New("the job was cancelled")
+	ErrHandedOver = errors.New("the backend stops; the job goes on elsewhere")
+	ErrLeaseLost  = errors.New("the lease was lost; the job goes on elsewhere")
+)
+
+// End is how an attempt ended.
+type End int
+
+// The ends of an attempt.
+const (
+	Succeeded End = iota
+	Failed        // for good
+	Cancelled     // stopped as asked
+	Retry         // failed in a way that may heal; tried again After
+	HandOver      // not finished; goes on After, as it stands
+)
+
+// Result is what came of an attempt.
+type Result struct {
+	End     End
+	Error   *domain.JobError // of Failed and Retry, and why of Cancelled
+	Outcome string           // a sentence
+	After   time.Duration    // of Retry and HandOver
+	// Apply writes what the end means for the job's objects, in the
+	// transaction that ends the job. It may run twice.
+	Apply func(context.Context, *store.Tx) error
+	// Else is the result instead, if Apply meets a Conflict; nil if none can be.
+	Else func(*domain.Conflict) Result
+}
+
+// Work carries one attempt of a job out. Its context ends with one of the
+// errors above as its cause.
+type Work func(ctx context.Context, c store.Claim, log *Log) Result
+
+// Config says how jobs are run. Zero values are replaced by the defaults.
+type Config struct {
+	Worker uuid.UUID     // this backend
+	Slots  int           // how many jobs at once; 8
+	Lease  time.Duration // 30 s
+	Poll   time.Duration // how often an idle worker looks; 200 ms, jittered
+	Logger *slog.Logger
+}
+
+// Queue runs jobs.
+type Queue struct {
+	db      *store.DB
+	work    Work
+	cfg     Config
+	signals *Signals
+	wake    chan struct{}
+	slots   chan struct{}
+	running sync.WaitGroup
+}
+
+// New makes a queue.
+func New(db *store.DB, work Work, signals *Signals, cfg Config) *Queue {
+	if cfg.Slots == 0 {
+		cfg.Slots = 8
+	}
+	if cfg.Lease == 0 {
+		cfg.Lease = 30 * time.Second
+	}
+	if cfg.Poll == 0 {
+		cfg.Poll = 200 * time.Millisecond
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	return &Queue{db: db, work: work, cfg: cfg, signals: signals, wake: make(chan struct{}, 1), slots: make(chan struct{}, cfg.Slots)}
+}
+
+// Wake makes the queue look at once: something was enqueued in this process.
+func (q *Queue) Wake() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run runs jobs until stop is done; then it claims no more and waits for those
+// that run, which have until hard is done.
+func (q *Queue) Run(stop, hard context.Context) {
+	defer q.running.Wait()
+	takeover := time.NewTicker(max(q.cfg.Lease/10, 100*time.Millisecond))
+	defer takeover.Stop()
+	for {
+		select {
+		case <-stop.Done():
+			return
+		case <-takeover.C:
+			q.claim(stop, hard, (*store.Tx).TakeOverJobs)
+		case <-q.wake:
+			q.claim(stop, hard, (*store.Tx).ClaimJobs)
+		case <-time.After(q.cfg.Poll/2 + rand.N(q.cfg.Poll)):
+			q.claim(stop, hard, (*store.Tx).ClaimJobs)
+		}
+	}
+}
+
+type claimFunc func(*store.Tx, context.Context, uuid.UUID, time.Duration, int) ([]store.Claim, error)
+
+// claim fills the free slots. Claimed jobs begin at once, since their leases
+// run.
+func (q *Queue) claim(stop, hard context.Context, how claimFunc) {
+	free := cap(q.slots) - len(q.slots)
+	if free == 0 {
+		return
+	}
+	var claims []store.Claim
+	begun := time.Now()
+	err := q.db.InTx(stop, func(tx *store.Tx) (err error) {
+		claims, err = how(tx, stop, q.cfg.Worker, q.cfg.Lease, free)
+		return err
+	})
+	if err != nil {
+		// After an unknown commit the lease of a job that was claimed all the
+		// same runs out, and it is taken over.
+		if stop.Err() == nil {
+			q.cfg.Logger.Error("claim jobs", "error", err)
+		}
+		return
+	}
+	for _, c := range claims {
+		q.slots <- struct{}{}
+		q.running.Add(1)
+		go func() {
+			defer func() { <-q.slots; q.running.Done(); q.Wake() }()
+			q.attempt(hard, c, begun)
+		}()
+	}
+}
+
+// attempt runs one attempt of a job to its end.
+func (q *Queue) attempt(hard context.Context, c store.Claim, leased time.Time) {
+	log := q.cfg.Logger.With("job", c.ID, "kind", c.Kind, "attempt", c.Attempt)
+	log.Info("job begins", "takeover", c.Takeover)
+	ctx, end := context.WithCancelCause(context.WithoutCancel(hard))
+	stopHard := context.AfterFunc(hard, func() { end(ErrHandedOver) })
+	defer stopHard()
+	renewed := make(chan struct{})
+	renewCtx, stopRenewing := context.WithCancel(context.WithoutCancel(hard))
+	go func() {
+		defer close(renewed)
+		q.renew(renewCtx, c, leased, end)
+	}()
+
+	jobLog, err := newLog(ctx, q.db, q.signals, c)
+	var result Result
+	if err != nil {
+		result = Result{End: HandOver, After: time.Second}
+		log.Error("open job log", "error", err)
+	} else {
+		jobLog.onLost = func() { end(ErrLeaseLost) }
+		result = q.work(ctx, c, jobLog)
+		jobLog.close()
+	}
+	if errors.Is(context.Cause(ctx), ErrLeaseLost) {
+		log.Warn("job left to another worker")
+	} else {
+		q.finish(c, result, log)
+	}
+	stopRenewing()
+	<-renewed
+	end(nil)
+	q.signals.Notify(c.ID)
+}
+
+// renew keeps the lease, and ends the job's context when it is to be stopped
+// or when the lease could not be renewed in time.
+func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, end context.CancelCauseFunc) {
+	if c.State == domain.JobCancelling {
+		end(ErrCancelled)
+	}
+	giveUp := q.cfg.Lease * 3 / 4
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(min(q.cfg.Lease/3, time.Second)):
+		}
+		if time.Since(leased) >= giveUp {
+			end(ErrLeaseLost)
+			return
+		}
+		asked := time.Now()
+		try, cancel := context.WithDeadline(ctx, leased.Add(giveUp))
+		var cancelling bool
+		err := q.db.InTx(try, func(tx *store.Tx) (err error) {
+			cancelling, err = tx.RenewLease(try, c.ID, c.Attempt, q.cfg.Lease)
+			return err
+		})
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, store.ErrLost):
+			end(ErrLeaseLost)
+			return
+		case err != nil:
+			q.cfg.Logger.Warn("renew lease", "job", c.ID, "error", err)
+		default:
+			leased = asked
+			if cancelling {
+				end(ErrCancelled)
+			}
+		}
+	}
+}
+
+// finish writes the end of an attempt: the outcome of the work and the end of
+// the job in one transaction. It keeps trying while the lease can last.
+func (q *Queue) finish(c store.Claim, r Result, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(context.Background(), q.cfg.Lease*3/4)
+	defer cancel()
+	for {
+		err := q.db.InTx(ctx, func(tx *store.Tx) error { return write(ctx, tx, c, r) })
+		var conflict *domain.Conflict
+		switch {
+		case err == nil:
+			log.Info("job ended", "end", r.End.String(), "error", r.Error, "outcome", r.Outcome)
+			return
+		case errors.Is(err, store.ErrLost):
+			// Either someone took over, or a COMMIT whose answer was lost had
+			// been applied; in both cases nothing is left to write.
+			log.Warn("job had ended already, or is another worker's now")
+			return
+		case errors.As(err, &conflict) && r.Else != nil:
+			r = r.Else(conflict)
+		case errors.As(err, &conflict):
+			log.Error("job's outcome does not fit its objects", "error", err)
+			r = Result{End: Failed, Error: &domain.JobError{Code: conflict.Code, Message: conflict.Detail}}
+		case ctx.Err() != nil:
+			log.Error("job's end could not be written; its lease runs out", "error", err)
+			return
+		default:
+			log.Error("write the job's end", "error", err)
+			time.Sleep(250 * time.Millisecond)
+		}
+	}
+}
+
+func write(ctx context.Context, tx *store.Tx, c store.Claim, r Result) error {
+	if err := tx.OwnJob(ctx, c.ID, c.Attempt); err != nil {
+		return err
+	}
+	if r.Apply != nil {
+		if err := r.Apply(ctx, tx); err != nil {
+			return err
+		}
+	}
+	switch r.End {
+	case Succeeded:
+		return tx.FinishJob(ctx, c.ID, c.Attempt, domain.JobSucceeded, nil, r.Outcome)
+	case Failed:
+		return tx.FinishJob(ctx, c.ID, c.Attempt, domain.JobFailed, r.Error, r.Outcome)
+	case Cancelled:
+		return tx.FinishJob(ctx, c.ID, c.Attempt, domain.JobCancelled, r.Error, r.Outcome)
+	case Retry:
+		return tx.RequeueJob(ctx, c.ID, c.Attempt, r.After, r.Error)
+	default:
+		return tx.RequeueJob(ctx, c.ID, c.Attempt, r.After, nil)
+	}
+}
+
+func (e End) String() string {
+	return [...]string{"succeeded", "failed", "cancelled", "retry", "handed over"}[e]
+}
+
+// Backoff is how long to wait before try n (from 1): min(2^n, 600) seconds
+// with jitter of a quarter.
+func Backoff(n int) time.Duration {
+	d := time.Duration(min(1<<min(n, 10), 600)) * time.Second
+	return d - rand.N(d/4+1)
+}

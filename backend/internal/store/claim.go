@@ -1,0 +1,157 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+)
+
+// Claim is an attempt of a job that a worker got the lease of.
+type Claim struct {
+	ID       uuid.UUID       `db:"id"`
+	Kind     domain.JobKind  `db:"kind"`
+	Attempt  int             `db:"attempt"`
+	State    domain.JobState `db:"state"`
+	Takeover bool            `db:"takeover"`
+}
+
+// A job of a host that another job holds is left in the queue, unless it only
+// reads: it could do nothing but wait.
+const sqlClaimJobs = `
+UPDATE jobs
+   SET state = 'running', attempt = attempt + 1, worker_id = $1, lease_expires_at = now() + $2::INT8 * INTERVAL '1 millisecond',
+       started_at = COALESCE(started_at, now())
+ WHERE state = 'queued'
+   AND id IN (SELECT j.id
+                FROM jobs j
+               WHERE j.state = 'queued' AND j.run_after <= now()
+                 AND (j.kind = ANY($4) OR NOT EXISTS (SELECT 1 FROM host_locks l WHERE l.host_id = j.host_id AND l.job_id <> j.id))
+               ORDER BY j.priority DESC, j.run_after, j.id
+               LIMIT $3
+                 FOR UPDATE SKIP LOCKED)
+RETURNING id, kind, attempt, state, false AS takeover`
+
+const sqlTakeOverJobs = `
+UPDATE jobs
+   SET attempt = attempt + 1, worker_id = $1, lease_expires_at = now() + $2::INT8 * INTERVAL '1 millisecond'
+ WHERE lease_expires_at < now()
+   AND id IN (SELECT j.id
+                FROM jobs j
+               WHERE j.lease_expires_at < now()
+               ORDER BY j.lease_expires_at
+               LIMIT $3
+                 FOR UPDATE SKIP LOCKED)
+RETURNING id, kind, attempt, state, true AS takeover`
+
+// ClaimJobs gives a worker the lease of up to limit queued jobs, by priority,
+// then age.
+func (tx *Tx) ClaimJobs(ctx context.Context, worker uuid.UUID, lease time.Duration, limit int) ([]Claim, error) {
+	var readOnly []string
+	for _, j := range domain.JointTable {
+		if j.ReadOnly {
+			readOnly = append(readOnly, string(j.Kind))
+		}
+	}
+	return collect[Claim](ctx, tx.q, sqlClaimJobs, worker, lease.Milliseconds(), limit, readOnly)
+}
+
+// TakeOverJobs gives a worker the lease of up to limit jobs whose own worker
+// let it run out.
+func (tx *Tx) TakeOverJobs(ctx context.Context, worker uuid.UUID, lease time.Duration, limit int) ([]Claim, error) {
+	return collect[Claim](ctx, tx.q, sqlTakeOverJobs, worker, lease.Milliseconds(), limit)
+}
+
+const sqlRenewLease = `
+UPDATE jobs
+   SET lease_expires_at = now() + $3::INT8 * INTERVAL '1 millisecond'
+ WHERE id = $1 AND attempt = $2 AND state IN ('running', 'cancelling')
+RETURNING state`
+
+// RenewLease renews the lease of an attempt and tells whether the job is to be
+// stopped. ErrLost if it is no longer the caller's.
+func (tx *Tx) RenewLease(ctx context.Context, id uuid.UUID, attempt int, lease time.Duration) (cancelling bool, err error) {
+	var state domain.JobState
+	err = tx.q.QueryRow(ctx, sqlRenewLease, id, attempt, lease.Milliseconds()).Scan(&state)
+	if isNoRows(err) {
+		return false, ErrLost
+	}
+	return state == domain.JobCancelling, err
+}
+
+const sqlOwnJob = `
+SELECT j.id
+  FROM jobs j
+ WHERE j.id = $1 AND j.attempt = $2 AND j.state IN ('running', 'cancelling')
+   FOR UPDATE`
+
+// OwnJob makes sure that the attempt is still the running one, and keeps it so
+// until the transaction ends.
+func (tx *Tx) OwnJob(ctx context.Context, id uuid.UUID, attempt int) error {
+	var got uuid.UUID
+	err := tx.q.QueryRow(ctx, sqlOwnJob, id, attempt).Scan(&got)
+	if isNoRows(err) {
+		return ErrLost
+	}
+	return err
+}
+
+const sqlStartStep = `
+UPDATE job_steps
+   SET state = 'running', attempt = $3, started_at = COALESCE(started_at, now()), finished_at = NULL
+ WHERE job_id = $1 AND position = $2 AND state <> 'succeeded'`
+
+const sqlEndStep = `
+UPDATE job_steps
+   SET state = $4, finished_at = now()
+ WHERE job_id = $1 AND position = $2 AND attempt = $3 AND state = 'running'`
+
+// StartStep marks a step as running.
+func (tx *Tx) StartStep(ctx context.Context, id uuid.UUID, attempt, position int) error {
+	if err := tx.OwnJob(ctx, id, attempt); err != nil {
+		return err
+	}
+	return tx.one(ctx, ErrLost, sqlStartStep, id, position, attempt)
+}
+
+// EndStep marks a running step as done or failed.
+func (tx *Tx) EndStep(ctx context.Context, id uuid.UUID, attempt, position int, state domain.StepState) error {
+	if err := tx.OwnJob(ctx, id, attempt); err != nil {
+		return err
+	}
+	return tx.one(ctx, ErrLost, sqlEndStep, id, position, attempt, state)
+}
+
+const sqlFinishJob = `
+UPDATE jobs
+   SET state = $3, finished_at = now(), worker_id = NULL, lease_expires_at = NULL, error = $4, outcome = $5
+ WHERE id = $1 AND attempt = $2 AND state IN ('running', 'cancelling')`
+
+// FinishJob ends a job. It belongs in the transaction of the job's outcome.
+func (tx *Tx) FinishJob(ctx context.Context, id uuid.UUID, attempt int, state domain.JobState, why *domain.JobError, outcome string) error {
+	if err := tx.one(ctx, ErrLost, sqlFinishJob, id, attempt, state, why, outcome); err != nil {
+		return err
+	}
+	return tx.UnlockHosts(ctx, id, attempt)
+}
+
+const sqlRequeueJob = `
+UPDATE jobs
+   SET state = 'queued', worker_id = NULL, lease_expires_at = NULL, run_after = now() + $3::INT8 * INTERVAL '1 millisecond',
+       error = COALESCE($4, error), failures = failures + $5
+ WHERE id = $1 AND attempt = $2 AND state = 'running'`
+
+// RequeueJob gives a job back to the queue: after a failure that may heal
+// (why), or as it is, handed over to whoever comes.
+func (tx *Tx) RequeueJob(ctx context.Context, id uuid.UUID, attempt int, after time.Duration, why *domain.JobError) error {
+	failures := 0
+	if why != nil {
+		failures = 1
+	}
+	if err := tx.one(ctx, ErrLost, sqlRequeueJob, id, attempt, after.Milliseconds(), why, failures); err != nil {
+		return err
+	}
+	return tx.UnlockHosts(ctx, id, attempt)
+}

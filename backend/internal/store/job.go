@@ -1,0 +1,210 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/job"
+)
+
+// Job is one row of jobs, with the names of what it is about.
+type Job struct {
+	ID                uuid.UUID        `db:"id"`
+	WorkspaceID       uuid.UUID        `db:"workspace_id"`
+	Kind              domain.JobKind   `db:"kind"`
+	Args              json.RawMessage  `db:"args"`
+	HostID            *uuid.UUID       `db:"host_id"`
+	Host              *string          `db:"host"`
+	UnitID            *uuid.UUID       `db:"unit_id"`
+	Unit              *string          `db:"unit"`
+	AllocationID      *uuid.UUID       `db:"allocation_id"`
+	LoginUser         *string          `db:"login_user"`
+	State             domain.JobState  `db:"state"`
+	Priority          int              `db:"priority"`
+	RunAfter          time.Time        `db:"run_after"`
+	DeadlineAt        time.Time        `db:"deadline_at"`
+	DeadlinePassed    bool             `db:"deadline_passed"`
+	Attempt           int              `db:"attempt"`
+	Failures          int              `db:"failures"`
+	MaxAttempts       int              `db:"max_attempts"`
+	Worker            *string          `db:"worker"`
+	PlaybookVersionID *uuid.UUID       `db:"playbook_version_id"`
+	Playbook          *string          `db:"playbook"`
+	PlaybookVersion   *int             `db:"playbook_version"`
+	RequestedBy       string           `db:"requested_by"`
+	Error             *domain.JobError `db:"error"`
+	Outcome           string           `db:"outcome"`
+	Steps             []Step           `db:"steps"`
+	CreatedAt         time.Time        `db:"created_at"`
+	StartedAt         *time.Time       `db:"started_at"`
+	FinishedAt        *time.Time       `db:"finished_at"`
+}
+
+// Step is one step of a job.
+type Step struct {
+	Position   int              `json:"position"`
+	Name       string           `json:"name"`
+	State      domain.StepState `json:"state"`
+	Attempt    int              `json:"attempt"`
+	StartedAt  *time.Time       `json:"started_at"`
+	FinishedAt *time.Time       `json:"finished_at"`
+}
+
+// Subject names the objects that the job is about.
+func (j Job) Subject() job.Subject {
+	var s job.Subject
+	for _, p := range []struct {
+		from *uuid.UUID
+		to   *uuid.UUID
+	}{{j.HostID, &s.HostID}, {j.UnitID, &s.UnitID}, {j.AllocationID, &s.AllocationID}} {
+		if p.from != nil {
+			*p.to = *p.from
+		}
+	}
+	return s
+}
+
+const sqlJob = `
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
+       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at
+  FROM jobs j
+  LEFT JOIN hosts h ON h.id = j.host_id
+  LEFT JOIN compute_units u ON u.id = j.unit_id
+  LEFT JOIN allocations a ON a.id = j.allocation_id
+  LEFT JOIN backends b ON b.id = j.worker_id
+  LEFT JOIN playbook_versions v ON v.id = j.playbook_version_id
+ WHERE true`
+
+// Job returns a job by its id.
+func (r Reads) Job(ctx context.Context, id uuid.UUID) (Job, error) {
+	return first[Job](ctx, r.q, domain.ErrNotFound, sqlJob+" AND j.id = $1", id)
+}
+
+// JobFilter narrows a list of jobs.
+type JobFilter struct {
+	WorkspaceID                  uuid.UUID
+	State, Kind                  string // State "active": all that have not ended
+	HostID, UnitID, AllocationID *uuid.UUID
+	After                        *Position // Time: created_at
+	Limit                        int
+}
+
+// Jobs lists jobs, newest first.
+func (r Reads) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
+	l := newList(sqlJob).and("j.workspace_id = ?", f.WorkspaceID).andIf(f.Kind, "j.kind = ?")
+	if f.State == "active" {
+		l.and("j.state IN ('queued', 'running', 'cancelling')")
+	} else {
+		l.andIf(f.State, "j.state = ?")
+	}
+	for _, of := range []struct {
+		id        *uuid.UUID
+		condition string
+	}{{f.HostID, "j.host_id = ?"}, {f.UnitID, "j.unit_id = ?"}, {f.AllocationID, "j.allocation_id = ?"}} {
+		if of.id != nil {
+			l.and(of.condition, *of.id)
+		}
+	}
+	if f.After != nil {
+		l.and("(j.created_at, j.id) < (?, ?)", f.After.Time, f.After.ID)
+	}
+	sql, args := l.page("j.created_at DESC, j.id DESC", f.Limit)
+	return collect[Job](ctx, r.q, sql, args...)
+}
+
+const sqlInsertJob = `
+INSERT INTO jobs (id, workspace_id, kind, args, host_id, unit_id, allocation_id, state, priority, deadline_at, max_attempts,
+                  playbook_version_id, requested_by)
+SELECT $1, $2, $3, $4, $5, $6, $7, 'queued', $8, now() + $9::INT8 * INTERVAL '1 second', $10, v.id, $11
+  FROM playbooks p
+  JOIN playbook_versions v ON v.playbook = p.name AND v.version = p.default_version
+ WHERE p.name = $12`
+
+const sqlInsertSteps = `
+INSERT INTO job_steps (job_id, position, name, state)
+SELECT $1, s.position, s.name, 'pending'
+  FROM unnest($2::INT4[], $3::TEXT[]) AS s(position, name)`
+
+// Enqueue adds a job, bound to the present default version of its playbook, in
+// the transaction of the intent that asks for it.
+func (tx *Tx) Enqueue(ctx context.Context, who domain.Actor, workspace uuid.UUID, args job.Args) (uuid.UUID, error) {
+	joint, ok := domain.JointOf(args.Kind())
+	if !ok {
+		return uuid.Nil, fmt.Errorf("enqueue: no kind of job is called %q", args.Kind())
+	}
+	policy, subject, id := job.PolicyOf(args.Kind()), args.Subject(), uuid.New()
+	none := fmt.Errorf("enqueue %s: playbook %q is not there; was init run?", args.Kind(), joint.Playbook)
+	err := tx.one(ctx, none, sqlInsertJob, id, workspace, args.Kind(), args, orNull(subject.HostID), orNull(subject.UnitID),
+		orNull(subject.AllocationID), policy.Priority, int64(policy.Deadline/time.Second), policy.MaxAttempts, who.Name, joint.Playbook)
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("enqueue: %w", err)
+	}
+	positions := make([]int32, len(joint.Steps))
+	for i := range positions {
+		positions[i] = int32(i)
+	}
+	if _, err := tx.exec(ctx, sqlInsertSteps, id, positions, joint.Steps); err != nil {
+		return uuid.Nil, fmt.Errorf("enqueue steps: %w", err)
+	}
+	return id, nil
+}
+
+const sqlRetryJob = `
+UPDATE jobs
+   SET state = 'queued', failures = 0, run_after = now(), deadline_at = now() + $3::INT8 * INTERVAL '1 second', finished_at = NULL,
+       outcome = '', playbook_version_id = COALESCE($4, playbook_version_id)
+ WHERE id = $1 AND state = $2`
+
+// RetryJob queues a job that failed or was cancelled again; steps that are
+// done stay done.
+func (tx *Tx) RetryJob(ctx context.Context, j Job, playbookVersion *uuid.UUID) error {
+	if _, err := domain.JobLifecycle.Next(j.State, domain.JobRetryRequested); err != nil {
+		return err
+	}
+	seconds := int64(job.PolicyOf(j.Kind).Deadline / time.Second)
+	return tx.one(ctx, movedMeanwhile("job"), sqlRetryJob, j.ID, j.State, seconds, playbookVersion)
+}
+
+const sqlCancelQueued = `
+UPDATE jobs
+   SET state = 'cancelled', finished_at = now(), outcome = $2
+ WHERE id = $1 AND state = 'queued'`
+
+const sqlCancelRunning = `
+UPDATE jobs
+   SET state = 'cancelling'
+ WHERE id = $1 AND state = 'running'`
+
+// CancelJob ends a queued job at once (true), or asks the worker of a running
+// one to stop it (false).
+func (tx *Tx) CancelJob(ctx context.Context, j Job, outcome string) (ended bool, err error) {
+	to, err := domain.JobLifecycle.Next(j.State, domain.JobCancelRequested)
+	if err != nil {
+		return false, err
+	}
+	if to == domain.JobCancelled {
+		return true, tx.one(ctx, movedMeanwhile("job"), sqlCancelQueued, j.ID, outcome)
+	}
+	return false, tx.one(ctx, movedMeanwhile("job"), sqlCancelRunning, j.ID)
+}
+
+const sqlEndJobsOfHost = `
+UPDATE jobs
+   SET state = 'failed', finished_at = now(), lease_expires_at = NULL, worker_id = NULL, error = $2
+ WHERE host_id = $1 AND state IN ('queued', 'running', 'cancelling')`
+
+// EndJobsOfHost fails every job of a host that has not ended: the host is gone.
+// Their workers notice at the next renewal.
+func (tx *Tx) EndJobsOfHost(ctx context.Context, host uuid.UUID, why domain.JobError) (int64, error) {
+	return tx.exec(ctx, sqlEndJobsOfHost, host, why)
+}

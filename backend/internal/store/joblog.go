@@ -1,0 +1,131 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/klauspost/compress/zstd"
+)
+
+// LogEntry is one thing that a job told.
+type LogEntry struct {
+	Sequence   int64     `json:"sequence"` // from 1, without gaps, over all attempts
+	Attempt    int       `json:"attempt"`
+	Step       string    `json:"step"`
+	Time       time.Time `json:"time"`
+	Kind       string    `json:"kind"`
+	Play       string    `json:"play,omitempty"`
+	Role       string    `json:"role,omitempty"`
+	Task       string    `json:"task,omitempty"`
+	Action     string    `json:"action,omitempty"`
+	Item       string    `json:"item,omitempty"`
+	Host       string    `json:"host,omitempty"`
+	Changed    bool      `json:"changed,omitempty"`
+	Message    string    `json:"message,omitempty"`
+	Output     string    `json:"output,omitempty"`
+	Diff       string    `json:"diff,omitempty"`
+	DurationMS int64     `json:"duration_ms,omitempty"`
+}
+
+// maxLogChunk bounds what one chunk may decode to, in bytes; what is written
+// here is far below it.
+const maxLogChunk = 64 << 20
+
+var (
+	logEncoder, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+	logDecoder, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxLogChunk), zstd.WithDecoderConcurrency(2))
+)
+
+const sqlLastSequence = `
+SELECT l.last_seq
+  FROM job_log l
+ WHERE l.job_id = $1
+ ORDER BY l.first_seq DESC
+ LIMIT 1`
+
+// LastSequence is the sequence of the newest entry in a job's log, 0 if there
+// is none.
+func (r Reads) LastSequence(ctx context.Context, id uuid.UUID) (int64, error) {
+	var last int64
+	err := r.q.QueryRow(ctx, sqlLastSequence, id).Scan(&last)
+	if isNoRows(err) {
+		return 0, nil
+	}
+	return last, err
+}
+
+const sqlAppendLog = `
+INSERT INTO job_log (job_id, first_seq, last_seq, attempt, entries)
+SELECT j.id, $2, $3, j.attempt, $5
+  FROM jobs j
+ WHERE j.id = $1 AND j.attempt = $4 AND j.state IN ('running', 'cancelling')`
+
+// AppendLog adds a chunk of entries, numbered in order, of a running attempt.
+// ErrLost if the attempt is no longer the running one, or another wrote on.
+func (tx *Tx) AppendLog(ctx context.Context, id uuid.UUID, attempt int, entries []LogEntry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	var lines bytes.Buffer
+	enc := json.NewEncoder(&lines)
+	for _, e := range entries {
+		if err := enc.Encode(e); err != nil {
+			return fmt.Errorf("encode log: %w", err)
+		}
+	}
+	err := tx.one(ctx, ErrLost, sqlAppendLog, id, entries[0].Sequence, entries[len(entries)-1].Sequence, attempt,
+		logEncoder.EncodeAll(lines.Bytes(), nil))
+	if _, dup := uniqueViolation(err); dup {
+		return ErrLost
+	}
+	return err
+}
+
+type logChunk struct {
+	LastSeq int64  `db:"last_seq"`
+	Entries []byte `db:"entries"`
+}
+
+// The first condition lets the newest chunk that may hold entries after $2 be
+// found from the primary key.
+const sqlLogChunks = `
+SELECT l.last_seq, l.entries
+  FROM job_log l
+ WHERE l.job_id = $1 AND l.last_seq > $2
+   AND l.first_seq >= COALESCE((SELECT max(f.first_seq) FROM job_log f WHERE f.job_id = $1 AND f.first_seq <= $2 + 1), 0)
+ ORDER BY l.first_seq
+ LIMIT $3`
+
+// JobLog returns entries after a sequence, in order: at least one chunk if
+// there is one, at most limit entries.
+func (r Reads) JobLog(ctx context.Context, id uuid.UUID, after int64, limit int) ([]LogEntry, error) {
+	chunks, err := collect[logChunk](ctx, r.q, sqlLogChunks, id, after, 20)
+	if err != nil {
+		return nil, fmt.Errorf("read log: %w", err)
+	}
+	entries := []LogEntry{}
+	for _, c := range chunks {
+		lines, err := logDecoder.DecodeAll(c.Entries, nil)
+		if err != nil {
+			return nil, fmt.Errorf("decode log: %w", err)
+		}
+		for dec := json.NewDecoder(bytes.NewReader(lines)); dec.More(); {
+			var e LogEntry
+			if err := dec.Decode(&e); err != nil {
+				return nil, fmt.Errorf("decode log entry: %w", err)
+			}
+			if e.Sequence <= after {
+				continue
+			}
+			if len(entries) == limit {
+				return entries, nil
+			}
+			entries = append(entries, e)
+		}
+	}
+	return entries, nil
+}

@@ -1,0 +1,190 @@
+package store
+
+import (
+	"context"
+	"math"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+)
+
+// Wanted is what a unit must be to be picked for an allocation.
+type Wanted struct {
+	WorkspaceID  uuid.UUID
+	UnitID       *uuid.UUID // this one
+	HostID       *uuid.UUID // on this host
+	MinCPUs      int
+	Region, Zone string            // "" for any
+	Network      string            // an address of it; "" for any that the host carries
+	HostLabels   map[string]string // that the host must have
+	LoginUser    string            // that nobody has on the host
+}
+
+// Picked is a unit that was picked and is now allocating.
+type Picked struct {
+	ID       uuid.UUID `db:"id"`
+	HostID   uuid.UUID `db:"host_id"`
+	Name     string    `db:"name"`
+	Networks []string  `db:"networks"`
+}
+
+// One row for each filter of a placement: a name, a condition over u
+// (compute_units) and h (hosts) and its value. The same rows pick a unit and
+// explain why none fits.
+type placementFilter struct {
+	name, condition string
+	value           any
+	why             string
+}
+
+func (w Wanted) filters() []placementFilter {
+	all := []placementFilter{{"unit_state", "u.state = 'free'", nil, "is not free"}}
+	add := func(use bool, name, condition string, value any, why string) {
+		if use {
+			all = append(all, placementFilter{name, condition, value, why})
+		}
+	}
+	add(w.UnitID != nil, "unit", "u.id = ?", w.UnitID, "is not the unit that was named")
+	add(w.HostID != nil, "host", "u.host_id = ?", w.HostID, "is not on the host that was named")
+	add(true, "host_state", "h.state = 'ready'", nil, "is on a host that is not ready")
+	add(true, "host_health", "h.health <> 'unreachable'", nil, "is on a host that was unreachable when last seen")
+	add(w.MinCPUs > 0, "cpus", "u.cpu_count >= ?", w.MinCPUs, "has too few CPUs")
+	add(w.Region != "", "region", "h.region = ?", w.Region, "is in another region")
+	add(w.Zone != "", "zone", "h.zone = ?", w.Zone, "is in another zone")
+	add(len(w.HostLabels) > 0, "host_labels", "h.labels @> ?", w.HostLabels, "is on a host without the labels")
+	add(w.LoginUser != "", "login_user",
+		"NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = ? AND a.ended_at IS NULL)", w.LoginUser,
+		"is on a host where the login user is taken")
+	add(w.Network != "", "network", "? = ANY(h.networks)", w.Network, "is on a host that does not carry the network")
+	add(true, "address", `EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND (? = '' OR p.network = ?))`,
+		w.Network, "is on a host whose networks have no free address")
+	return all
+}
+
+const sqlPickFrom = `
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1`
+
+const sqlTakeUnit = `
+UPDATE compute_units
+   SET state = 'allocating', state_message = '', version = version + 1, updated_at = now()
+ WHERE id = $1 AND state = 'free'`
+
+// PickUnit takes the smallest free unit that fits. False if there is none:
+// also none that another request holds and may give back, for whoever found
+// nothing beside the locked rows waits for those and looks again.
+func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
+	for range 16 {
+		for _, lock := range []string{"FOR UPDATE OF u SKIP LOCKED", "FOR UPDATE OF u"} {
+			picked, ok, err := tx.pickOnce(ctx, w, lock)
+			if ok || err != nil {
+				return picked, ok, err
+			}
+		}
+		// A row that was waited for and went to someone else gives no row, even
+		// where others are free.
+		sql, args := w.list(sqlPickFrom).page("u.cpu_count, u.shuffle", 1)
+		left, err := collect[Picked](ctx, tx.q, sql, args...)
+		if err != nil || len(left) == 0 {
+			return Picked{}, false, err
+		}
+	}
+	return Picked{}, false, nil
+}
+
+func (tx *Tx) pickOnce(ctx context.Context, w Wanted, lock string) (Picked, bool, error) {
+	sql, args := w.list(sqlPickFrom).page("u.cpu_count, u.shuffle", 1)
+	found, err := collect[Picked](ctx, tx.q, sql+"\n"+lock, args...)
+	if err != nil || len(found) == 0 {
+		return Picked{}, false, err
+	}
+	n, err := tx.exec(ctx, sqlTakeUnit, found[0].ID)
+	return found[0], n == 1, err
+}
+
+func (w Wanted) list(base string) *list {
+	l := newList(base, w.WorkspaceID)
+	for _, f := range w.filters() {
+		switch {
+		case f.name == "address":
+			l.and(f.condition, f.value, f.value)
+		case f.value == nil:
+			l.and(f.condition)
+		default:
+			l.and(f.condition, f.value)
+		}
+	}
+	return l
+}
+
+const sqlCountFrom = `
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1`
+
+// Explanation says why no unit fits.
+type Explanation struct {
+	Units    int // that the caller may use at all
+	RuledOut []domain.RuledOut
+	// LargestFree is the most CPUs that a unit has which fits but for its
+	// size; 0 if there is none.
+	LargestFree int
+	// Without is the first filter without which something fits, "" if none.
+	Without string
+}
+
+// WhyNot counts, filter by filter, what ruled the units out.
+func (r Reads) WhyNot(ctx context.Context, w Wanted) (Explanation, error) {
+	filters := w.filters()
+	count := func(use func(int) bool) (n, largest int, err error) {
+		l := newList(sqlCountFrom, w.WorkspaceID).and("u.state <> 'removed'")
+		for i, f := range filters {
+			switch {
+			case !use(i):
+			case f.name == "address":
+				l.and(f.condition, f.value, f.value)
+			case f.value == nil:
+				l.and(f.condition)
+			default:
+				l.and(f.condition, f.value)
+			}
+		}
+		err = r.q.QueryRow(ctx, l.sql.String(), l.args...).Scan(&n, &largest)
+		return n, largest, err
+	}
+	var e Explanation
+	left := math.MaxInt
+	for i := -1; i < len(filters); i++ {
+		n, _, err := count(func(k int) bool { return k <= i })
+		if err != nil {
+			return Explanation{}, err
+		}
+		if i < 0 {
+			e.Units = n
+		} else if n < left {
+			e.RuledOut = append(e.RuledOut, domain.RuledOut{Filter: filters[i].name, Why: filters[i].why, Units: left - n})
+		}
+		left = n
+	}
+	for i, f := range filters {
+		n, largest, err := count(func(k int) bool { return k != i })
+		if err != nil {
+			return Explanation{}, err
+		}
+		if n == 0 {
+			continue
+		}
+		if f.name == "cpus" {
+			e.LargestFree = largest
+		}
+		if e.Without == "" || e.Without == "unit_state" {
+			e.Without = f.name
+		}
+	}
+	return e, nil
+}

@@ -1,0 +1,126 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"kloigos/backend/internal/domain"
+)
+
+// access is how a host is reached: an address that was checked, so that a name
+// can't be made to point elsewhere between the check and the connection, and
+// the organization's key.
+type access struct {
+	address    string
+	privateKey []byte
+}
+
+func (r *run) access(ctx context.Context) (access, error) {
+	address, err := r.resolve(ctx)
+	if err != nil {
+		return access{}, err
+	}
+	k, err := r.w.db.OrganizationKey(ctx, r.host.OrganizationID)
+	if err != nil {
+		return access{}, fmt.Errorf("load the organization's key: %w", err)
+	}
+	private, err := r.w.keys.Open(k.PrivateSealed, r.host.OrganizationID.String())
+	if err != nil {
+		return access{}, fmt.Errorf("open the organization's key: %w", err)
+	}
+	return access{address: address, privateKey: private}, nil
+}
+
+func (r *run) resolve(ctx context.Context) (string, error) {
+	lookup, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	addresses, err := net.DefaultResolver.LookupNetIP(lookup, "ip", r.host.Address)
+	if err != nil {
+		return "", r.unreachable(fmt.Sprintf("The name %s can't be resolved.", r.host.Address))
+	}
+	var denied error
+	for _, a := range addresses {
+		if denied = domain.CheckTarget(a, r.w.cfg.Targets); denied == nil {
+			return a.Unmap().String(), nil
+		}
+	}
+	return "", &domain.JobError{Code: domain.ErrCodeTargetDenied, Host: r.host.Name,
+		Message: fmt.Sprintf("%s %v.", r.host.Address, denied)}
+}
+
+func (r *run) unreachable(message string) error {
+	return &domain.JobError{Code: domain.ErrCodeUnreachable, Host: r.host.Name, Message: message}
+}
+
+// Types of host keys, best first: the one that a new host is asked for.
+var keyTypes = []string{ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521, ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256}
+
+var errKeyOnly = errors.New("the key is all that was wanted")
+
+const connectTimeout = 5 * time.Second
+
+// offeredKey connects and returns the host key that the host shows: of the
+// type that is known already, else the best it has. Nothing is sent to it.
+func (r *run) offeredKey(ctx context.Context) (string, error) {
+	address, err := r.resolve(ctx)
+	if err != nil {
+		return "", err
+	}
+	var offered ssh.PublicKey
+	cfg := &ssh.ClientConfig{User: r.host.AdminUser, Timeout: connectTimeout, HostKeyAlgorithms: algorithms(r.host.HostKey),
+		HostKeyCallback: func(_ string, _ net.Addr, key ssh.PublicKey) error {
+			offered = key
+			return errKeyOnly
+		}}
+	dialer := net.Dialer{Timeout: connectTimeout}
+	target := net.JoinHostPort(address, strconv.Itoa(r.host.Port))
+	conn, err := dialer.DialContext(ctx, "tcp", target)
+	if err != nil {
+		return "", r.unreachable(fmt.Sprintf("No connection to %s: %s.", target, networkReason(err)))
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(15 * time.Second))
+	_, _, _, err = ssh.NewClientConn(conn, target, cfg)
+	switch {
+	case offered != nil:
+		return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(offered))), nil
+	case err != nil && strings.Contains(err.Error(), "no common algorithm for host key") && r.host.HostKey != "":
+		// It has no key of the confirmed type any more: show what it has now.
+		r.host.HostKey, err = "", nil
+		return r.offeredKey(ctx)
+	default:
+		return "", r.unreachable(fmt.Sprintf("%s answers, but not as an SSH server.", target))
+	}
+}
+
+func algorithms(known string) []string {
+	key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(known))
+	switch {
+	case err != nil:
+		return keyTypes
+	case key.Type() == ssh.KeyAlgoRSA:
+		return []string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256}
+	default:
+		return []string{key.Type()}
+	}
+}
+
+// networkReason is the kernel's own word for why a connection failed.
+func networkReason(err error) string {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Timeout() {
+		return "it did not answer within " + connectTimeout.String()
+	}
+	if errors.As(err, &op) && op.Err != nil {
+		text := op.Err.Error()
+		return strings.TrimPrefix(text, "connect: ")
+	}
+	return "the network failed"
+}

@@ -1,0 +1,200 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/store"
+)
+
+var hostProbe = handler{
+	steps: map[string]step{
+		"host_key": {do: checkHostKey},
+		"probe":    {do: probe},
+	},
+	apply: func(ctx context.Context, tx *store.Tx, r *run) error {
+		if r.facts == nil {
+			return fmt.Errorf("probe returned no facts")
+		}
+		return tx.SetHostFacts(ctx, r.host.ID, *r.facts)
+	},
+}
+
+// checkHostKey looks at the host's key before anything is sent to the host. A
+// key that is not known is trusted where that was asked for, else offered to a
+// person; a key that changed stops everything.
+func checkHostKey(ctx context.Context, r *run) error {
+	known := r.host.HostKey
+	offered, err := r.offeredKey(ctx)
+	r.host.HostKey = known
+	switch {
+	case err != nil:
+		return err
+	case offered == known:
+		r.log.Note("The host shows the confirmed key, %s.", fingerprint(offered))
+		return nil
+	case known != "":
+		if err := r.write(ctx, func(tx *store.Tx) error { return tx.OfferHostKey(ctx, r.host.ID, offered) }); err != nil {
+			return fmt.Errorf("note the offered key: %w", err)
+		}
+		return &domain.JobError{Code: domain.ErrCodeHostKeyChanged, Host: r.host.Name,
+			Message: fmt.Sprintf("The host shows the key %s; the confirmed one is %s.", fingerprint(offered), fingerprint(known))}
+	case r.host.TrustOnFirstUse:
+		r.log.Note("Trusting the host's key on first use: %s.", fingerprint(offered))
+		r.host.HostKey = offered
+		return r.write(ctx, func(tx *store.Tx) error {
+			if err := tx.SetHostKey(ctx, r.host.ID, offered, ""); err != nil {
+				return err
+			}
+			a := r.audit("trusted on first use", nil)
+			a.Action, a.After["fingerprint"] = "host.trust_key", fingerprint(offered)
+			return tx.AddEvent(ctx, r.actor(), a)
+		})
+	default:
+		if err := r.write(ctx, func(tx *store.Tx) error { return tx.OfferHostKey(ctx, r.host.ID, offered) }); err != nil {
+			return fmt.Errorf("note the offered key: %w", err)
+		}
+		r.waits = fmt.Sprintf("A person must confirm the host's key, %s.", fingerprint(offered))
+		r.log.Note("%s", r.waits)
+		return nil
+	}
+}
+
+// write writes on behalf of the attempt, if it is still the running one.
+func (r *run) write(ctx context.Context, f func(*store.Tx) error) error {
+	return r.w.db.InTx(ctx, func(tx *store.Tx) error {
+		if err := tx.OwnJob(ctx, r.claim.ID, r.claim.Attempt); err != nil {
+			return err
+		}
+		return f(tx)
+	})
+}
+
+func fingerprint(hostKey string) string {
+	key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(hostKey))
+	if err != nil {
+		return "(unreadable)"
+	}
+	return ssh.FingerprintSHA256(key) + " (" + key.Type() + ")"
+}
+
+func probe(ctx context.Context, r *run) error {
+	if err := r.play(ctx, "playbook.yml", struct{}{}, false); err != nil {
+		return err
+	}
+	var facts domain.Facts
+	bad := json.Unmarshal(r.result, &facts)
+	if bad == nil {
+		bad = facts.Clean()
+	}
+	if bad != nil {
+		return &domain.JobError{Code: domain.ErrCodeHostUnsupported, Host: r.host.Name, Message: fmt.Sprintf("What the probe read makes no sense: %v.", bad)}
+	}
+	if r.host.MachineID != nil && *r.host.MachineID != facts.MachineID {
+		return &domain.JobError{Code: domain.ErrCodeHostDiffers, Host: r.host.Name,
+			Message: fmt.Sprintf("The machine-id is %s; it was %s when the host was first probed.", facts.MachineID, *r.host.MachineID)}
+	}
+	r.facts = &facts
+	r.outcome = fmt.Sprintf("%d CPUs on %d NUMA nodes, %d MiB of memory, %d disks; %s.", len(facts.CPUs), len(facts.Nodes),
+		facts.MemoryBytes>>20, len(facts.Devices), facts.OS.Name)
+	if missing := facts.Missing(); len(missing) > 0 {
+		r.outcome += " It can't carry units yet: " + strings.Join(missing, "; ") + "."
+	}
+	return nil
+}
+
+var hostInitialize = handler{
+	steps: map[string]step{
+		"bootstrap":  {lock: true, do: bootstrap},
+		"initialize": {lock: true, do: initialize},
+	},
+	apply: func(ctx context.Context, tx *store.Tx, r *run) error {
+		var result struct {
+			VolumeGroup struct {
+				SizeBytes int64 `json:"size_bytes"`
+				FreeBytes int64 `json:"free_bytes"`
+			} `json:"volume_group"`
+		}
+		if json.Unmarshal(r.result, &result) != nil || result.VolumeGroup.SizeBytes <= 0 {
+			return nil
+		}
+		groups := []domain.VolumeGroup{{Name: r.host.Layout.VolumeGroup, SizeBytes: result.VolumeGroup.SizeBytes, FreeBytes: max(result.VolumeGroup.FreeBytes, 0)}}
+		for _, g := range r.host.Facts.VolumeGroups {
+			if g.Name != r.host.Layout.VolumeGroup {
+				groups = append(groups, g)
+			}
+		}
+		return tx.SetVolumeGroups(ctx, r.host.ID, groups)
+	},
+}
+
+// bootstrap brings the fence to a host that has none. On one that has, it runs
+// under it, unless the operator asked for another incarnation to be replaced.
+func bootstrap(ctx context.Context, r *run) error {
+	vars := hostBootstrapVars{Incarnation: r.host.Incarnation.String(), Refence: r.refence()}
+	fenced := r.host.Fenced && !vars.Refence
+	if err := r.play(ctx, "bootstrap.yml", vars, fenced); err != nil {
+		return err
+	}
+	return r.write(ctx, func(tx *store.Tx) error { return tx.SetFenced(ctx, r.host.ID, true) })
+}
+
+func (r *run) refence() bool {
+	var args struct {
+		Refence bool `json:"refence"`
+	}
+	return json.Unmarshal(r.job.Args, &args) == nil && args.Refence
+}
+
+func initialize(ctx context.Context, r *run) error {
+	units, err := r.w.db.UnitsOfHost(ctx, r.host.ID)
+	if err != nil {
+		return fmt.Errorf("load units: %w", err)
+	}
+	l := r.host.Layout
+	err = r.play(ctx, "playbook.yml", hostInitializeVars{Host: varsOfHost(r.host), Profile: r.host.Profile, SystemCPUs: l.SystemCPUs,
+		Devices: orEmpty(l.Devices), VolumeGroup: l.VolumeGroup, Uplink: r.host.Facts.Uplink.Interface, Units: varsOfUnits(units)}, true)
+	if err == nil {
+		r.outcome = fmt.Sprintf("%d units are ready to be allocated.", len(units))
+	}
+	return err
+}
+
+var hostDecommission = handler{
+	steps: map[string]step{
+		"decommission": {lock: true, do: decommission},
+	},
+	apply: func(ctx context.Context, tx *store.Tx, r *run) error { return tx.SetFenced(ctx, r.host.ID, false) },
+}
+
+func decommission(ctx context.Context, r *run) error {
+	units, err := r.w.db.UnitsOfHost(ctx, r.host.ID)
+	if err != nil {
+		return fmt.Errorf("load units: %w", err)
+	}
+	// Decommissioning ends with the removal of the fence. When its answer was
+	// lost, this brings the fence back, so that the playbook can run again. It
+	// changes nothing where the fence is, hence may run without it.
+	if err := r.play(ctx, "bootstrap.yml", hostBootstrapVars{Incarnation: r.host.Incarnation.String()}, false); err != nil {
+		return err
+	}
+	l := r.host.Layout
+	err = r.play(ctx, "playbook.yml", hostDecommissionVars{Host: varsOfHost(r.host), Units: varsOfUnits(units), VolumeGroup: l.VolumeGroup,
+		Devices: orEmpty(l.Devices), Uplink: r.host.Facts.Uplink.Interface}, true)
+	if err == nil {
+		r.outcome = "Nothing of Kloigos is left on the host but packages and logs."
+	}
+	return err
+}
+
+func orEmpty(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}

@@ -1,0 +1,74 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"kloigos/backend/internal/ansible"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/playbook"
+	"kloigos/backend/internal/store"
+)
+
+// play runs one play of the job's playbook on its host and keeps what it
+// returned. fenced says whether the host's fence checks every module's start:
+// always, but for plays that only read and the one that brings the fence.
+func (r *run) play(ctx context.Context, file string, vars any, fenced bool) error {
+	access, err := r.access(ctx)
+	if err != nil {
+		return err
+	}
+	if r.job.PlaybookVersionID == nil {
+		return fmt.Errorf("job is bound to no playbook version")
+	}
+	content, err := r.w.db.PlaybookContent(ctx, *r.job.PlaybookVersionID)
+	if err != nil {
+		return fmt.Errorf("load playbook: %w", err)
+	}
+	host := ansible.Host{Name: r.host.Name, Address: access.address, Port: r.host.Port, User: r.host.AdminUser,
+		PrivateKey: access.privateKey, HostKeys: []string{r.host.HostKey}}
+	if fenced {
+		host.Fence = &ansible.Fence{Incarnation: r.host.Incarnation.String(), Number: r.fence, Run: r.job.ID.String()}
+	}
+	p := ansible.Play{Name: *r.job.Playbook, Playbook: file, Hosts: []ansible.Host{host}, Vars: vars, Timeout: r.w.cfg.PlayTimeout,
+		Unpack: func(dir string) error { return playbook.Unpack(content, dir, playbook.DefaultLimits) }}
+	out, err := r.w.runner.Run(ctx, p, func(e ansible.Event) { r.log.Add(entryOf(e)) })
+	if err != nil {
+		return fmt.Errorf("run play %s: %w", file, err)
+	}
+	if out.Failure != nil {
+		return r.failed(*out.Failure)
+	}
+	r.result = out.Results[r.host.Name]
+	return nil
+}
+
+var codes = map[ansible.FailureCode]string{
+	ansible.CodeUnreachable:    domain.ErrCodeUnreachable,
+	ansible.CodeHostKeyChanged: domain.ErrCodeHostKeyChanged,
+	ansible.CodeLoginRefused:   domain.ErrCodeAccessDenied,
+	ansible.CodeSudoRefused:    domain.ErrCodeSudoRefused,
+	ansible.CodeTaskFailed:     domain.ErrCodeTaskFailed,
+	ansible.CodeFenced:         domain.ErrCodeFenced,
+	ansible.CodeTimeout:        domain.ErrCodeTimeout,
+	ansible.CodeCancelled:      domain.ErrCodeCancelled,
+	ansible.CodePlaybookError:  domain.ErrCodePlaybookError,
+}
+
+func (r *run) failed(f ansible.Failure) *domain.JobError {
+	code, ok := codes[f.Code]
+	if !ok {
+		code = domain.ErrCodeTaskFailed
+	}
+	message := strings.TrimSpace(f.Message)
+	if message == "" {
+		message = "The task failed without a message."
+	}
+	return &domain.JobError{Code: code, Message: message, Host: r.host.Name, Task: f.Task, NextStep: domain.NextStep(code)}
+}
+
+func entryOf(e ansible.Event) store.LogEntry {
+	return store.LogEntry{Time: e.Time, Kind: string(e.Kind), Play: e.Play, Role: e.Role, Task: e.Task, Action: e.Action, Host: e.Host,
+		Item: e.Item, Changed: e.Changed, Message: e.Message, Output: e.Output, Diff: e.Diff, DurationMS: e.DurationMS}
+}

@@ -1,0 +1,66 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/store"
+)
+
+var unitAllocate = handler{
+	steps: map[string]step{"allocate": {lock: true, do: allocate}},
+	apply: keysApplied,
+}
+
+// allocationKeys runs the playbook that set the unit up once more: twice is
+// once, so nothing but the keys changes.
+var allocationKeys = handler{
+	steps: map[string]step{"allocate": {lock: true, do: func(ctx context.Context, r *run) error {
+		if r.alloc.State != domain.AllocationAllocated {
+			return &domain.JobError{Code: domain.ErrCodeSuperseded, Host: r.host.Name,
+				Message: fmt.Sprintf("The allocation is %s by now.", r.alloc.State)}
+		}
+		return allocate(ctx, r)
+	}}},
+	apply: keysApplied,
+}
+
+func allocate(ctx context.Context, r *run) error {
+	a := r.alloc
+	err := r.play(ctx, "playbook.yml", unitAllocateVars{Host: varsOfHost(r.host), Unit: varsOfUnit(r.unit),
+		VolumeGroup: r.host.Layout.VolumeGroup, Uplink: r.host.Facts.Uplink.Interface,
+		Allocation: allocationVars{tenantVars: varsOfTenant(a), Gateway: r.host.Facts.Uplink.Gateway, Prefix: r.host.Facts.Uplink.Prefix,
+			SSHKeys: a.SSHKeys}}, true)
+	if err == nil {
+		r.outcome = fmt.Sprintf("%s can log in at %s.", a.LoginUser, a.Address)
+	}
+	return err
+}
+
+func keysApplied(ctx context.Context, tx *store.Tx, r *run) error {
+	return tx.KeysApplied(ctx, r.alloc.ID, r.alloc.KeysVersion)
+}
+
+var unitDeallocate = handler{
+	steps: map[string]step{"deallocate": {lock: true, do: deallocate}},
+	apply: func(ctx context.Context, tx *store.Tx, r *run) error {
+		var result struct {
+			Wipe json.RawMessage `json:"wipe"`
+		}
+		if json.Unmarshal(r.result, &result) != nil || len(result.Wipe) == 0 {
+			return nil
+		}
+		return tx.SetWipe(ctx, r.unit.ID, result.Wipe)
+	},
+}
+
+func deallocate(ctx context.Context, r *run) error {
+	err := r.play(ctx, "playbook.yml", unitDeallocateVars{Host: varsOfHost(r.host), Unit: varsOfUnit(r.unit),
+		VolumeGroup: r.host.Layout.VolumeGroup, Uplink: r.host.Facts.Uplink.Interface, Allocation: varsOfTenant(r.alloc)}, true)
+	if err == nil {
+		r.outcome = fmt.Sprintf("%s is wiped and free.", r.unit.Name)
+	}
+	return err
+}

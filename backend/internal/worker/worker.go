@@ -1,0 +1,302 @@
+// Package worker owns what a job of each kind does: a handler a kind, made of
+// the steps that the joint table names, each of which runs at most one play.
+// It holds no transaction open across a play, and it decides no state: what an
+// end means comes from the joint table.
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/ansible"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/queue"
+	"kloigos/backend/internal/store"
+)
+
+// Opener opens what was sealed in the database.
+type Opener interface {
+	Open(sealed []byte, associated string) ([]byte, error)
+}
+
+// Config is what the worker needs to know.
+type Config struct {
+	Name    string // of this backend, for audit events
+	Targets domain.TargetPolicy
+	// PlayTimeout bounds one play; 30 minutes if zero.
+	PlayTimeout time.Duration
+}
+
+// Worker carries jobs out.
+type Worker struct {
+	db       *store.DB
+	runner   ansible.Runner
+	keys     Opener
+	cfg      Config
+	handlers map[domain.JobKind]handler
+}
+
+// handler is what is particular to a kind of job.
+type handler struct {
+	steps map[string]step
+	// apply writes what success means beside the joint table's effect.
+	apply func(ctx context.Context, tx *store.Tx, r *run) error
+}
+
+// step does one step. It is idempotent: it may run again after any cut.
+type step struct {
+	lock bool // needs to be the host's one holder
+	do   func(ctx context.Context, r *run) error
+}
+
+// run is one attempt of a job under way.
+type run struct {
+	w     *Worker
+	job   store.Job
+	claim store.Claim
+	log   *queue.Log
+	host  store.Host
+	unit  store.Unit
+	alloc store.Allocation
+	fence int64 // number of the host lock; 0 while none is held
+
+	facts   *domain.Facts // read by a probe
+	result  []byte        // kloigos_result of the last play
+	waits   string        // the job ends well, but a person has to confirm this
+	outcome string
+}
+
+// New makes a worker.
+func New(db *store.DB, runner ansible.Runner, keys Opener, cfg Config) *Worker {
+	if cfg.PlayTimeout == 0 {
+		cfg.PlayTimeout = 30 * time.Minute
+	}
+	return &Worker{db: db, runner: runner, keys: keys, cfg: cfg, handlers: map[domain.JobKind]handler{
+		domain.KindHostProbe:        hostProbe,
+		domain.KindHostInitialize:   hostInitialize,
+		domain.KindHostDecommission: hostDecommission,
+		domain.KindUnitAllocate:     unitAllocate,
+		domain.KindUnitDeallocate:   unitDeallocate,
+		domain.KindAllocationKeys:   allocationKeys,
+	}}
+}
+
+// errBusy hands the job back because another one holds the host.
+var errBusy = errors.New("another job holds the host")
+
+// Work is a queue.Work.
+func (w *Worker) Work(ctx context.Context, c store.Claim, log *queue.Log) queue.Result {
+	r := &run{w: w, claim: c, log: log}
+	err := r.load(ctx)
+	if err == nil {
+		if c.Takeover {
+			log.Note("%s took the job over: the lease of the backend that ran it ran out. It goes on at the step where it stood.", w.cfg.Name)
+		}
+		err = r.steps(ctx)
+	}
+	return r.end(ctx, err)
+}
+
+// load reads everything afresh: the job's arguments hold ids only.
+func (r *run) load(ctx context.Context) (err error) {
+	if r.job, err = r.w.db.Job(ctx, r.claim.ID); err != nil {
+		return fmt.Errorf("load job: %w", err)
+	}
+	s := r.job.Subject()
+	if r.host, err = r.w.db.Host(ctx, s.HostID); err != nil {
+		return fmt.Errorf("load host: %w", err)
+	}
+	if s.UnitID != uuid.Nil {
+		if r.unit, err = r.w.db.Unit(ctx, s.UnitID); err != nil {
+			return fmt.Errorf("load unit: %w", err)
+		}
+	}
+	if s.AllocationID != uuid.Nil {
+		if r.alloc, err = r.w.db.Allocation(ctx, s.AllocationID); err != nil {
+			return fmt.Errorf("load allocation: %w", err)
+		}
+	}
+	if r.job.DeadlinePassed {
+		last := ""
+		if r.job.Error != nil {
+			last = " The last try ended with: " + r.job.Error.Message
+		}
+		return &domain.JobError{Code: domain.ErrCodeDeadline, Host: r.host.Name,
+			Message: fmt.Sprintf("The job was not done by its deadline, %s.%s", r.job.DeadlineAt.UTC().Format(time.RFC3339), last)}
+	}
+	return nil
+}
+
+func (r *run) steps(ctx context.Context) error {
+	h, ok := r.w.handlers[r.job.Kind]
+	if !ok {
+		return &domain.JobError{Code: domain.ErrCodeInternal, Message: fmt.Sprintf("This backend knows no jobs of kind %q.", r.job.Kind)}
+	}
+	for _, s := range r.job.Steps {
+		if s.State == domain.StepSucceeded {
+			continue
+		}
+		what, ok := h.steps[s.Name]
+		if !ok {
+			return &domain.JobError{Code: domain.ErrCodeInternal, Message: fmt.Sprintf("This backend knows no step %q of %s.", s.Name, r.job.Kind)}
+		}
+		if err := r.step(ctx, s, what); err != nil {
+			return err
+		}
+		if r.waits != "" {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (r *run) step(ctx context.Context, s store.Step, what step) error {
+	r.log.Step(s.Name)
+	if err := r.w.db.InTx(ctx, func(tx *store.Tx) error { return r.begin(ctx, tx, s, what.lock) }); err != nil {
+		if errors.Is(err, store.ErrHostBusy) {
+			return errBusy
+		}
+		return fmt.Errorf("begin step %s: %w", s.Name, err)
+	}
+	err := what.do(ctx, r)
+	state := domain.StepSucceeded
+	if err != nil {
+		state = domain.StepFailed
+	}
+	if errors.Is(context.Cause(ctx), queue.ErrHandedOver) || errors.Is(context.Cause(ctx), queue.ErrLeaseLost) {
+		return err // the step stays as it is for whoever goes on
+	}
+	// The end of a step is written although the job is being cancelled.
+	written, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	endErr := r.w.db.InTx(written, func(tx *store.Tx) error {
+		if err := tx.EndStep(written, r.claim.ID, r.claim.Attempt, s.Position, state); err != nil {
+			return err
+		}
+		return tx.UnlockHosts(written, r.claim.ID, r.claim.Attempt)
+	})
+	r.fence = 0
+	if err == nil && endErr != nil {
+		return fmt.Errorf("end step %s: %w", s.Name, endErr)
+	}
+	return err
+}
+
+func (r *run) begin(ctx context.Context, tx *store.Tx, s store.Step, lock bool) error {
+	if err := tx.StartStep(ctx, r.claim.ID, r.claim.Attempt, s.Position); err != nil {
+		return err
+	}
+	if !lock {
+		return nil
+	}
+	number, err := tx.LockHost(ctx, r.host.ID, r.claim.ID, r.claim.Attempt)
+	r.fence = number
+	return err
+}
+
+// end turns the end of the steps into what the queue writes.
+func (r *run) end(ctx context.Context, err error) queue.Result {
+	cause := context.Cause(ctx)
+	var why *domain.JobError
+	switch {
+	case errors.Is(cause, queue.ErrLeaseLost):
+		return queue.Result{End: queue.HandOver}
+	case err == nil:
+		return r.success()
+	case errors.Is(cause, queue.ErrHandedOver):
+		return queue.Result{End: queue.HandOver}
+	case errors.Is(err, errBusy):
+		return queue.Result{End: queue.HandOver, After: time.Second + rand.N(time.Second)}
+	case errors.Is(cause, queue.ErrCancelled):
+		return r.failure(queue.Cancelled, &domain.JobError{Code: domain.ErrCodeCancelled, Message: "A person stopped the job.", Host: r.host.Name})
+	case !errors.As(err, &why):
+		slog.Error("job met an internal error", "job", r.claim.ID, "kind", r.claim.Kind, "attempt", r.claim.Attempt, "error", err)
+		if r.job.ID == uuid.Nil || r.job.Failures+1 < r.job.MaxAttempts && r.claim.Attempt < 10 {
+			return queue.Result{End: queue.HandOver, After: queue.Backoff(r.claim.Attempt)}
+		}
+		why = &domain.JobError{Code: domain.ErrCodeInternal, Message: "The backend met an error of its own. It stands in its log under the job's id."}
+	}
+	if why.NextStep == "" {
+		why.NextStep = domain.NextStep(why.Code)
+	}
+	if why.Healable() && r.job.Failures+1 < r.job.MaxAttempts && !r.job.DeadlinePassed {
+		after := queue.Backoff(r.job.Failures + 1)
+		r.log.Note("%s Trying again in %s.", why.Message, after.Round(time.Second))
+		return queue.Result{End: queue.Retry, Error: why, After: after, Apply: r.seen(why)}
+	}
+	return r.failure(queue.Failed, why)
+}
+
+func (r *run) actor() domain.Actor {
+	return domain.Actor{Kind: domain.ActorBackend, Name: r.w.cfg.Name}
+}
+
+func (r *run) success() queue.Result {
+	joint, _ := domain.JointOf(r.job.Kind)
+	effect := joint.Success
+	if r.waits != "" {
+		effect = joint.Waits
+		r.outcome = r.waits
+	}
+	apply := func(ctx context.Context, tx *store.Tx) error {
+		if r.waits == "" && r.w.handlers[r.job.Kind].apply != nil {
+			if err := r.w.handlers[r.job.Kind].apply(ctx, tx, r); err != nil {
+				return err
+			}
+		}
+		if err := tx.Apply(ctx, effect, r.job.Subject(), ""); err != nil {
+			return err
+		}
+		return tx.AddEvent(ctx, r.actor(), r.audit("succeeded", nil))
+	}
+	return queue.Result{End: queue.Succeeded, Outcome: r.outcome, Apply: apply, Else: func(c *domain.Conflict) queue.Result {
+		return r.failure(queue.Failed, &domain.JobError{Code: c.Code, Message: c.Detail, Host: r.host.Name, NextStep: domain.NextStep(c.Code)})
+	}}
+}
+
+func (r *run) failure(end queue.End, why *domain.JobError) queue.Result {
+	joint, _ := domain.JointOf(r.claim.Kind)
+	if why.NextStep == "" {
+		why.NextStep = domain.NextStep(why.Code)
+	}
+	r.log.Note("%s", why.Message)
+	seen := r.seen(why)
+	apply := func(ctx context.Context, tx *store.Tx) error {
+		if err := tx.Apply(ctx, joint.Failure, r.job.Subject(), why.Message); err != nil {
+			return err
+		}
+		if err := seen(ctx, tx); err != nil {
+			return err
+		}
+		return tx.AddEvent(ctx, r.actor(), r.audit(end.String(), why))
+	}
+	return queue.Result{End: end, Error: why, Apply: apply}
+}
+
+// seen notes on the host what a failure tells of its health.
+func (r *run) seen(why *domain.JobError) func(context.Context, *store.Tx) error {
+	return func(ctx context.Context, tx *store.Tx) error {
+		if r.host.ID == uuid.Nil || why.Code != domain.ErrCodeUnreachable {
+			return nil
+		}
+		return tx.SetHostHealth(ctx, r.host.ID, domain.HealthUnreachable, why.Message)
+	}
+}
+
+func (r *run) audit(end string, why *domain.JobError) store.Audit {
+	a := store.Audit{Workspace: r.job.WorkspaceID, Action: "job." + string(r.job.Kind), ObjectKind: "host", ObjectID: r.host.ID,
+		ObjectName: r.host.Name, JobID: r.claim.ID, After: map[string]any{"end": end}}
+	if r.alloc.ID != uuid.Nil {
+		a.ObjectKind, a.ObjectID, a.ObjectName = "allocation", r.alloc.ID, r.alloc.LoginUser
+	}
+	if why != nil {
+		a.After["code"], a.After["message"] = why.Code, why.Message
+	}
+	return a
+}
