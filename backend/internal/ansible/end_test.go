@@ -132,17 +132,6 @@ func (b *bed) startBackend(t *testing.T) *exec.Cmd {
 	return backend
 }
 
-func (b *bed) running() int {
-	n := 0
-	for _, pid := range processIDs() {
-		environ, _ := os.ReadFile(filepath.Join("/proc", itoa(pid), "environ"))
-		if strings.Contains(string(environ), markName+"="+b.root) {
-			n++
-		}
-	}
-	return n
-}
-
 func TestKilledBackendLeavesNothing(t *testing.T) {
 	b := setup(t)
 	backend := b.startBackend(t)
@@ -150,15 +139,15 @@ func TestKilledBackendLeavesNothing(t *testing.T) {
 	if n, err := b.runner.Sweep(); n != 0 || err != nil {
 		t.Errorf("swept %d, %v", n, err)
 	}
-	if b.running() < 3 {
-		t.Errorf("%d processes run: this test would show nothing", b.running())
+	if len(b.environments()) < 3 {
+		t.Errorf("%d processes run: this test would show nothing", len(b.environments()))
 	}
 	killed := time.Now()
 	if err := backend.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = backend.Wait()
-	eventually(t, "all is gone", func() bool { left, _ := os.ReadDir(b.root); return len(left) == 0 && b.running() == 0 })
+	eventually(t, "all is gone", func() bool { left, _ := os.ReadDir(b.root); return len(left) == 0 && len(b.environments()) == 0 })
 	if took := time.Since(killed); took > 2*time.Second {
 		t.Errorf("it took %s", took)
 	}

@@ -232,19 +232,22 @@ func (r *supervisedRun) Execute(ctx context.Context) error {
 		}
 	}()
 	died := waitFor(ctx, cmd, pipes.control.w, r.config.Grace+killWithin+2*time.Second)
-	// After the supervisor's end nobody writes any more, unless a process hangs in the kernel; its pipes are not
-	// waited for.
-	pipes.expire(time.Second)
-	streams.Wait()
 	status, reported := <-statuses
 	if !reported {
-		left := killMarked(r.dir.path, 2*time.Second)
-		return fmt.Errorf("the supervisor died (%w); %d processes of the run are left", died, left)
+		status.Left = killMarked(r.dir.path, 2*time.Second)
 	}
-	if status.Error != "" {
-		return errors.New(status.Error)
-	}
+	// Nobody writes any more, and the streams end by themselves however slowly the sink takes what is in them; except
+	// where a process hangs in the kernel and holds them open.
 	if status.Left > 0 {
+		pipes.expire(time.Second)
+	}
+	streams.Wait()
+	switch {
+	case !reported:
+		return fmt.Errorf("the supervisor died (%w); %d processes of the run are left", died, status.Left)
+	case status.Error != "":
+		return errors.New(status.Error)
+	case status.Left > 0:
 		return fmt.Errorf("%d processes of the run cannot be ended", status.Left)
 	}
 	var stopped FailureCode

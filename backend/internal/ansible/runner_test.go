@@ -27,6 +27,11 @@ func TestPlayRunsAndTellsOfIt(t *testing.T) {
 	keyLines := keySecrets(p.Hosts[0].PrivateKey)
 	out, err := b.runner.Run(t.Context(), p, func(e Event) {
 		log.add(e)
+		for _, environ := range b.environments() {
+			if strings.Contains(environ, canaryVariable) {
+				t.Error("the backend's environment leaks into the run")
+			}
+		}
 		for _, cmdline := range ansibleCommandLines() {
 			for _, s := range append(keyLines, unused) {
 				if strings.Contains(cmdline, s) {
@@ -115,6 +120,34 @@ func ansibleCommandLines() []string {
 	return lines
 }
 
+// environments are those of all processes of this bed's runs.
+func (b *bed) environments() []string {
+	var found []string
+	for _, pid := range processIDs() {
+		environ, _ := os.ReadFile(filepath.Join("/proc", itoa(pid), "environ"))
+		if strings.Contains(string(environ), markName+"="+b.root) {
+			found = append(found, string(environ))
+		}
+	}
+	return found
+}
+
+// A sink that is still busy when the play has long ended loses nothing.
+func TestSlowSink(t *testing.T) {
+	b := setup(t)
+	var log recorder
+	out, err := b.runner.Run(t.Context(), b.play("modules.yml", nil), func(e Event) {
+		log.add(e)
+		if e.Kind == EventPlayStarted {
+			eventually(t, "the run is over", func() bool { return len(b.environments()) == 0 })
+			time.Sleep(1200 * time.Millisecond)
+		}
+	})
+	if err != nil || out.Failure != nil || out.Results["h1"] == nil || len(log.events) != 6 {
+		t.Errorf("%+v, %v\n%s", out.Failure, err, log.text())
+	}
+}
+
 func TestFailingTask(t *testing.T) {
 	b := setup(t)
 	out, events := b.run(t, b.play("fail.yml", nil))
@@ -186,6 +219,14 @@ func TestHostileResult(t *testing.T) {
 	}
 	if all := dump(events); !strings.Contains(all, "add_host") || out.Stats["h1"].OK != 2 {
 		t.Errorf("this test would show nothing: %+v\n%s", out.Stats, all)
+	}
+	for _, e := range events {
+		if e.Kind == EventFailed && (len(e.Output) > maxOutput || len(e.Output) < maxOutput/2 || !strings.Contains(e.Output, "bytes left out]")) {
+			t.Errorf("%d bytes of output: %q", len(e.Output), tail(e.Output, 100))
+		}
+	}
+	if f := out.Failure; f == nil || f.Code != CodeTaskFailed || f.Message != "non-zero return code\n?" {
+		t.Errorf("failure %+v", f)
 	}
 }
 

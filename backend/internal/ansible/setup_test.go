@@ -23,7 +23,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const backendArg = "backend-for-test"
+const (
+	backendArg     = "backend-for-test"
+	canaryVariable = "KLOIGOS_TEST_CANARY"
+)
 
 // TestMain makes the test binary what the real one is: a supervisor when it is called as one, and, for the test in
 // which a backend is killed, a backend.
@@ -36,6 +39,7 @@ func TestMain(m *testing.M) {
 			os.Exit(backendForTest(os.Args[2]))
 		}
 	}
+	os.Setenv(canaryVariable, "a secret of the service")
 	code := m.Run()
 	if err := goleak.Find(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
