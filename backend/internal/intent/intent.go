@@ -20,6 +20,9 @@ type Config struct {
 	Targets  domain.TargetPolicy // which addresses may be hosts
 	FirstUID int64               // of the range that tenants' UIDs come from
 	LastUID  int64
+	// Wake is called after every commit: a worker in this process need not
+	// wait for its next look at the queue. May be nil.
+	Wake func()
 }
 
 // Default range of UIDs: above what Debian's adduser gives, below the ranges
@@ -46,12 +49,16 @@ func New(db *store.DB, cfg Config) *Intents {
 // do runs one intent: it claims the request's idempotency key, if there is
 // one, and runs f, in one transaction.
 func (in *Intents) do(ctx context.Context, f func(tx *store.Tx) error) error {
-	return in.db.InTx(ctx, func(tx *store.Tx) error {
+	err := in.db.InTx(ctx, func(tx *store.Tx) error {
 		if err := claimKey(ctx, tx); err != nil {
 			return err
 		}
 		return f(tx)
 	})
+	if err == nil && in.cfg.Wake != nil {
+		in.cfg.Wake()
+	}
+	return err
 }
 
 // asked is the end of every intent that made a job: start what the joint table

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Backend is one row of backends: a process, as an operator sees it.
@@ -114,4 +116,19 @@ func (r Reads) AppliedMigrations(ctx context.Context) ([]int64, error) {
 		return nil, errors.Join(errors.New("read the applied migrations"), err)
 	}
 	return versions, nil
+}
+
+// Unavailable tells whether an error means that the database can't be reached
+// or takes no work now, so that the same may well succeed a little later.
+func Unavailable(err error) bool {
+	var connect *pgconn.ConnectError
+	var network net.Error
+	if errors.As(err, &connect) || errors.As(err, &network) {
+		return true
+	}
+	switch sqlState(err) {
+	case "57P01", "57P02", "57P03", "53300": // it shuts down, starts, or has no connection left
+		return true
+	}
+	return false
 }

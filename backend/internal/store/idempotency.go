@@ -73,3 +73,12 @@ func (r Reads) Recorded(ctx context.Context, account uuid.UUID, key string) (Rec
 	}
 	return rec, err == nil, err
 }
+
+const sqlDeleteOldKeys = `
+DELETE FROM idempotency_keys
+ WHERE created_at < now() - INTERVAL '24 hours'`
+
+// DeleteOldIdempotencyKeys forgets requests of more than a day ago.
+func (tx *Tx) DeleteOldIdempotencyKeys(ctx context.Context) (int64, error) {
+	return tx.exec(ctx, sqlDeleteOldKeys)
+}

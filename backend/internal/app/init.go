@@ -1,0 +1,159 @@
+// Package app wires the parts of a backend together. It is shared by the
+// program and by the tests that need a whole one. It decides nothing itself.
+package app
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+
+	"kloigos/backend/internal/config"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/playbook"
+	"kloigos/backend/internal/secret"
+	"kloigos/backend/internal/store"
+	"kloigos/crdb"
+	"kloigos/playbooks"
+)
+
+// Administrator is the name of the first account.
+const Administrator = "admin"
+
+// descriptions of the playbooks that a release brings.
+var seeds = []struct{ name, description string }{
+	{"host_probe", "Reads what a host is: CPUs, NUMA nodes, memory, disks, uplink. Changes nothing."},
+	{"host_initialize", "Brings the fence and the packages, keeps the system on its own CPUs, makes the units' volumes."},
+	{"host_decommission", "Removes everything of Kloigos from a host, but packages and logs."},
+	{"unit_allocate", "Sets a unit up for its tenant: user, limits, confinement, address, keys."},
+	{"unit_deallocate", "Ends all that runs in a unit, removes its tenant and wipes its volume."},
+}
+
+// Init prepares an installation: schema, default scopes, keyset, the
+// organization's SSH key, the playbooks of this release and the first
+// administrator, whose password is written to out and nowhere else. Each part
+// is left alone where it is there already, so it can be run again, and at the
+// same time as another.
+func Init(ctx context.Context, cfg config.Config, out io.Writer) error {
+	if err := crdb.Migrate(ctx, cfg.DatabaseURL); err != nil {
+		return err
+	}
+	db, err := store.Open(ctx, cfg.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if err := db.InTx(ctx, func(tx *store.Tx) error { return tx.EnsureDefaultScopes(ctx) }); err != nil {
+		return err
+	}
+	keyset, err := initKeyset(ctx, db, cfg.KeysetFile, out)
+	if err != nil {
+		return err
+	}
+	if err := initOrganizationKey(ctx, db, keyset); err != nil {
+		return err
+	}
+	if err := seedPlaybooks(ctx, db, playbooks.Files, out); err != nil {
+		return err
+	}
+	who := domain.Actor{Kind: domain.ActorInit, Name: "init"}
+	password, made, err := intent.CreateAdministrator(ctx, db, who, Administrator)
+	if err != nil {
+		return fmt.Errorf("make the administrator: %w", err)
+	}
+	if made {
+		_, err = fmt.Fprintf(out, "account: %s\npassword: %s\n", Administrator, password)
+	}
+	return err
+}
+
+// initKeyset makes the keyset where neither file nor canary is there. A canary
+// without the file means that the keyset of this database is elsewhere: a new
+// one would make everything sealed unreadable.
+func initKeyset(ctx context.Context, db *store.DB, path string, out io.Writer) (*secret.Keyset, error) {
+	canary, err := db.Setting(ctx, secret.CanarySetting)
+	if err != nil {
+		return nil, fmt.Errorf("read the keyset's canary: %w", err)
+	}
+	keyset, err := secret.Load(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && canary != nil:
+		return nil, fmt.Errorf("the database was made with a keyset that is not at %s; bring it there", path)
+	case errors.Is(err, os.ErrNotExist):
+		if keyset, err = secret.Create(path); errors.Is(err, os.ErrExist) {
+			keyset, err = secret.Load(path) // another init was faster
+		} else if err == nil {
+			_, _ = fmt.Fprintf(out, "keyset: %s (back it up apart from the database; every backend needs the same)\n", path)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if canary != nil {
+		return keyset, keyset.CheckCanary(ctx, db.Setting)
+	}
+	sealed, err := keyset.Canary()
+	if err != nil {
+		return nil, err
+	}
+	return keyset, db.InTx(ctx, func(tx *store.Tx) error { return tx.SetSetting(ctx, secret.CanarySetting, sealed) })
+}
+
+func initOrganizationKey(ctx context.Context, db *store.DB, keyset *secret.Keyset) error {
+	_, err := db.OrganizationKey(ctx, domain.DefaultOrganization)
+	if !errors.Is(err, domain.ErrNotFound) {
+		return err
+	}
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return fmt.Errorf("make the organization's key: %w", err)
+	}
+	block, err := ssh.MarshalPrivateKey(private, "kloigos")
+	if err != nil {
+		return fmt.Errorf("write the organization's key: %w", err)
+	}
+	sealed, err := keyset.Seal(pem.EncodeToMemory(block), domain.DefaultOrganization.String())
+	if err != nil {
+		return err
+	}
+	sshPublic, err := ssh.NewPublicKey(public)
+	if err != nil {
+		return fmt.Errorf("write the organization's public key: %w", err)
+	}
+	k := store.OrganizationKey{OrganizationID: domain.DefaultOrganization, PrivateSealed: sealed,
+		PublicKey: strings.TrimSpace(string(ssh.MarshalAuthorizedKey(sshPublic))) + " kloigos"}
+	return db.InTx(ctx, func(tx *store.Tx) error { return tx.InsertOrganizationKey(ctx, k) })
+}
+
+func seedPlaybooks(ctx context.Context, db *store.DB, files fs.FS, out io.Writer) error {
+	for _, s := range seeds {
+		b, err := playbook.Build(files, s.name)
+		if err != nil {
+			return fmt.Errorf("pack playbook %s: %w", s.name, err)
+		}
+		v := store.PlaybookVersion{Playbook: s.name, SHA256: b.SHA256, SizeBytes: int64(len(b.Content)), DecodedBytes: b.DecodedBytes,
+			Files: b.Files, Seeded: true, CreatedBy: "init"}
+		var version int
+		var added bool
+		err = db.InTx(ctx, func(tx *store.Tx) (err error) {
+			version, added, err = tx.SeedPlaybook(ctx, s.description, v, b.Content)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("seed playbook %s: %w", s.name, err)
+		}
+		if added {
+			_, _ = fmt.Fprintf(out, "playbook: %s version %d (%s)\n", s.name, version, b.SHA256[:12])
+		}
+	}
+	return nil
+}

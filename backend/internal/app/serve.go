@@ -1,0 +1,235 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/ansible"
+	"kloigos/backend/internal/config"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/httpapi"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/queue"
+	"kloigos/backend/internal/reconcile"
+	"kloigos/backend/internal/secret"
+	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/worker"
+	"kloigos/crdb"
+)
+
+const (
+	heartbeat = 10 * time.Second
+	// How long a running task may go on after the first request to stop.
+	taskGrace = 30 * time.Second
+	// How long answers that are under way may take then.
+	answerGrace = 10 * time.Second
+)
+
+// Generation counts the changes after which older backends must not write any
+// more. A contract migration raises 'oldest_backend_allowed' to the generation
+// that it needs.
+const Generation = 1
+
+// Version is this build's version, from its module or its commit.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "devel"
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return "devel-" + s.Value[:12]
+		}
+	}
+	return info.Main.Version
+}
+
+// Backend is one backend process.
+type Backend struct {
+	cfg    config.Config
+	log    *slog.Logger
+	db     *store.DB
+	keyset *secret.Keyset
+	runner ansible.Runner
+	id     uuid.UUID
+	name   string
+}
+
+// Open connects a backend and makes sure that it fits the database. It never
+// migrates, seeds or makes keys: that is init's.
+func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*Backend, error) {
+	status, err := crdb.Status(ctx, cfg.DatabaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("look at the schema: %w", err)
+	}
+	if len(status.Pending) > 0 {
+		return nil, fmt.Errorf("the database lacks migrations (%s); run kloigos-backend init", strings.Join(status.Pending, ", "))
+	}
+	db, err := store.Open(ctx, cfg.DatabaseURL)
+	if err != nil {
+		return nil, err
+	}
+	keyset, err := secret.Load(cfg.KeysetFile)
+	if err == nil {
+		err = allowed(ctx, db)
+	}
+	if err != nil {
+		db.Close()
+		return nil, err
+	}
+	host, _ := os.Hostname()
+	b := &Backend{cfg: cfg, log: log, db: db, keyset: keyset, id: uuid.New(), name: fmt.Sprintf("%s/%d", host, os.Getpid())}
+	if cfg.Has(config.RoleWorker) {
+		runner, err := ansible.NewRunner(ansible.Config{RunRoot: cfg.RunRoot})
+		if err != nil {
+			db.Close()
+			return nil, fmt.Errorf("prepare Ansible: %w", err)
+		}
+		if n, err := runner.Sweep(); err != nil {
+			log.Warn("sweep what dead backends left", "error", err)
+		} else if n > 0 {
+			log.Info("swept what dead backends left", "runs", n)
+		}
+		b.runner = runner
+	}
+	return b, nil
+}
+
+// allowed refuses a backend that is older than the schema allows.
+func allowed(ctx context.Context, db *store.DB) error {
+	oldest, err := db.Setting(ctx, "oldest_backend_allowed")
+	if err != nil {
+		return fmt.Errorf("read the oldest backend allowed: %w", err)
+	}
+	if n, err := strconv.Atoi(string(oldest)); oldest != nil && (err != nil || n > Generation) {
+		return fmt.Errorf("the schema needs backends of generation %s; this one is of generation %d: upgrade it", oldest, Generation)
+	}
+	return nil
+}
+
+// WithRunner replaces Ansible, for tests of orchestration.
+func (b *Backend) WithRunner(r ansible.Runner) *Backend {
+	b.runner = r
+	return b
+}
+
+// Close lets go of the database.
+func (b *Backend) Close() { b.db.Close() }
+
+// Serve does what the backend's roles say until stop is done: then it takes no
+// more work, answers what is under way, and gives running tasks taskGrace or
+// until hard is done. ready, if not nil, is told the address of the API.
+func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error {
+	hard, endHard := context.WithCancel(hard)
+	defer endHard()
+	defer context.AfterFunc(stop, func() { time.AfterFunc(taskGrace, endHard) })()
+
+	targets := domain.TargetPolicy{AllowLoopback: b.cfg.AllowLoopbackHosts, Denied: b.cfg.DeniedNetworks}
+	signals := queue.NewSignals()
+	wake := func() {}
+	var parts sync.WaitGroup
+	defer parts.Wait()
+	if b.cfg.Has(config.RoleWorker) {
+		w := worker.New(b.db, b.runner, b.keyset, worker.Config{Name: b.name, Targets: targets})
+		q := queue.New(b.db, w.Work, signals, queue.Config{Worker: b.id, Slots: b.cfg.Workers, Lease: b.cfg.Lease, Logger: b.log})
+		wake = q.Wake
+		parts.Go(func() { q.Run(stop, hard) })
+	}
+	if b.cfg.Has(config.RoleReconciler) {
+		parts.Go(func() { reconcile.Run(stop, b.db, reconcile.Policies(), b.log) })
+	}
+	parts.Go(func() { b.beat(stop) })
+	if !b.cfg.Has(config.RoleAPI) {
+		b.log.Info("backend serves", "version", Version(), "roles", b.cfg.Roles)
+		<-stop.Done()
+		return nil
+	}
+	intents := intent.New(b.db, intent.Config{Targets: targets, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Wake: wake})
+	return b.serveAPI(stop, intents, signals, ready)
+}
+
+func (b *Backend) serveAPI(stop context.Context, intents *intent.Intents, signals *queue.Signals, ready func(net.Addr)) error {
+	server := httpapi.New(httpapi.Config{DB: b.db, Intents: intents, Sessions: intent.NewSessions(b.db), Signals: signals, Log: b.log,
+		TrustedProxies: b.cfg.TrustedProxies, Version: Version(), Ready: []httpapi.Check{
+			{Name: "keyset", Run: func(ctx context.Context) error { return b.keyset.CheckCanary(ctx, b.db.Setting) }},
+			{Name: "schema", Run: b.schemaFits},
+		}})
+	listener, err := net.Listen("tcp", b.cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	b.log.Info("backend serves", "version", Version(), "roles", b.cfg.Roles, "listen", listener.Addr().String())
+	if ready != nil {
+		ready(listener.Addr())
+	}
+	var background sync.WaitGroup
+	defer background.Wait()
+	background.Go(func() { server.Run(stop) })
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-stop.Done():
+	}
+	grace, cancel := context.WithTimeout(context.Background(), answerGrace)
+	defer cancel()
+	if err := server.Shutdown(grace); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
+}
+
+func (b *Backend) schemaFits(ctx context.Context) error {
+	applied, err := b.db.AppliedMigrations(ctx)
+	if err != nil {
+		return err
+	}
+	needed, err := crdb.Versions()
+	if err != nil {
+		return err
+	}
+	have := map[int64]bool{}
+	for _, v := range applied {
+		have[v] = true
+	}
+	for _, v := range needed {
+		if !have[v] {
+			return fmt.Errorf("migration %d is missing", v)
+		}
+	}
+	return nil
+}
+
+// beat shows this process to operators for as long as it lives.
+func (b *Backend) beat(stop context.Context) {
+	roles := make([]string, len(b.cfg.Roles))
+	for i, r := range b.cfg.Roles {
+		roles[i] = string(r)
+	}
+	me := store.Backend{ID: b.id, Name: b.name, Version: Version(), Roles: strings.Join(roles, ",")}
+	for {
+		if err := b.db.InTx(stop, func(tx *store.Tx) error { return tx.SeenBackend(stop, me) }); err != nil && stop.Err() == nil {
+			b.log.Warn("show this backend as alive", "error", err)
+		}
+		select {
+		case <-stop.Done():
+			bye, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+			defer cancel()
+			_ = b.db.InTx(bye, func(tx *store.Tx) error { return tx.GoneBackend(bye, b.id) })
+			return
+		case <-time.After(heartbeat):
+		}
+	}
+}

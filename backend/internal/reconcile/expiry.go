@@ -1,0 +1,32 @@
+package reconcile
+
+import (
+	"context"
+	"time"
+
+	"kloigos/backend/internal/store"
+)
+
+var expiredTokens = Policy{
+	Name: "expired_tokens", Why: "sessions and tokens that have expired are of no use to anyone; they are refused long before",
+	Interval: 10 * time.Minute, Jitter: time.Minute, Timeout: time.Minute,
+	Run: func(ctx context.Context, db *store.DB) (n int64, err error) {
+		err = db.InTx(ctx, func(tx *store.Tx) error {
+			n, err = tx.DeleteExpiredTokens(ctx)
+			return err
+		})
+		return n, err
+	},
+}
+
+var expiredIdempotencyKeys = Policy{
+	Name: "expired_idempotency_keys", Why: "a repeated request is recognised for a day",
+	Interval: 30 * time.Minute, Jitter: 5 * time.Minute, Timeout: time.Minute,
+	Run: func(ctx context.Context, db *store.DB) (n int64, err error) {
+		err = db.InTx(ctx, func(tx *store.Tx) error {
+			n, err = tx.DeleteOldIdempotencyKeys(ctx)
+			return err
+		})
+		return n, err
+	},
+}
