@@ -1,0 +1,124 @@
+#!/usr/bin/python
+"""Owns the question whether the running sshd and kernel follow the files that confine tenants, and whether sshd holds them.
+
+sshd reads its configuration at start and on reload only, and says nowhere what it has read. So it is reloaded when a
+file of its configuration is younger than its last start or the last reload that was asked for here. It writes no
+configuration, and refuses a server that would let a tenant's session pass around PAM or around the login shell.
+Modules of the kernel that our modprobe rules forbid are unloaded if they are there by now.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import time
+
+from ansible.module_utils.basic import AnsibleModule
+
+DOCUMENTATION = r"""
+module: kloigos_confinement
+short_description: Make sshd and the kernel follow what confines tenants, and check that it holds
+options:
+  state: {type: str, choices: [present, absent], default: present, description: absent only reloads}
+author: Kloigos
+"""
+
+SERVICE = "ssh.service"
+STAMP = "/run/kloigos/sshd.reloaded"
+SSHD = "/usr/sbin/sshd"
+FORBIDDEN = "/etc/modprobe.d/50-kloigos.conf"
+
+
+def changed_at():
+    """When the configuration was last changed; a removed file shows in its directory's time."""
+    names = ["/etc/ssh/sshd_config", "/etc/ssh/sshd_config.d"] + glob.glob("/etc/ssh/sshd_config.d/*.conf")
+    return max(os.stat(name).st_mtime for name in names if os.path.exists(name))
+
+
+class Confinement:
+    def __init__(self, module):
+        self.module = module
+        self.done = []
+
+    def run(self, argv):
+        code, out, err = self.module.run_command(argv, environ_update={"LC_ALL": "C"})
+        if code != 0:
+            self.module.fail_json(msg="%s: %s" % (" ".join(argv), (err or out).strip()))
+        return out
+
+    def followed_at(self):
+        out = self.run(["/usr/bin/systemctl", "show", "--property=ActiveState,ActiveEnterTimestampMonotonic", "--", SERVICE])
+        shown = dict(line.split("=", 1) for line in out.splitlines())
+        if shown["ActiveState"] != "active":
+            return None
+        started = time.time() - time.monotonic() + int(shown["ActiveEnterTimestampMonotonic"]) / 1e6
+        return max(started, os.stat(STAMP).st_mtime if os.path.exists(STAMP) else 0)
+
+    def follow(self):
+        followed = self.followed_at()
+        # An sshd that is started by a socket reads its files for each connection.
+        if followed is None or followed > changed_at():
+            return
+        self.done.append("reloaded " + SERVICE)
+        if self.module.check_mode:
+            return
+        self.run([SSHD, "-t"])
+        asked = time.time()
+        self.run(["/usr/bin/systemctl", "reload", "--", SERVICE])
+        os.makedirs(os.path.dirname(STAMP), exist_ok=True)
+        with open(STAMP, "w", encoding="ascii") as file:
+            file.write("%f\n" % asked)
+
+    def unload(self):
+        """Those that depend on others come first in the kernel's list, so its order is the one to unload in."""
+        if not os.path.exists(FORBIDDEN):
+            return
+        with open(FORBIDDEN, encoding="ascii") as file:
+            forbidden = set(re.findall(r"^install (\S+) /bin/false$", file.read(), re.M))
+        with open("/proc/modules", encoding="ascii") as file:
+            loaded = [line.split(" ", 1)[0] for line in file]
+        for name in [name for name in loaded if name in forbidden]:
+            self.done.append("unloaded " + name)
+            if not self.module.check_mode:
+                self.run(["/usr/sbin/rmmod", name])
+
+    def holds_tenants(self):
+        """Options that a Match block can't set, and that all of the confinement rests on."""
+        out = self.run([SSHD, "-T", "-C", "user=nobody,host=localhost,addr=127.0.0.1"])
+        now = dict(line.split(" ", 1) for line in out.splitlines() if " " in line)
+        wrong = []
+        if now.get("usepam") != "yes":
+            wrong.append("UsePAM must be yes: a session gets its limits from pam_systemd")
+        if re.search(r"^subsystem sftp internal-sftp", out, re.M):
+            wrong.append("Subsystem sftp must be the external sftp-server: the internal one runs outside a tenant's profile")
+        if now.get("permituserenvironment", "no") != "no":
+            wrong.append("PermitUserEnvironment must be no")
+        with open("/etc/ssh/sshd_config", encoding="utf-8") as file:
+            if not re.search(r"^\s*Include\s+/etc/ssh/sshd_config\.d/\*\.conf", file.read(), re.M | re.I):
+                wrong.append("/etc/ssh/sshd_config must include /etc/ssh/sshd_config.d/*.conf")
+        if wrong:
+            self.module.fail_json(msg="sshd would not hold tenants: " + "; ".join(wrong))
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec={
+            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        },
+        supports_check_mode=True,
+    )
+    confinement = Confinement(module)
+    try:
+        if module.params["state"] == "present" and not module.check_mode:
+            confinement.holds_tenants()
+        confinement.follow()
+        if module.params["state"] == "present":
+            confinement.unload()
+    except OSError as problem:
+        module.fail_json(msg=str(problem))
+    module.exit_json(changed=bool(confinement.done), done=confinement.done, diff={"before": "", "after": "".join(line + "\n" for line in confinement.done)})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,206 @@
+#!/usr/bin/python
+"""Owns what a tenant may have left outside of his volume: finds it by UID and login name, and removes it.
+
+Crontab, at jobs, mail, IPC objects, core dumps, journal files and every file that belongs to the UID or to the group
+of the same number, on the local file systems of the host. It never crosses into network or virtual file systems nor
+into other units' volumes, never follows a link, and leaves the parts of the system alone that nobody but root can
+write to. Run it when no process of the UID is left; it does not remove the account.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import glob
+import os
+import re
+import shutil
+import stat
+
+from ansible.module_utils.basic import AnsibleModule
+
+DOCUMENTATION = r"""
+module: kloigos_sweep
+short_description: Remove what a tenant left outside of his volume
+options:
+  login_user: {type: str, required: true, description: Login name}
+  uid: {type: int, required: true, description: UID and GID}
+author: Kloigos
+"""
+
+LOCAL = {"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "tmpfs", "overlay"}
+VOLUMES = "/mnt/kloigos/"
+# Only root can make anything in these, so nothing of a tenant is there; they are most of the files of a host.
+ROOTS_OWN = {"/usr", "/boot", "/proc", "/sys", "/lost+found"}
+# Removed with the tenant by other means (systemd, the account's removal); reading them is no use.
+KLOIGOS_OWN = {"/etc/kloigos"}
+IPC = {"shm": ("shmctl", 0), "sem": ("semctl", 1), "msg": ("msgctl", 0)}
+IPC_RMID = 0
+
+
+def read(path, default=""):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return default
+
+
+class Sweep:
+    def __init__(self, module):
+        self.module = module
+        self.check = module.check_mode
+        self.user = module.params["login_user"]
+        self.uid = module.params["uid"]
+        self.removed, self.left = [], []
+
+    def remove(self, path):
+        if not os.path.lexists(path):
+            return
+        self.removed.append(path)
+        if self.check:
+            return
+        try:
+            if stat.S_ISDIR(os.lstat(path).st_mode):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
+        except OSError as problem:
+            self.left.append("%s: %s" % (path, problem.strerror))
+
+    # by name
+
+    def spools(self):
+        for path in ("/var/spool/cron/crontabs/", "/var/mail/", "/var/spool/mail/", "/var/lib/systemd/linger/"):
+            self.remove(path + self.user)
+        for path in glob.glob("/var/spool/cron/atjobs/[a-z]*"):
+            if os.lstat(path).st_uid == self.uid:
+                self.remove(path)
+        for pattern in ("core.*.%d.*", "*.%d.crash"):
+            for path in glob.glob("/var/lib/systemd/coredump/" + pattern % self.uid) + glob.glob("/var/crash/" + pattern % self.uid):
+                self.remove(path)
+
+    def subordinate_ids(self):
+        for path in ("/etc/subuid", "/etc/subgid"):
+            lines = read(path).splitlines(keepends=True)
+            kept = [line for line in lines if line.split(":")[0] not in (self.user, str(self.uid))]
+            if kept != lines:
+                self.removed.append("%s of %s" % (path, self.user))
+                if not self.check:
+                    with open(path + ".kloigos-new", "w", encoding="utf-8") as file:
+                        os.fchmod(file.fileno(), 0o644)
+                        file.writelines(kept)
+                    os.rename(path + ".kloigos-new", path)
+
+    def journal_files(self):
+        found = []
+        for root in ("/var/log/journal/", "/run/log/journal/"):
+            found += glob.glob("%s*/user-%d.journal*" % (root, self.uid)) + glob.glob("%s*/user-%d@*.journal*" % (root, self.uid))
+        return found
+
+    def journal(self):
+        if not self.journal_files():
+            return
+        if not self.check:
+            # journald writes on into a file that it has open, removed or not; rotated, it has let go of the old ones.
+            code, _out, err = self.module.run_command(["/usr/bin/journalctl", "--rotate"])
+            if code != 0:
+                self.left.append("journal not rotated: " + err.strip())
+        for path in self.journal_files():
+            self.remove(path)
+
+    # IPC
+
+    def ipc(self):
+        libc = ctypes.CDLL(None, use_errno=True)
+        for name, (call, extra) in IPC.items():
+            lines = read("/proc/sysvipc/" + name).splitlines()
+            if not lines:
+                continue
+            columns = lines[0].split()
+            for line in lines[1:]:
+                row = dict(zip(columns, line.split()))
+                if self.uid not in (int(row["uid"]), int(row["cuid"])):
+                    continue
+                identity = int(row[name + "id"])
+                self.removed.append("ipc %s %d" % (name, identity))
+                if not self.check and getattr(libc, call)(identity, *([0] * extra), IPC_RMID, None) != 0:
+                    self.left.append("ipc %s %d: %s" % (name, identity, os.strerror(ctypes.get_errno())))
+        if os.path.isdir("/dev/mqueue"):
+            for entry in os.scandir("/dev/mqueue"):
+                if entry.stat(follow_symlinks=False).st_uid == self.uid:
+                    self.remove(entry.path)
+
+    # by owner
+
+    def file_systems(self):
+        found = {}
+        for line in read("/proc/self/mountinfo").splitlines():
+            left, _, right = line.partition(" - ")
+            # Octal escapes stand for blanks and the like.
+            place = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match.group(1), 8)), left.split(" ")[4])
+            if right.split(" ")[0] in LOCAL and not place.startswith(VOLUMES):
+                found.setdefault(left.split(" ")[2], place)
+        return found.values()
+
+    def owned(self):
+        found = []
+        for root in self.file_systems():
+            if any(root == own or root.startswith(own + "/") for own in ROOTS_OWN | KLOIGOS_OWN):
+                continue
+            device = os.lstat(root).st_dev
+            pending = [root]
+            while pending:
+                try:
+                    entries = list(os.scandir(pending.pop()))
+                except OSError:
+                    continue
+                for entry in entries:
+                    try:
+                        info = entry.stat(follow_symlinks=False)
+                    except OSError:
+                        continue
+                    if info.st_dev != device:
+                        continue
+                    if self.uid in (info.st_uid, info.st_gid):
+                        found.append(entry.path)
+                    elif stat.S_ISDIR(info.st_mode) and entry.path not in ROOTS_OWN | KLOIGOS_OWN:
+                        pending.append(entry.path)
+        return found
+
+    def files(self):
+        for path in self.owned():
+            self.remove(path)
+        if not self.check:
+            self.left += ["%s is still there" % path for path in self.owned()]
+
+    def main(self):
+        self.spools()
+        self.subordinate_ids()
+        self.journal()
+        self.ipc()
+        self.files()
+        self.module.exit_json(
+            changed=bool(self.removed),
+            removed=self.removed,
+            leftovers=self.left,
+            diff={"before": "".join(line + "\n" for line in self.removed), "after": ""},
+        )
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec={
+            "login_user": {"type": "str", "required": True},
+            "uid": {"type": "int", "required": True},
+        },
+        supports_check_mode=True,
+    )
+    sweep = Sweep(module)
+    try:
+        sweep.main()
+    except (OSError, ValueError) as problem:
+        module.fail_json(msg=str(problem), removed=sweep.removed)
+
+
+if __name__ == "__main__":
+    main()

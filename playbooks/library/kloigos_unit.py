@@ -1,0 +1,386 @@
+#!/usr/bin/python
+"""Owns the life of a tenant on its unit: who may take the unit, what runs for him, and that nothing runs any more.
+
+C(claimed) refuses a unit, a UID or a login name that is somebody else's, and a volume that is not there or not empty;
+then it takes back the mark that says the volume is wiped. C(running) makes the kernel follow the files that were put
+for the tenant (profile, address, user manager) and then reads what the kernel really enforces. C(stopped) ends all of
+it: it takes the keys first, so that nobody comes in again, and kills until no process of the UID is left.
+
+Everything is decided by what is there now, never by what an earlier task changed: a run that was cut anywhere
+converges. It writes no configuration.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import pwd
+import re
+import signal
+import time
+
+from ansible.module_utils.basic import AnsibleModule
+
+DOCUMENTATION = r"""
+module: kloigos_unit
+short_description: Claim a compute unit, run its tenant, or stop him
+options:
+  state: {type: str, required: true, choices: [claimed, running, stopped], description: See above}
+  unit: {type: dict, required: true, description: The unit as stored by Kloigos}
+  allocation: {type: dict, required: true, description: id, login_user, uid and address}
+  volume_group: {type: str, required: true, description: Where the volume of the unit lies}
+  profile_version: {type: str, description: Mark inside the AppArmor profile; needed for state running}
+author: Kloigos
+"""
+
+SYSTEMCTL = "/usr/bin/systemctl"
+PARSER = "/usr/sbin/apparmor_parser"
+POLICY = "/sys/kernel/security/apparmor/"
+UNIT_PROGRAM = "/usr/local/lib/kloigos/unit"
+MANIFESTS = "/etc/kloigos/units/"
+WIPED = "/etc/kloigos/wiped/"
+KEYS = "/etc/kloigos/keys/"
+LINGER = "/var/lib/systemd/linger/"
+CGROUPS = "/sys/fs/cgroup/user.slice/"
+# What may lie in the root of a volume before a tenant has it.
+EMPTY_VOLUME = {"lost+found"}
+TENANT_TREE = {"home", "tmp", "var-tmp"}
+
+
+def read(path, default=""):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return default
+
+
+def numbers(text):
+    found = set()
+    for part in filter(None, text.strip().split(",")):
+        first, _dash, last = part.partition("-")
+        found.update(range(int(first), int(last or first) + 1))
+    return found
+
+
+def uids_of(pid):
+    """Real, effective, saved and file system UID of a process; empty when it is gone."""
+    match = re.search(r"^Uid:\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)", read("/proc/%s/status" % pid), re.M)
+    return {int(uid) for uid in match.groups()} if match else set()
+
+
+def processes_of(uid):
+    # A zombie is already dead; it only waits for its parent.
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        if uid in uids_of(pid) and "\nState:\tZ" not in read("/proc/%s/status" % pid):
+            found.append(int(pid))
+    return found
+
+
+def mount_of(path):
+    """Device and file system that are mounted at path; the last line wins, as the kernel stacks mounts."""
+    found = None
+    for line in read("/proc/self/mountinfo").splitlines():
+        left, _, right = line.partition(" - ")
+        if left.split(" ")[4] == path:
+            kind, source = right.split(" ")[:2]
+            found = (source, kind)
+    return found
+
+
+class Unit:
+    def __init__(self, module):
+        self.module = module
+        self.check = module.check_mode
+        self.unit = module.params["unit"]
+        self.name = self.unit["name"]
+        self.allocation = module.params["allocation"]
+        self.user = self.allocation["login_user"]
+        self.uid = int(self.allocation["uid"])
+        self.profile = "kloigos-" + self.name
+        self.service = "kloigos-unit@%s.service" % self.name
+        self.manager = "user@%d.service" % self.uid
+        self.slice = "user-%d.slice" % self.uid
+        self.done, self.follows, self.objections, self.facts = [], [], [], {}
+
+    # talking to the system
+
+    def run(self, argv, fail=True):
+        code, out, err = self.module.run_command(argv, environ_update={"LC_ALL": "C"})
+        if code != 0 and fail:
+            self.module.fail_json(msg="%s: %s" % (" ".join(argv), (err or out).strip()), done=self.done)
+        return code, out.strip()
+
+    def did(self, what, argv=None, fail=True):
+        self.done.append(what)
+        if argv and not self.check:
+            self.run(argv, fail)
+
+    def show(self, unit, *properties):
+        _code, out = self.run([SYSTEMCTL, "show", "--property=" + ",".join(properties), "--", unit])
+        return dict(line.split("=", 1) for line in out.splitlines() if "=" in line)
+
+    def refuse(self, why):
+        """A check tells what stands in the way and goes on; a real run ends here."""
+        if not self.check:
+            self.module.fail_json(msg=why, done=self.done)
+        self.objections.append(why)
+
+    def wait(self, until, seconds, step=0.1):
+        end = time.monotonic() + seconds
+        while not until():
+            if time.monotonic() > end:
+                return False
+            time.sleep(step)
+        return True
+
+    # claimed
+
+    def claim(self):
+        self.claim_manifest()
+        self.claim_identity()
+        self.claim_volume()
+        stamp = WIPED + self.unit["id"] + ".json"
+        if os.path.exists(stamp):
+            self.did("the volume counts as used from now on")
+            if not self.check:
+                os.unlink(stamp)
+
+    def holder(self):
+        text = read(MANIFESTS + self.unit["id"] + ".json")
+        return json.loads(text)["allocation"]["id"] if text else None
+
+    def claim_manifest(self):
+        holder = self.holder()
+        if holder not in (None, self.allocation["id"]):
+            self.refuse("unit %s is held by allocation %s; deallocate that one first" % (self.name, holder))
+        for path in glob.glob(MANIFESTS + "*.json"):
+            other = json.loads(read(path))
+            if other["unit"]["id"] != self.unit["id"] and other["allocation"]["uid"] == self.uid:
+                self.refuse("UID %d belongs to unit %s" % (self.uid, other["unit"]["name"]))
+
+    def claim_identity(self):
+        for account in pwd.getpwall():
+            same_name, same_uid = account.pw_name == self.user, account.pw_uid == self.uid
+            if same_name != same_uid:
+                self.refuse("login name %s and UID %d do not belong together here: the account %s has UID %d" % (
+                    self.user, self.uid, account.pw_name, account.pw_uid))
+            elif same_name and not account.pw_dir.startswith(self.unit["mount"] + "/"):
+                self.refuse("the account %s is there already and is no tenant of %s" % (self.user, self.name))
+
+    def claim_volume(self):
+        mount = self.unit["mount"]
+        device = "/dev/%s/%s" % (self.module.params["volume_group"], self.unit["volume"])
+        found = mount_of(mount)
+        if found is None:
+            self.refuse("%s is not mounted at %s; initialize the host again" % (device, mount))
+            return
+        if os.path.realpath(found[0]) != os.path.realpath(device) or found[1] != "ext4":
+            self.refuse("%s at %s is %s, not the ext4 volume %s" % (found[0], mount, found[1], device))
+        inside = set(os.listdir(mount)) - EMPTY_VOLUME
+        homes = set(os.listdir(mount + "/home")) if "home" in inside else set()
+        if inside - TENANT_TREE or homes - {self.user}:
+            self.refuse("the volume at %s is not empty (%s)" % (mount, ", ".join(sorted(inside | homes))[:200]))
+
+    # running
+
+    def start(self):
+        self.load_profile()
+        self.bring_up()
+        self.start_manager()
+        self.verify()
+
+    def load_profile(self):
+        path = "/etc/apparmor.d/" + self.profile
+        version = "%s//v_%s (enforce)" % (self.profile, self.module.params["profile_version"])
+        if version in read(POLICY + "profiles"):
+            return
+        if self.check and not os.path.exists(path):
+            self.follows.append("profile %s" % self.profile)
+            return
+        self.did("loaded profile " + self.profile, [PARSER, "--replace", "--write-cache", path])
+
+    def bring_up(self):
+        if self.check and not os.path.exists("/etc/kloigos/addresses/%s.conf" % self.name):
+            self.follows.append("address " + self.allocation["address"])
+            return
+        if self.check and not os.path.exists(UNIT_PROGRAM):
+            self.follows.append("address " + self.allocation["address"])
+            return
+        if self.show(self.service, "UnitFileState")["UnitFileState"] != "enabled":
+            self.did("enabled " + self.service, [SYSTEMCTL, "--quiet", "enable", "--", self.service])
+        code, out = self.run([UNIT_PROGRAM, "status", self.name], fail=False)
+        if code != 0 or self.show(self.service, "ActiveState")["ActiveState"] != "active":
+            self.did("brought up the unit (%s)" % (", ".join(out.splitlines()) or "service was not active"),
+                     [SYSTEMCTL, "restart", "--", self.service])
+            if not self.check:
+                self.run([UNIT_PROGRAM, "status", self.name])
+
+    def manager_label(self):
+        pid = self.show(self.manager, "MainPID")["MainPID"]
+        return read("/proc/%s/attr/current" % pid).strip() if pid != "0" else ""
+
+    def start_manager(self):
+        if self.check and (self.follows or self.user not in [account.pw_name for account in pwd.getpwall()]):
+            self.follows.append("user manager of " + self.user)
+            return
+        if not os.path.exists(LINGER + self.user):
+            self.did("lets %s's own services start at boot" % self.user, ["/usr/bin/loginctl", "enable-linger", "--", self.user])
+        if not self.check:
+            # loginctl asks for the manager and does not wait for it.
+            self.wait(lambda: self.show(self.manager, "ActiveState")["ActiveState"] == "active", 2)
+        if self.show(self.manager, "ActiveState")["ActiveState"] != "active":
+            self.did("started " + self.manager, [SYSTEMCTL, "start", "--", self.manager])
+        elif self.manager_label() != self.profile + " (enforce)":
+            self.did("restarted %s, which was not confined" % self.manager, [SYSTEMCTL, "restart", "--", self.manager])
+
+    def limits(self):
+        """What the kernel enforces on everything of this user, beside what was promised."""
+        base = CGROUPS + self.slice + "/"
+        pairs = {
+            "cpus": (numbers(read(base + "cpuset.cpus.effective")), numbers(self.unit["cpus"])),
+            "memory_nodes": (numbers(read(base + "cpuset.mems.effective")), numbers(self.unit["memory_nodes"])),
+            "tasks_max": (read(base + "pids.max").strip(), str(self.unit["tasks_max"])),
+        }
+        # The kernel counts memory in whole pages.
+        page = os.sysconf("SC_PAGE_SIZE")
+        for name in ("memory_max", "memory_high"):
+            promised = int(self.unit[name + "_bytes"])
+            pairs[name] = (read(base + name.replace("_", ".")).strip(), str(promised - promised % page))
+        return pairs
+
+    def verify(self):
+        if self.check:
+            return
+        # systemd applies cgroup settings from a queue of its own, a moment after a reload is answered.
+        self.wait(lambda: all(now == promised for now, promised in self.limits().values()), 5)
+        off = ["%s is %s, promised %s" % (name, now, promised) for name, (now, promised) in self.limits().items() if now != promised]
+        if off:
+            self.module.fail_json(msg="%s does not hold what was promised: %s" % (self.slice, "; ".join(off)), done=self.done)
+        label = self.manager_label()
+        if label != self.profile + " (enforce)":
+            self.module.fail_json(msg="%s runs as %r, not under %s" % (self.manager, label, self.profile), done=self.done)
+        self.facts = {"verified": sorted(self.limits()) + ["apparmor_profile", "address"]}
+
+    # stopped
+
+    def stop(self):
+        holder = self.holder()
+        if holder not in (None, self.allocation["id"]):
+            self.refuse("unit %s is held by allocation %s, not by %s" % (self.name, holder, self.allocation["id"]))
+            return
+        account = next((a for a in pwd.getpwall() if a.pw_name == self.user or a.pw_uid == self.uid), None)
+        if account and not account.pw_dir.startswith(self.unit["mount"] + "/"):
+            self.refuse("the account %s (UID %d) is no tenant of %s" % (account.pw_name, account.pw_uid, self.name))
+            return
+        for path, what in ((KEYS + self.user, "took the keys"), (LINGER + self.user, "ended linger")):
+            if os.path.exists(path):
+                self.did(what)
+                if not self.check:
+                    os.unlink(path)
+        self.kill()
+        self.take_down()
+        self.unload_profile()
+
+    def alive(self):
+        populated = "populated 1" in read(CGROUPS + self.slice + "/cgroup.events")
+        return populated or bool(processes_of(self.uid))
+
+    def kill(self):
+        states = {unit: self.show(unit, "ActiveState")["ActiveState"] for unit in (self.manager, "user-runtime-dir@%d.service" % self.uid, self.slice)}
+        if self.alive() or any(state not in ("inactive", "failed") for state in states.values()):
+            self.did("ended all sessions and processes of UID %d" % self.uid)
+            if not self.check:
+                self.kill_for_good()
+        for unit, state in states.items():
+            if state == "failed" and not self.check:
+                self.run([SYSTEMCTL, "reset-failed", "--", unit], fail=False)
+
+    def kill_for_good(self):
+        # Frozen and killed as a whole by the kernel: a fork bomb can't outrun it, and logind then only has to tidy up.
+        if os.path.exists(CGROUPS + self.slice + "/cgroup.kill"):
+            with open(CGROUPS + self.slice + "/cgroup.kill", "w", encoding="ascii") as file:
+                file.write("1")
+        self.run(["/usr/bin/loginctl", "terminate-user", "--", str(self.uid)], fail=False)
+        self.run([SYSTEMCTL, "stop", "--", self.slice, self.manager, "user-runtime-dir@%d.service" % self.uid], fail=False)
+
+        def dead():
+            for pid in processes_of(self.uid):
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            return not self.alive()
+
+        if not self.wait(dead, 20):
+            left = ["%d (%s)" % (pid, read("/proc/%d/comm" % pid).strip()) for pid in processes_of(self.uid)]
+            self.module.fail_json(msg="processes of UID %d do not die: %s" % (self.uid, ", ".join(left)), done=self.done)
+
+    def take_down(self):
+        state = self.show(self.service, "ActiveState", "UnitFileState")
+        if state["UnitFileState"] == "enabled":
+            self.did("disabled " + self.service, [SYSTEMCTL, "--quiet", "disable", "--", self.service])
+        if state["ActiveState"] != "inactive":
+            self.did("stopped " + self.service, [SYSTEMCTL, "stop", "--", self.service])
+            if not self.check:
+                self.run([SYSTEMCTL, "reset-failed", "--", self.service], fail=False)
+        if not os.path.exists("/etc/kloigos/addresses/%s.conf" % self.name) or not os.path.exists(UNIT_PROGRAM):
+            return
+        if self.is_up():
+            self.did("took the address, the routes and the shared memory")
+            if not self.check:
+                self.run([UNIT_PROGRAM, "clear", self.name])
+
+    def is_up(self):
+        """Whether anything of the unit is still there: the opposite of `status`, which asks whether all of it is."""
+        _code, addresses = self.run(["/usr/sbin/ip", "-o", "-4", "address", "show"])
+        _code, rules = self.run(["/usr/sbin/ip", "rule", "show"])
+        _code, rules6 = self.run(["/usr/sbin/ip", "-6", "rule", "show"], fail=False)
+        return (" %s/32 " % self.allocation["address"] in addresses or "uidrange %d-%d " % (self.uid, self.uid) in rules + " " + rules6 + " "
+                or os.path.exists("/run/kloigos/shm/%d" % self.uid) or os.path.exists("/run/kloigos/ready/" + self.name))
+
+    def unload_profile(self):
+        if "\n%s (" % self.profile in "\n" + read(POLICY + "profiles"):
+            self.did("unloaded profile " + self.profile)
+            if not self.check:
+                with open(POLICY + ".remove", "w", encoding="ascii") as file:
+                    file.write(self.profile)
+        cached = glob.glob("/var/cache/apparmor/*/" + self.profile)
+        if cached:
+            self.did("removed the compiled profile")
+            for path in cached if not self.check else []:
+                os.unlink(path)
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec={
+            "state": {"type": "str", "required": True, "choices": ["claimed", "running", "stopped"]},
+            "unit": {"type": "dict", "required": True},
+            "allocation": {"type": "dict", "required": True},
+            "volume_group": {"type": "str", "required": True},
+            "profile_version": {"type": "str"},
+        },
+        required_if=[("state", "running", ("profile_version",))],
+        supports_check_mode=True,
+    )
+    unit = Unit(module)
+    try:
+        {"claimed": unit.claim, "running": unit.start, "stopped": unit.stop}[module.params["state"]]()
+    except (OSError, ValueError, KeyError) as problem:
+        module.fail_json(msg="%s: %r" % (unit.name, problem), done=unit.done)
+    lines = unit.done + ["follows: " + f for f in unit.follows] + ["in the way: " + o for o in unit.objections]
+    module.exit_json(
+        changed=bool(unit.done or unit.follows),
+        done=unit.done,
+        follows=unit.follows,
+        objections=unit.objections,
+        diff={"before": "", "after": "".join(line + "\n" for line in lines)},
+        **unit.facts,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,219 @@
+#!/usr/bin/python3 -I
+# Put here by Kloigos (unit_network_base).
+"""Bring up what a unit needs of the host at every boot: its address, its routes, its shared memory.
+
+    unit up NAME       put everything in place (repeating it changes nothing)
+    unit status NAME   exit 0 if everything is in place, else name what is missing and exit 3
+    unit clear NAME    take everything away
+
+It reads /etc/kloigos/addresses/NAME.conf (KEY=value) and refuses a unit whose firewall chain is not loaded. It leaves
+/run/kloigos/ready/NAME behind; the tenant's login shell and user manager do not start without that file.
+"""
+import fcntl
+import json
+import os
+import re
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+CONFIG = "/etc/kloigos/addresses/"
+RUN = "/run/kloigos"
+# Between the kernel's rule for local addresses (0) and the one for the main table (32766).
+PRIORITY = 10000
+NEEDED = ("UID", "USER", "ADDRESS", "PREFIX", "INTERFACE", "GATEWAY", "SHM_BYTES")
+
+
+class Problem(Exception):
+    pass
+
+
+def run(*argv, check=True):
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=30)
+    if check and done.returncode != 0:
+        raise Problem("%s: %s" % (" ".join(argv), done.stderr.strip() or "exit %d" % done.returncode))
+    return done
+
+
+def ip(*argv, check=True):
+    return run("ip", *argv, check=check)
+
+
+def ip_json(*argv):
+    out = ip("-N", "-j", *argv, check=False).stdout.strip()
+    return json.loads(out) if out else []
+
+
+def read_config(name):
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,70}", name):
+        raise Problem("not the name of a unit: %r" % name)
+    values = {}
+    with open(CONFIG + name + ".conf", encoding="ascii") as lines:
+        for line in lines:
+            if line.strip() and not line.startswith("#"):
+                key, _, value = line.rstrip("\n").partition("=")
+                values[key] = value
+    missing = [key for key in NEEDED if key not in values]
+    if missing:
+        raise Problem("%s%s.conf lacks %s" % (CONFIG, name, ", ".join(missing)))
+    return values
+
+
+def has_ipv6():
+    return os.path.isdir("/proc/sys/net/ipv6")
+
+
+def network_of(conf):
+    bits = int(conf["PREFIX"])
+    mask = (0xFFFFFFFF << (32 - bits)) & 0xFFFFFFFF
+    address = struct.unpack("!I", socket.inet_aton(conf["ADDRESS"]))[0]
+    return "%s/%d" % (socket.inet_ntoa(struct.pack("!I", address & mask)), bits)
+
+
+def rules(family, conf):
+    found = []
+    for rule in ip_json(family, "rule", "show"):
+        if str(rule.get("uid_start", "")) == conf["UID"] and str(rule.get("uid_end", "")) == conf["UID"]:
+            found.append(rule)
+    return found
+
+
+def shm_path(conf):
+    return "%s/shm/%s/%s" % (RUN, conf["UID"], conf["USER"])
+
+
+def is_mounted(path):
+    with open("/proc/self/mountinfo", encoding="utf-8") as lines:
+        return any(line.split(" ")[4] == path for line in lines)
+
+
+def missing(name, conf):
+    """Everything of the unit that is not in place, in words."""
+    lacking = []
+    if run("nft", "list", "chain", "inet", "kloigos", "unit_" + conf["UID"], check=False).returncode != 0:
+        lacking.append("firewall chain unit_%s" % conf["UID"])
+    here = [a.get("local") for link in ip_json("-4", "address", "show", "dev", conf["INTERFACE"]) for a in link.get("addr_info", [])]
+    if conf["ADDRESS"] not in here:
+        lacking.append("address %s on %s" % (conf["ADDRESS"], conf["INTERFACE"]))
+    routes = {r.get("dst"): r for r in ip_json("-4", "route", "show", "table", conf["UID"])}
+    default = routes.get("default", {})
+    if conf["GATEWAY"]:
+        if (default.get("gateway"), default.get("prefsrc"), default.get("dev")) != (conf["GATEWAY"], conf["ADDRESS"], conf["INTERFACE"]):
+            lacking.append("default route of table %s" % conf["UID"])
+    elif default.get("type") != "unreachable":
+        lacking.append("closed default route of table %s" % conf["UID"])
+    if int(conf["PREFIX"]) < 32 and routes.get(network_of(conf), {}).get("prefsrc") != conf["ADDRESS"]:
+        lacking.append("route to %s in table %s" % (network_of(conf), conf["UID"]))
+    if [r for r in rules("-4", conf) if str(r.get("table")) == conf["UID"]] == []:
+        lacking.append("rule for UID %s" % conf["UID"])
+    if has_ipv6() and rules("-6", conf) == []:
+        lacking.append("IPv6 rule for UID %s" % conf["UID"])
+    if not is_mounted(shm_path(conf)):
+        lacking.append("shared memory %s" % shm_path(conf))
+    if not os.path.exists("%s/ready/%s" % (RUN, name)):
+        lacking.append("mark %s/ready/%s" % (RUN, name))
+    return lacking
+
+
+def wait_for_link(interface, seconds=20):
+    """A route can only be set on a link that is up; at boot that may take a moment."""
+    end = time.monotonic() + seconds
+    while True:
+        links = ip_json("link", "show", "dev", interface)
+        if links and "UP" in links[0].get("flags", []):
+            return
+        if time.monotonic() > end:
+            raise Problem("%s is not up after %d s" % (interface, seconds))
+        time.sleep(0.25)
+
+
+def announce(interface, address):
+    """Gratuitous ARP (RFC 5227, section 2.3): neighbours that knew the address elsewhere learn where it is now."""
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0806)) as link:
+        request = fcntl.ioctl(link.fileno(), 0x8927, struct.pack("256s", interface.encode()))  # SIOCGIFHWADDR
+        if struct.unpack_from("H", request, 16)[0] != 1:  # not Ethernet: nobody resolves addresses there
+            return
+        mac = request[18:24]
+        own = socket.inet_aton(address)
+        link.bind((interface, 0x0806))
+        body = struct.pack("!HHBBH", 1, 0x0800, 6, 4, 1) + mac + own + b"\0" * 6 + own
+        for _ in range(2):
+            link.send(b"\xff" * 6 + mac + b"\x08\x06" + body)
+
+
+def up(name, conf):
+    lacking = missing(name, conf)
+    if not lacking:
+        return
+    chain = "firewall chain unit_%s" % conf["UID"]
+    if chain in lacking:
+        raise Problem("%s is not loaded: the unit stays closed" % chain)
+    device, address, table = conf["INTERFACE"], conf["ADDRESS"], conf["UID"]
+    wait_for_link(device)
+    ip("address", "replace", address + "/32", "dev", device)
+    # Routes first, rule last: a table that is empty would let the main table answer, with the host's own address.
+    if int(conf["PREFIX"]) < 32:
+        ip("route", "replace", network_of(conf), "dev", device, "scope", "link", "src", address, "table", table)
+    if conf["GATEWAY"]:
+        ip("route", "replace", "default", "via", conf["GATEWAY"], "dev", device, "onlink", "src", address, "table", table)
+    else:
+        ip("route", "replace", "unreachable", "default", "table", table)
+    span = "%s-%s" % (conf["UID"], conf["UID"])
+    if [r for r in rules("-4", conf) if str(r.get("table")) == table] == []:
+        ip("-4", "rule", "add", "priority", str(PRIORITY), "uidrange", span, "lookup", table)
+    if has_ipv6() and rules("-6", conf) == []:
+        # Programs then fall back to IPv4 at once instead of waiting for packets that nftables drops.
+        ip("-6", "rule", "add", "priority", str(PRIORITY), "uidrange", span, "unreachable")
+    for path, mode in ((RUN, 0o755), (RUN + "/shm", 0o711), (os.path.dirname(shm_path(conf)), 0o711), (shm_path(conf), 0o711), (RUN + "/ready", 0o711)):
+        os.makedirs(path, exist_ok=True)
+        if not is_mounted(path):
+            os.chmod(path, mode)
+    if not is_mounted(shm_path(conf)):
+        run("mount", "-t", "tmpfs", "-o", "nosuid,nodev,mode=1777,size=%d" % int(conf["SHM_BYTES"]), "kloigos", shm_path(conf))
+    announce(device, address)
+    with open("%s/ready/%s" % (RUN, name), "w", encoding="ascii") as mark:
+        mark.write(conf["ADDRESS"] + "\n")
+    os.chmod("%s/ready/%s" % (RUN, name), 0o644)
+
+
+def clear(name, conf):
+    try:
+        os.unlink("%s/ready/%s" % (RUN, name))
+    except FileNotFoundError:
+        pass
+    for family in ("-4", "-6"):
+        for _ in range(len(rules(family, conf))):
+            ip(family, "rule", "del", "priority", str(PRIORITY), "uidrange", "%s-%s" % (conf["UID"], conf["UID"]), check=False)
+    ip("-4", "route", "flush", "table", conf["UID"], check=False)
+    ip("address", "del", conf["ADDRESS"] + "/32", "dev", conf["INTERFACE"], check=False)
+    for _ in range(8):
+        if not is_mounted(shm_path(conf)):
+            break
+        run("umount", "-l", shm_path(conf), check=False)
+    for path in (shm_path(conf), os.path.dirname(shm_path(conf))):
+        if os.path.isdir(path):
+            os.rmdir(path)
+
+
+def main(argv):
+    if len(argv) != 3 or argv[1] not in ("up", "status", "clear"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
+    try:
+        conf = read_config(argv[2])
+        if argv[1] == "status":
+            lacking = missing(argv[2], conf)
+            for what in lacking:
+                print("missing: " + what)
+            return 3 if lacking else 0
+        (up if argv[1] == "up" else clear)(argv[2], conf)
+    except (Problem, OSError, subprocess.TimeoutExpired, ValueError) as problem:
+        print("kloigos unit %s: %s" % (argv[2], problem), file=sys.stderr)
+        return 1
+    return 0
+
+
+sys.exit(main(sys.argv))
