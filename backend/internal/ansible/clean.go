@@ -76,15 +76,15 @@ func escape(s string) (length int, keep bool) {
 	case ']', 'P', 'X', '^', '_':
 		// A string for the terminal, up to BEL or ST; one that does not end goes no further than its line.
 		for i := 2; i < len(s); i++ {
-			switch {
-			case s[i] == '\a':
+			switch s[i] {
+			case '\a':
 				return i + 1, false
-			case s[i] == '\x1b':
+			case '\x1b':
 				if i+1 < len(s) && s[i+1] == '\\' {
 					return i + 2, false
 				}
 				return i, false
-			case s[i] == '\n':
+			case '\n':
 				return i, false
 			}
 		}

@@ -38,6 +38,17 @@ func (b *bed) sshMasters() int {
 	return n
 }
 
+// zombies counts the children of this process that nobody has waited for.
+func zombies() int {
+	n := 0
+	for _, pid := range processIDs() {
+		if parent, state, ok := parentOf(pid); ok && parent == os.Getpid() && state == 'Z' {
+			n++
+		}
+	}
+	return n
+}
+
 func TestCancelEndsEverything(t *testing.T) {
 	b := setup(t)
 	play, asleep := b.longPlay(t)
@@ -69,6 +80,7 @@ func TestCancelEndsEverything(t *testing.T) {
 		t.Errorf("failure %+v", f)
 	}
 	b.checkNothingIsLeft(t)
+	eventually(t, "no zombie is left", func() bool { return zombies() == 0 })
 	if last := log.events[len(log.events)-1]; last.Kind != EventFinished || !strings.HasPrefix(last.Message, "cancelled") {
 		t.Errorf("last event %+v", last)
 	}

@@ -2,6 +2,7 @@ package ansible
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -168,9 +169,34 @@ func TestFailingTask(t *testing.T) {
 
 func TestBrokenPlaybook(t *testing.T) {
 	b := setup(t)
-	out, _ := b.run(t, b.play("broken.yml", nil))
+	p := b.play("broken.yml", nil)
+	p.Bundle, p.Unpack = "", func(dir string) error { return os.CopyFS(dir, os.DirFS(b.bundle)) }
+	out, _ := b.run(t, p)
 	if f := out.Failure; f == nil || f.Code != CodePlaybookError || !strings.Contains(f.Message, "no_such_role") {
 		t.Errorf("failure %+v", f)
+	}
+}
+
+// What cannot be run is an error, and leaves as little behind as a run.
+func TestRunThatCannotStart(t *testing.T) {
+	b := setup(t)
+	broken := errors.New("the bundle is broken")
+	p := b.play("", nil)
+	p.Bundle, p.Unpack = "", func(string) error { return broken }
+	if _, err := b.runner.Run(t.Context(), p, nil); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+	gone := *b.runner
+	gone.config.AnsibleBin = "/nonexistent/ansible-playbook"
+	if _, err := gone.Run(t.Context(), b.play("", nil), nil); err == nil || !strings.Contains(err.Error(), "start ansible-playbook") {
+		t.Errorf("got %v", err)
+	}
+	gone.config.SelfExe = "/nonexistent/kloigos-backend"
+	if _, err := gone.Run(t.Context(), b.play("", nil), nil); err == nil || !strings.Contains(err.Error(), "start supervisor") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := NewRunner(Config{RunRoot: b.root, AnsibleBin: "no-such-ansible"}); err == nil {
+		t.Error("a runner without Ansible was made")
 	}
 }
 

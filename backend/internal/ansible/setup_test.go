@@ -41,11 +41,21 @@ func TestMain(m *testing.M) {
 	}
 	os.Setenv(canaryVariable, "a secret of the service")
 	code := m.Run()
+	removeRemoteTemp()
 	if err := goleak.Find(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
 	os.Exit(code)
+}
+
+// removeRemoteTemp takes away, if they are empty, the directories that Ansible has made in this user's home as that of
+// the host.
+func removeRemoteTemp() {
+	if home, err := os.UserHomeDir(); err == nil {
+		_ = os.Remove(filepath.Join(home, ".kloigos", "tmp"))
+		_ = os.Remove(filepath.Join(home, ".kloigos"))
+	}
 }
 
 // bed is a host to run plays on (an sshd of the test's own on a loopback port, with this user) and a runner.
