@@ -1,0 +1,243 @@
+package demo_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"kloigos/inventory/demo"
+)
+
+// holdEnv makes this test binary a demo that starts one process and waits to be killed.
+const holdEnv = "KLOIGOS_DEMO_TEST_HOLD"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(holdEnv); dir != "" {
+		process, err := demo.NewGroup(dir).Start("sleeper", "/bin/sleep", nil, "300")
+		if err != nil {
+			fmt.Println("error", err)
+			os.Exit(1)
+		}
+		fmt.Println(process.PID)
+		select {}
+	}
+	os.Exit(m.Run())
+}
+
+func TestOriginServesBothAndSurvivesABackend(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	certificates, err := demo.MakeCertificates(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second, web := named(t, "backend-1"), named(t, "backend-2"), named(t, "webapp")
+	ports, err := demo.FreePorts(t.Context(), 0, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := func(s *httptest.Server) string { return s.Listener.Addr().String() }
+	proxy := demo.Proxy{
+		Listen: fmt.Sprintf("127.0.0.1:%d", ports[0]), Internal: fmt.Sprintf("127.0.0.1:%d", ports[1]), Bundle: certificates.Bundle,
+		Backends: []string{address(first), address(second)}, Webapps: []string{address(web)},
+	}
+	config := filepath.Join(dir, "haproxy.cfg")
+	if err := proxy.Write(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	group := demo.NewGroup(dir)
+	t.Cleanup(func() {
+		if err := group.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := group.Start("haproxy", "/usr/sbin/haproxy", nil, "-db", "-f", config); err != nil {
+		t.Fatal(err)
+	}
+	trusted := x509.NewCertPool()
+	trusted.AppendCertsFromPEM(certificates.CA)
+	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12}}}
+	get := func(path string) (string, http.Header) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+proxy.Listen+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Forwarded", "for=192.0.2.66")
+		request.Header.Set("X-Forwarded-Host", "evil.example")
+		deadline := time.Now().Add(10 * time.Second)
+		for {
+			response, err := client.Do(request)
+			if err == nil && response.StatusCode == http.StatusOK {
+				body, _ := io.ReadAll(response.Body)
+				_ = response.Body.Close()
+				return string(body), response.Header
+			}
+			if err == nil {
+				_ = response.Body.Close()
+				err = errors.New(response.Status)
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("GET %s: %v", path, err)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	for path, want := range map[string]string{
+		"/api/v1/hosts": "backend", "/readyz": "backend", "/docs": "backend", "/": "webapp", "/hosts/h1": "webapp", "/apis": "webapp",
+	} {
+		got, header := get(path)
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("%s went to %s, want %s", path, got, want)
+		}
+		if header.Get("Saw-Forwarded") != "for=127.0.0.1;proto=https" || header.Get("Saw-Host") != "" {
+			t.Errorf("%s: the server saw Forwarded %q, X-Forwarded-Host %q", path, header.Get("Saw-Forwarded"), header.Get("Saw-Host"))
+		}
+	}
+	first.CloseClientConnections()
+	first.Close()
+	for range 20 {
+		if got, _ := get("/api/v1/hosts"); got != "backend-2" {
+			t.Errorf("with one backend gone, %q answers", got)
+		}
+	}
+}
+
+// named is a server that says its name and what it saw.
+func named(t *testing.T, name string) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Saw-Forwarded", r.Header.Get("Forwarded"))
+		w.Header().Set("Saw-Host", r.Header.Get("X-Forwarded-Host"))
+		_, _ = io.WriteString(w, name)
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+func TestProxyRefusesABrokenConfiguration(t *testing.T) {
+	t.Parallel()
+	err := demo.Proxy{Listen: "127.0.0.1:1", Internal: "127.0.0.1:2", Bundle: "/nonexistent.pem"}.
+		Write(t.Context(), filepath.Join(t.TempDir(), "haproxy.cfg"))
+	if err == nil || !strings.Contains(err.Error(), "nonexistent.pem") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestGroupStopsInOrderAndKillsTheStubborn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	group := demo.NewGroup(dir)
+	gentle, err := group.Start("gentle", "/bin/sh", nil, "-c", "trap 'echo stopped; exit 0' TERM; while :; do sleep 0.05; done")
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, err := group.Start("short", "/bin/sh", nil, "-c", "echo last words; exit 3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case died := <-group.Died():
+		if died != short || !strings.Contains(died.Tail(), "last words") {
+			t.Errorf("%s died, saying %q", died.Name, died.Tail())
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("nobody told of the process that ended")
+	}
+	time.Sleep(100 * time.Millisecond) // for the shell to set its trap
+	if err := group.Stop(); err != nil {
+		t.Error(err)
+	}
+	if !gentle.Ended() || !strings.Contains(gentle.Tail(), "stopped") {
+		t.Errorf("ended %v, saying %q", gentle.Ended(), gentle.Tail())
+	}
+}
+
+func TestProcessesEndWithAKilledDemo(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := exec.Command(self)
+	parent.Env = append(os.Environ(), holdEnv+"="+t.TempDir())
+	out, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Sscan(line, &pid); err != nil {
+		t.Fatalf("the demo said %q", line)
+	}
+	_ = parent.Process.Kill()
+	_ = parent.Wait()
+	deadline := time.Now().Add(10 * time.Second)
+	for running(pid) {
+		if time.Now().After(deadline) {
+			t.Fatal("the process outlived the demo")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// running: not gone, and not a zombie that nobody has collected yet.
+func running(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(stat), ") Z ")
+}
+
+func TestFreePortsPrefersTheWantedOne(t *testing.T) {
+	t.Parallel()
+	taken, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	busy := taken.Addr().(*net.TCPAddr).Port
+	ports, err := demo.FreePorts(t.Context(), busy, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int]bool{busy: true}
+	for _, port := range ports {
+		if seen[port] {
+			t.Errorf("port %d twice in %v, or taken", port, ports)
+		}
+		seen[port] = true
+	}
+}
+
+func TestStagesKeepAHostFromSteeringTheTerminal(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	stages := demo.NewStages(&out)
+	err := stages.Do("Probe", func() error {
+		_, _ = io.WriteString(stages.Writer(), "ok\x1b[2J\nhalf")
+		return errors.New("boom")
+	})
+	if err == nil || err.Error() != "probe: boom" {
+		t.Errorf("error is %v", err)
+	}
+	if got := out.String(); strings.ContainsRune(got, 0x1b) || !strings.Contains(got, "    ok") || !strings.Contains(got, "FAILED") {
+		t.Errorf("shown:\n%s", got)
+	}
+}

@@ -1,0 +1,209 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Group is the processes that the demo started. They end with it: in order and gently by Stop, at once by the kernel
+// if the demo itself is killed.
+type Group struct {
+	logs string // directory for their output
+
+	mu       sync.Mutex
+	started  []*Process
+	stopping bool
+	died     chan *Process
+}
+
+// Process is one started program.
+type Process struct {
+	Name string
+	Log  string // file with its output
+	PID  int
+
+	done chan struct{}
+	err  error // how it ended; set before done is closed
+}
+
+// NewGroup writes the output of each process to a file in the directory.
+func NewGroup(logs string) *Group { return &Group{logs: logs, died: make(chan *Process, 16)} }
+
+// Start starts a program with exactly this environment.
+func (g *Group) Start(name, program string, env []string, args ...string) (*Process, error) {
+	p := &Process{Name: name, Log: filepath.Join(g.logs, name+".log"), done: make(chan struct{})}
+	log, err := os.OpenFile(p.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the log of %s: %w", name, err)
+	}
+	cmd := exec.Command(program, args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = env, log, log
+	// A group of its own: a Ctrl-C is the demo's, which then stops the others in order.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	started := make(chan error)
+	go func() {
+		// The death signal is tied to the thread that started the process, so the thread must last as long as that.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		_ = log.Close()
+		started <- err
+		if err != nil {
+			return
+		}
+		p.err = cmd.Wait()
+		close(p.done)
+		g.mu.Lock()
+		stopping := g.stopping
+		g.mu.Unlock()
+		if !stopping {
+			select {
+			case g.died <- p:
+			default:
+			}
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	p.PID = cmd.Process.Pid
+	g.mu.Lock()
+	g.started = append(g.started, p)
+	g.mu.Unlock()
+	return p, nil
+}
+
+// Died tells of processes that ended without being stopped.
+func (g *Group) Died() <-chan *Process { return g.died }
+
+// Stop ends all processes, the last one started first.
+func (g *Group) Stop() error {
+	g.mu.Lock()
+	g.stopping = true
+	started := slices.Clone(g.started)
+	g.mu.Unlock()
+	slices.Reverse(started)
+	var errs []error
+	for _, p := range started {
+		errs = append(errs, p.stop())
+	}
+	return errors.Join(errs...)
+}
+
+// stop asks once, asks again (a backend then no longer waits for its running tasks), and kills.
+func (p *Process) stop() error {
+	for _, step := range []struct {
+		signal syscall.Signal
+		wait   time.Duration
+	}{{syscall.SIGTERM, 5 * time.Second}, {syscall.SIGTERM, 10 * time.Second}, {syscall.SIGKILL, 5 * time.Second}} {
+		if p.Ended() {
+			return nil
+		}
+		target := p.PID
+		if step.signal == syscall.SIGKILL {
+			target = -p.PID // with all that is left of its group
+		}
+		if err := syscall.Kill(target, step.signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("stop %s: %w", p.Name, err)
+		}
+		select {
+		case <-p.done:
+			return nil
+		case <-time.After(step.wait):
+		}
+	}
+	return fmt.Errorf("stop %s: process %d does not end", p.Name, p.PID)
+}
+
+// Kill ends the process at once, as a crash of the machine would.
+func (p *Process) Kill() error {
+	if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil {
+		return fmt.Errorf("kill %s: %w", p.Name, err)
+	}
+	<-p.done
+	return nil
+}
+
+// Ended tells whether it is over.
+func (p *Process) Ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Tail returns the last lines of its output.
+func (p *Process) Tail() string {
+	const limit = 3000
+	file, err := os.Open(p.Log)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = file.Close() }()
+	if size, err := file.Seek(0, io.SeekEnd); err == nil {
+		_, _ = file.Seek(max(0, size-limit), io.SeekStart)
+	}
+	text, _ := io.ReadAll(io.LimitReader(file, limit))
+	return strings.TrimSpace(string(text))
+}
+
+// await calls ready until it succeeds, the process ends, or the time is over.
+func (p *Process) await(ctx context.Context, timeout time.Duration, ready func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := ready(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.done:
+			return fmt.Errorf("%s ended (%v); the end of %s:\n%s", p.Name, p.err, p.Log, p.Tail())
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not ready: %w; the end of %s:\n%s", p.Name, err, p.Log, p.Tail())
+		case <-tick.C:
+		}
+	}
+}
+
+// FreePorts returns loopback ports that nobody listens on. The wanted one is first if it is free.
+func FreePorts(ctx context.Context, wanted, count int) ([]int, error) {
+	var config net.ListenConfig
+	var listeners []net.Listener
+	defer func() {
+		for _, listener := range listeners {
+			_ = listener.Close()
+		}
+	}()
+	ports := make([]int, 0, count)
+	for len(ports) < count {
+		listener, err := config.Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", wanted))
+		if err != nil && wanted != 0 {
+			wanted = 0
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("find a free port: %w", err)
+		}
+		wanted = 0
+		listeners = append(listeners, listener) // held until all are found, so that none comes twice
+		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
+	}
+	return ports, nil
+}
