@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import fcntl
 import os
+import pwd
 import re
+import shutil
 import struct
 import time
 
@@ -30,6 +32,7 @@ STATE = ROOT + "/fence"
 LOG = "/var/log/kloigos/tokens.log"
 RUNS = "/sys/fs/cgroup/system.slice/kloigos-runs.service"
 SERVICE = "kloigos-runs.service"
+RUNTIME = "/run/kloigos"
 LOCK_SECONDS = 60
 END_SECONDS = 20
 
@@ -180,7 +183,7 @@ class Fence:
         """Only what is empty: anything else in there is someone else's."""
         if os.path.isdir(path) and not self.check:
             if os.listdir(path):
-                self.warnings.append("%s is not empty and stays" % path)
+                self.warnings.append("%s is not empty and stays: %s" % (path, ", ".join(os.listdir(path))))
             else:
                 self.did("removed " + path)
                 os.rmdir(path)
@@ -202,6 +205,13 @@ class Fence:
         # The wrapper goes before its state, or a cut between the two would leave one that can only say "cannot check".
         self.unlink("/usr/local/lib/kloigos/fence-python")
         self.rmdir("/usr/local/lib/kloigos")
+        if os.path.isdir(RUNTIME) and self.did("removed " + RUNTIME):
+            shutil.rmtree(RUNTIME)
+        # What Ansible keeps for files on their way, for root and for the account that it logs in with.
+        homes = {pwd.getpwuid(int(uid)).pw_dir for uid in (0, os.environ.get("SUDO_UID", "0"))}
+        for home in sorted(homes):
+            self.rmdir(home + "/.kloigos/tmp")
+            self.rmdir(home + "/.kloigos")
         for name in ("incarnation", "token", "token.new", "lock"):
             self.unlink(os.path.join(STATE, name))
         self.rmdir(STATE)

@@ -148,6 +148,8 @@ class Live:
         if wanted == "absent":
             if present:
                 self.did("removed the nftables table", [NFT, "delete", "table", "inet", "kloigos"])
+            if os.path.exists(NFT_STAMP) and not self.check:
+                os.unlink(NFT_STAMP)
             return
         names = [NFT_FILES[0]] + sorted(glob.glob(NFT_FILES[1]))
         digest = hashlib.sha256("".join(read(name) for name in names).encode()).hexdigest()

@@ -227,18 +227,21 @@ class Volumes:
     def drop_stale(self):
         """Volumes of units that an earlier layout had. One with a manifest is still promised to someone and stays."""
         wanted = {unit["id"] for unit in self.module.params["units"]}
+        stale = []
         for volume in sorted(self.lvs):
             owner = next((tag[len(TAG_UNIT):] for tag in self.tags(volume) if tag.startswith(TAG_UNIT)), "")
             if owner and TAG in self.tags(volume) and owner not in wanted and not os.path.exists("%s/%s.json" % (MANIFESTS, owner)):
-                self.remove_volume(volume)
-        if not self.check:
-            self.read()
+                stale.append(volume)
+        if stale:
+            ours = {mapper(self.group, volume) for volume in stale}
+            self.unmount([mount for mount, device in self.mount_files().items() if device in ours])
+            self.remove_volumes(stale)
 
-    def remove_volume(self, volume):
-        numbers = {device_number(mapper(self.group, volume))} if os.path.exists(mapper(self.group, volume)) else set()
-        for mount in [where for where, number in mounts().items() if number in numbers]:
-            self.unmount(mount)
-        self.did("removed volume %s" % volume, [self.lvm, "lvremove", "-q", "--yes", "%s/%s" % (self.group, volume)])
+    def remove_volumes(self, volumes):
+        if volumes:
+            self.did("removed volumes " + ", ".join(volumes), [self.lvm, "lvremove", "-q", "--yes"] + ["%s/%s" % (self.group, v) for v in volumes])
+            if not self.check:
+                self.read()
 
     def unit(self, unit):
         volume, mount = unit["volume"], unit["mount"]
@@ -321,25 +324,32 @@ class Volumes:
                 problems[unit["id"]] = "something else than %s is mounted at %s" % (device, unit["mount"])
         return problems
 
-    def unmount(self, mount):
-        name = escape(mount) + ".mount"
-        path = "%s/%s" % (UNITS, name)
-        ours = load(path).startswith(MARK)
-        if mount in mounts():
-            self.did("unmounted " + mount, ["systemctl", "stop", "--", name])
-            if not self.check and mount in mounts():
-                raise Refused("%s is busy" % mount)
-        if ours:
-            self.did("removed " + path, ["systemctl", "--quiet", "disable", "--", name])
+    def mount_files(self):
+        """Mount point and device of every mount unit that was made here."""
+        found = {}
+        for path in sorted(glob.glob(UNITS + "/mnt-kloigos-*.mount")):
+            fields = dict(re.findall(r"^(Where|What)=(.*)$", load(path), re.M))
+            if load(path).startswith(MARK) and "Where" in fields:
+                found[fields["Where"]] = fields.get("What", "")
+        return found
+
+    def unmount(self, where):
+        names = {mount: escape(mount) + ".mount" for mount in where}
+        mounted = [mount for mount in where if mount in mounts()]
+        if mounted:
+            self.did("unmounted " + ", ".join(mounted), ["systemctl", "stop", "--"] + [names[mount] for mount in mounted])
+        busy = [mount for mount in mounted if mount in mounts()]
+        if busy and not self.check:
+            raise Refused("in use: " + ", ".join(busy))
+        if names:
+            self.did("removed " + ", ".join(names.values()), ["systemctl", "--quiet", "disable", "--"] + list(names.values()))
+        for mount, name in names.items():
             if not self.check:
-                os.unlink(path)
-                self.run(["systemctl", "daemon-reload"])
-        while mount.startswith(MOUNTS) and os.path.isdir(mount) and not os.listdir(mount):
-            self.done.append("removed " + mount)
-            if self.check:
-                break
-            os.rmdir(mount)
-            mount = os.path.dirname(mount)
+                os.unlink("%s/%s" % (UNITS, name))
+                if os.path.isdir(mount) and not os.listdir(mount):
+                    os.rmdir(mount)
+        if names and not self.check:
+            self.run(["systemctl", "daemon-reload"])
 
     # whole
 
@@ -380,17 +390,10 @@ class Volumes:
         if promised:
             raise Refused("units are still allocated on this host: " + ", ".join(promised))
         self.read()
-        for path in sorted(glob.glob(UNITS + "/mnt-kloigos-*.mount")):
-            where = re.search(r"^Where=(.*)$", load(path), re.M)
-            if where and load(path).startswith(MARK):
-                self.unmount(where.group(1))
-        for volume in sorted(self.lvs):
-            if TAG in self.tags(volume):
-                self.remove_volume(volume)
+        self.unmount(list(self.mount_files()))
+        self.remove_volumes([volume for volume in sorted(self.lvs) if TAG in self.tags(volume)])
         # A group that was there before us keeps its disks and its other volumes.
         if self.vg and TAG in self.vg["vg_tags"].split(","):
-            if not self.check:
-                self.read()
             foreign = [volume for volume in self.lvs if TAG not in self.tags(volume)]
             if foreign:
                 raise Refused("volume group %s holds volumes that are not Kloigos's: %s" % (self.group, ", ".join(foreign)))
