@@ -1,3 +1,245 @@
 // Package demo sets up a whole installation on one machine, for a person to try and for the end-to-end test to look at:
-// a database, two backends and two web apps behind HAProxy on one TLS origin, and a host to cut into units.
+// a database, two backends and two web apps behind HAProxy on one TLS origin, and a host cut into units, one of them
+// handed out.
+//
+// It owns one directory and the processes it starts, and leaves none of them behind. It talks to the installation as
+// anyone else would: over the API, SSH and nothing more.
 package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"kloigos/backend/api"
+	"kloigos/backend/api/client"
+	"kloigos/crdb/localdb"
+	"kloigos/inventory/testhost"
+)
+
+// Options say what to set up. Out and In must be set.
+type Options struct {
+	Out io.Writer
+	In  io.Reader // answers questions, where there are any
+
+	// Root is the source tree; empty means the one around the working directory.
+	Root string
+	// Dir is for everything that the demo writes; empty means DefaultDir.
+	Dir string
+	// Port is wanted for the origin; another is taken if it is in use.
+	Port int
+	// Target is a host of the caller's, instead of a throwaway VM.
+	Target *Target
+	// Lease is how long a job stays with a backend that no longer answers; empty means the backend's default.
+	Lease string
+	// SkipPackages leaves the machine's packages alone.
+	SkipPackages bool
+}
+
+// Installation is a running demo.
+type Installation struct {
+	Web, API          string
+	CAFile            string
+	Account, Password string
+	Token             string
+	Client            *client.Client // as the administrator
+	Host              api.Host
+	Allocation        api.Allocation
+	KeyFile           string // private key of the allocation
+	VM                *testhost.VM
+	Backends, Webapps []*Process
+	Dir               string
+
+	stages   *Stages
+	options  Options
+	group    *Group
+	database *localdb.Server
+	lock     *os.File
+	machine  chan machine
+	env      []string // of every program
+}
+
+// machine is the VM or why there is none.
+type machine struct {
+	vm  *testhost.VM
+	err error
+}
+
+// DefaultDir is where the demo of this user lives.
+func DefaultDir() (string, error) {
+	if os.Geteuid() == 0 {
+		// Not in root's home: PostgreSQL runs as another user and must get there.
+		return "/var/lib/kloigos-demo", nil
+	}
+	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
+		return filepath.Join(state, "kloigos-demo"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find your home directory: %w", err)
+	}
+	return filepath.Join(home, ".local", "state", "kloigos-demo"), nil
+}
+
+// Up sets everything up and returns when a unit is handed out. What it started is stopped again if it fails.
+func Up(ctx context.Context, options Options) (_ *Installation, err error) {
+	i := &Installation{stages: NewStages(options.Out), options: options, machine: make(chan machine, 1)}
+	if err := i.prepare(); err != nil {
+		return nil, err
+	}
+	// The machine boots beside the rest, and must not outlive it.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer func() {
+		if err != nil {
+			cancel()
+			err = errors.Join(err, i.Down())
+		}
+	}()
+	if !options.SkipPackages {
+		if err := i.stages.Do("Packages", func() error { return i.installPackages(ctx) }); err != nil {
+			return nil, err
+		}
+	}
+	if options.Target == nil {
+		go i.startMachine(ctx)
+	}
+	for _, stage := range []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"Build", i.build},
+		{"Database", i.startDatabase},
+		{"Init", i.initialize},
+		{"Control plane", i.startControlPlane},
+		{"Log in", i.logIn},
+		{"Host", i.awaitHost},
+		{"Register and probe", i.register},
+		{"Layout", i.layOut},
+		{"Initialize", i.initializeHost},
+		{"Allocate", i.allocate},
+	} {
+		if err := i.stages.Do(stage.name, func() error { return stage.run(ctx) }); err != nil {
+			return nil, err
+		}
+	}
+	return i, nil
+}
+
+// prepare takes the directory, and clears it unless a real host's records are in it.
+func (i *Installation) prepare() (err error) {
+	o := &i.options
+	if o.Root == "" {
+		if o.Root, err = sourceRoot(); err != nil {
+			return err
+		}
+	}
+	if o.Dir == "" {
+		if o.Dir, err = DefaultDir(); err != nil {
+			return err
+		}
+	}
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
+		return fmt.Errorf("find the demo's directory: %w", err)
+	}
+	i.Dir = filepath.Join(o.Dir, "vm")
+	if o.Target != nil {
+		i.Dir = filepath.Join(o.Dir, "host-"+o.Target.fileName())
+	}
+	if err := os.MkdirAll(o.Dir, 0o711); err != nil { //nolint:gosec // the database's user passes through
+		return fmt.Errorf("make the demo's directory: %w", err)
+	}
+	// One demo a directory: a second one would clear the first one's feet away.
+	i.lock, err = os.OpenFile(i.Dir+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the demo's lock: %w", err)
+	}
+	if err := syscall.Flock(int(i.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = i.lock.Close()
+		return fmt.Errorf("another demo runs in %s", i.Dir)
+	}
+	if o.Target == nil {
+		// The machine is thrown away, and the records of it with it.
+		if err := os.RemoveAll(i.Dir); err != nil {
+			return fmt.Errorf("clear the last demo: %w", err)
+		}
+	}
+	for _, dir := range []string{i.Dir, filepath.Join(i.Dir, "logs"), filepath.Join(i.Dir, "home")} {
+		if err := os.MkdirAll(dir, 0o711); err != nil { //nolint:gosec // as above
+			return fmt.Errorf("make the demo's directory: %w", err)
+		}
+	}
+	i.group = NewGroup(filepath.Join(i.Dir, "logs"))
+	i.env = []string{
+		"PATH=" + os.Getenv("PATH") + ":/usr/sbin:/sbin", "HOME=" + filepath.Join(i.Dir, "home"), "LC_ALL=C.UTF-8", "TZ=" + os.Getenv("TZ"),
+	}
+	return nil
+}
+
+// Lines are what a person needs, as plain `name: value`.
+func (i *Installation) Lines() []string {
+	return []string{
+		"web: " + i.Web,
+		"account: " + i.Account,
+		"password: " + i.Password,
+		"api: " + i.API,
+		"ca: " + i.CAFile,
+		"token: " + i.Token,
+		"ssh: " + i.sshCommand(),
+	}
+}
+
+// Wait returns when the context ends or something that should run has ended.
+func (i *Installation) Wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case died := <-i.group.Died():
+		return fmt.Errorf("%s ended by itself; the end of %s:\n%s", died.Name, died.Log, died.Tail())
+	case <-i.database.Done():
+		return errors.New("the database ended by itself")
+	}
+}
+
+// Down stops everything, the proxy first and the database last.
+func (i *Installation) Down() error {
+	var errs []error
+	errs = append(errs, i.group.Stop())
+	if i.VM == nil && i.options.Target == nil {
+		select {
+		case got := <-i.machine:
+			i.VM = got.vm
+		default: // its start was cancelled with the context, and leaves nothing
+		}
+	}
+	if i.VM != nil {
+		errs = append(errs, i.VM.Stop())
+	}
+	if i.database != nil {
+		errs = append(errs, i.database.Stop())
+	}
+	if i.lock != nil {
+		errs = append(errs, i.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// sourceRoot finds go.mod upward from the working directory.
+func sourceRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find the source tree: %w", err)
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		if dir == "/" {
+			return "", errors.New("run this inside of the source tree")
+		}
+	}
+}
