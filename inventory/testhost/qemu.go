@@ -1,0 +1,169 @@
+package testhost
+
+import (
+	"fmt"
+	"path/filepath"
+	"sort"
+	"strings"
+)
+
+// The defaults of Options: two sockets of four cores, a NUMA node each, so that
+// layouts, cpusets and memory nodes are real whatever this machine has.
+const (
+	defaultCPUs      = 8
+	defaultNodes     = 2
+	defaultMemoryMiB = 4096
+	defaultDiskGiB   = 8
+
+	// mebibytesPerNode is the least with which Debian boots and runs Ansible's
+	// modules on one node.
+	mebibytesPerNode = 512
+)
+
+// Options says what a test host looks like. Zero values mean the defaults.
+type Options struct {
+	Image Image  // from EnsureImage
+	Dir   string // the machine's own directory; made when it is missing
+
+	CPUs      int      // 8; a multiple of Nodes
+	Nodes     int      // NUMA nodes, each a socket of its own: 2
+	MemoryMiB int      // in all, shared evenly by the nodes: 4096
+	DiskGiB   int      // the empty second disk, sparse: 8
+	Hostname  string   // "testhost"
+	Addresses []string // guest addresses whose port 22 is forwarded; nil means DefaultAddresses
+
+	// Detach lets the machine outlive this process. Without it the machine ends
+	// with the process, however that ends.
+	Detach bool
+	// Accelerator is "kvm" or "tcg"; "" tries KVM and falls back to emulation.
+	Accelerator string
+}
+
+func (o Options) withDefaults() Options {
+	set := func(field *int, value int) {
+		if *field == 0 {
+			*field = value
+		}
+	}
+	set(&o.CPUs, defaultCPUs)
+	set(&o.Nodes, defaultNodes)
+	set(&o.MemoryMiB, defaultMemoryMiB)
+	set(&o.DiskGiB, defaultDiskGiB)
+	if o.Hostname == "" {
+		o.Hostname = "testhost"
+	}
+	if o.Addresses == nil {
+		o.Addresses = DefaultAddresses()
+	}
+	return o
+}
+
+func (o Options) validate() error {
+	switch {
+	case o.Image.Root == "":
+		return fmt.Errorf("no image: call EnsureImage first")
+	case o.Dir == "":
+		return fmt.Errorf("no directory for the machine")
+	case o.Nodes < 1 || o.CPUs < o.Nodes || o.CPUs%o.Nodes != 0:
+		return fmt.Errorf("%d CPUs can't be shared evenly by %d nodes", o.CPUs, o.Nodes)
+	case o.MemoryMiB < o.Nodes*mebibytesPerNode:
+		return fmt.Errorf("%d MiB of memory, want at least %d", o.MemoryMiB, o.Nodes*mebibytesPerNode)
+	case o.Accelerator != "" && o.Accelerator != accelKVM && o.Accelerator != accelTCG:
+		return fmt.Errorf("an accelerator %q, want %q or %q", o.Accelerator, accelKVM, accelTCG)
+	case o.DiskGiB < 1:
+		return fmt.Errorf("a disk of %d GiB", o.DiskGiB)
+	}
+	return nil
+}
+
+// The names of what lies in a machine's directory.
+const (
+	rootDisk       = "root.qcow2"
+	secondDisk     = "disk.raw"
+	hostKeyFile    = "host_key"
+	userKeyFile    = "id_ed25519"
+	knownHostsFile = "known_hosts"
+	hostnameFile   = "hostname"
+	consoleLog     = "console.log"
+	qemuLog        = "qemu.log"
+	pidFile        = "qemu.pid"
+	stateFile      = "vm.json"
+)
+
+// commandLine is the guest kernel's. AppArmor is Debian's default and stated
+// all the same. An emulated CPU gains nothing from mitigations and pays for them.
+const commandLine = "console=ttyS0 quiet apparmor=1 security=apparmor mitigations=off nowatchdog net.ifnames=1"
+
+// qemuArgs builds QEMU's arguments. ports maps each guest address, GuestAddress
+// included, to the loopback port that its port 22 is forwarded to.
+func qemuArgs(o Options, accelerator, uuid string, ports map[string]int) []string {
+	at := func(name string) string { return escape(filepath.Join(o.Dir, name)) }
+	args := []string{
+		"-name", "kloigos-testhost",
+		"-uuid", uuid,
+		"-nodefaults", "-no-user-config", "-display", "none",
+		"-machine", "pc,usb=off,vmport=off",
+		// It needs no other program and no other user: a guest that breaks out finds little.
+		"-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny",
+	}
+	if accelerator == accelKVM {
+		args = append(args, "-accel", "kvm", "-cpu", "host")
+	} else {
+		// Five-level page tables make each address that the emulator resolves dearer.
+		args = append(args, "-accel", "tcg,thread=multi", "-cpu", "max,la57=off")
+	}
+
+	perNode := o.CPUs / o.Nodes
+	args = append(args,
+		"-smp", fmt.Sprintf("%d,sockets=%d,cores=%d,threads=1", o.CPUs, o.Nodes, perNode),
+		"-m", fmt.Sprintf("%dM", o.MemoryMiB/o.Nodes*o.Nodes))
+	for node := range o.Nodes {
+		args = append(args,
+			"-object", fmt.Sprintf("memory-backend-ram,id=memory%d,size=%dM", node, o.MemoryMiB/o.Nodes),
+			"-numa", fmt.Sprintf("node,nodeid=%d,cpus=%d-%d,memdev=memory%d", node, node*perNode, (node+1)*perNode-1, node))
+	}
+
+	args = append(args,
+		"-kernel", o.Image.Kernel, "-initrd", o.Image.Initrd, "-append", commandLine,
+		// cache=unsafe: a flush by the guest need not reach this machine's disk,
+		// the page cache survives QEMU and nothing here outlives a power cut.
+		"-drive", "if=none,id=root,format=qcow2,cache=unsafe,discard=unmap,file="+at(rootDisk),
+		"-device", "virtio-blk-pci,drive=root,serial=root,addr=0x4",
+		"-drive", "if=none,id=disk,format=raw,cache=unsafe,discard=unmap,file="+at(secondDisk),
+		"-device", "virtio-blk-pci,drive=disk,serial="+DiskSerial+",addr=0x5",
+		"-device", "virtio-rng-pci,addr=0x6",
+		"-netdev", "user,id=net"+forwards(ports),
+		// Slot 3 makes it ens3 in the guest. Without its ROM the BIOS tries no network boot.
+		"-device", "virtio-net-pci,netdev=net,addr=0x3,romfile=",
+	)
+	for _, given := range [][2]string{
+		{"host-key", hostKeyFile},
+		{"host-key.pub", hostKeyFile + ".pub"},
+		{"authorized-keys", userKeyFile + ".pub"},
+		{"hostname", hostnameFile},
+	} {
+		args = append(args, "-fw_cfg", "name=opt/kloigos.testhost/"+given[0]+",file="+at(given[1]))
+	}
+	return append(args,
+		"-chardev", "file,id=console,append=on,path="+at(consoleLog),
+		"-serial", "chardev:console",
+		"-monitor", "none")
+}
+
+// forwards is the part of a user network's description that forwards ports, in
+// a stable order.
+func forwards(ports map[string]int) string {
+	addresses := make([]string, 0, len(ports))
+	for address := range ports {
+		addresses = append(addresses, address)
+	}
+	sort.Strings(addresses)
+	var out strings.Builder
+	for _, address := range addresses {
+		fmt.Fprintf(&out, ",hostfwd=tcp:%s:%d-%s:22", LoopbackHost, ports[address], address)
+	}
+	return out.String()
+}
+
+// escape doubles commas, which separate the fields of a QEMU option.
+func escape(path string) string { return strings.ReplaceAll(path, ",", ",,") }
