@@ -65,6 +65,7 @@ type LogEntry struct {
 	Role       string    `json:"role,omitempty"`
 	Task       string    `json:"task,omitempty"`
 	Action     string    `json:"action,omitempty" doc:"Ansible's module"`
+	Item       string    `json:"item,omitempty" doc:"of a task's loop"`
 	Host       string    `json:"host,omitempty"`
 	Changed    bool      `json:"changed,omitempty"`
 	Message    string    `json:"message,omitempty"`

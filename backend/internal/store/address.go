@@ -45,6 +45,11 @@ func (r Reads) AddressByValue(ctx context.Context, address string) (Address, err
 	return first[Address](ctx, r.q, domain.ErrNotFound, sqlAddress+" AND p.address = $1", address)
 }
 
+// AddressesByValue returns the rows of some IPv4 addresses, in their order.
+func (r Reads) AddressesByValue(ctx context.Context, workspace uuid.UUID, addresses []string) ([]Address, error) {
+	return collect[Address](ctx, r.q, sqlAddress+" AND p.workspace_id = $1 AND p.address = ANY($2) ORDER BY p.sort_key", workspace, addresses)
+}
+
 // AddressOfAllocation returns the address that an allocation has.
 func (r Reads) AddressOfAllocation(ctx context.Context, allocation uuid.UUID) (Address, error) {
 	return first[Address](ctx, r.q, domain.ErrNotFound, sqlAddress+" AND p.allocation_id = $1", allocation)

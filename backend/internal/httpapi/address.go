@@ -1,0 +1,138 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/store"
+)
+
+func (s *Server) registerAddresses() {
+	register(s, "list-addresses", s.listAddresses)
+	register(s, "add-addresses", s.addAddresses, created)
+	register(s, "remove-address", s.removeAddress)
+	register(s, "close-address", s.closeAddress)
+	register(s, "open-address", s.openAddress)
+	register(s, "release-address", s.releaseAddress)
+}
+
+// address finds an address of the pool by its id or by itself.
+func (s *Server) address(ctx context.Context, ref string) (store.Address, error) {
+	p, err := s.addressRow(ctx, ref)
+	if err == nil && p.WorkspaceID != workspace(ctx) {
+		err = domain.ErrNotFound
+	}
+	return p, err
+}
+
+func (s *Server) addressRow(ctx context.Context, ref string) (store.Address, error) {
+	if u, ok := id(ref); ok {
+		return s.db.Address(ctx, u)
+	}
+	a, err := netip.ParseAddr(ref)
+	if err != nil || a.Zone() != "" {
+		return store.Address{}, domain.ErrNotFound
+	}
+	return s.db.AddressByValue(ctx, a.String())
+}
+
+func (s *Server) listAddresses(ctx context.Context, in *struct{ api.AddressFilter }) (*object[api.Page[api.Address]], error) {
+	if err := oneOf("state", in.State, domain.AddressLifecycle.Names()); err != nil {
+		return nil, err
+	}
+	return pageOf(listOf("list-addresses", in.PageQuery, in.State, in.Network),
+		func(after *store.Position, limit int) ([]store.Address, error) {
+			return s.db.Addresses(ctx, store.AddressFilter{WorkspaceID: workspace(ctx), State: in.State, Network: in.Network, After: after, Limit: limit})
+		},
+		func(p store.Address) store.Position {
+			return store.Position{Text: p.Network, Number: p.SortKey, ID: p.ID}
+		}, presentAddress)
+}
+
+func (s *Server) addAddresses(ctx context.Context, in *struct{ Body api.AddAddresses }) (*object[api.Page[api.Address]], error) {
+	ranges := make([]intent.AddressRange, len(in.Body.Addresses))
+	for i, r := range in.Body.Addresses {
+		ranges[i] = intent.AddressRange{Range: r.Range, Endpoint: r.Endpoint}
+	}
+	_, err := s.once(ctx, func(ctx context.Context) (made, error) {
+		_, err := s.intents.AddAddresses(ctx, actor(ctx), workspace(ctx), in.Body.Network, ranges)
+		return made{}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	// What was added is what was asked for, now or by an earlier request with
+	// the same key.
+	var values []string
+	for _, r := range ranges {
+		all, err := domain.ExpandAddresses(r.Range)
+		if err != nil {
+			return nil, fmt.Errorf("expand what was added: %w", err)
+		}
+		for _, a := range all {
+			values = append(values, a.String())
+		}
+	}
+	rows, err := s.db.AddressesByValue(ctx, workspace(ctx), values)
+	if err != nil {
+		return nil, err
+	}
+	return whole(rows, presentAddress), nil
+}
+
+func (s *Server) removeAddress(ctx context.Context, in *Change) (*nothing, error) {
+	p, err := s.address(ctx, in.ID)
+	if err == nil {
+		err = in.at(p.Version)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.intents.RemoveAddress(ctx, actor(ctx), p.ID)
+}
+
+func (s *Server) changeAddress(ctx context.Context, in Change, do func(ctx context.Context, who domain.Actor, address uuid.UUID) error) (*versioned[api.Address], error) {
+	p, err := s.address(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	err = s.onceNothing(ctx, func(ctx context.Context) error {
+		if err := in.at(p.Version); err != nil {
+			return err
+		}
+		return do(ctx, actor(ctx), p.ID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if p, err = s.db.Address(ctx, p.ID); err != nil {
+		return nil, err
+	}
+	return &versioned[api.Address]{ETag: etag(p.Version), Body: presentAddress(p)}, nil
+}
+
+func (s *Server) closeAddress(ctx context.Context, in *Change) (*versioned[api.Address], error) {
+	return s.changeAddress(ctx, *in, s.intents.CloseAddress)
+}
+
+func (s *Server) openAddress(ctx context.Context, in *Change) (*versioned[api.Address], error) {
+	return s.changeAddress(ctx, *in, s.intents.OpenAddress)
+}
+
+func (s *Server) releaseAddress(ctx context.Context, in *Change) (*versioned[api.Address], error) {
+	return s.changeAddress(ctx, *in, s.intents.ReleaseAddress)
+}
+
+func presentAddress(p store.Address) api.Address {
+	return api.Address{
+		ID: p.ID.String(), Workspace: p.WorkspaceID.String(), Network: p.Network, Address: p.Address, Endpoint: p.Endpoint,
+		State: string(p.State), StateMeans: domain.AddressLifecycle.Info(p.State).Means, AllocationID: text(p.AllocationID),
+		LoginUser: value(p.LoginUser), Version: p.Version, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+	}
+}

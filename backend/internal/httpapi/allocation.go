@@ -1,0 +1,178 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/store"
+)
+
+func (s *Server) registerAllocations() {
+	register(s, "list-allocations", s.listAllocations)
+	register(s, "create-allocation", s.createAllocation)
+	register(s, "get-allocation", s.getAllocation)
+	register(s, "replace-allocation-keys", s.replaceKeys)
+	register(s, "deallocate", s.deallocate)
+}
+
+func (s *Server) allocation(ctx context.Context, ref string) (store.Allocation, error) {
+	u, ok := id(ref)
+	if !ok { // login users are unique on a host only
+		return store.Allocation{}, domain.ErrNotFound
+	}
+	a, err := s.db.Allocation(ctx, u)
+	if err == nil && a.WorkspaceID != workspace(ctx) {
+		err = domain.ErrNotFound
+	}
+	return a, err
+}
+
+func (s *Server) listAllocations(ctx context.Context, in *struct{ api.AllocationFilter }) (*object[api.Page[api.Allocation]], error) {
+	if err := oneOf("state", in.State, append(domain.AllocationLifecycle.Names(), "live")); err != nil {
+		return nil, err
+	}
+	host, err := s.hostFilter(ctx, in.Host)
+	if err != nil {
+		return nil, err
+	}
+	return pageOf(listOf("list-allocations", in.PageQuery, in.State, in.Host, in.LoginUser),
+		func(after *store.Position, limit int) ([]store.Allocation, error) {
+			return s.db.Allocations(ctx, store.AllocationFilter{
+				WorkspaceID: workspace(ctx), State: in.State, LoginUser: in.LoginUser, HostID: host, After: after, Limit: limit,
+			})
+		},
+		func(a store.Allocation) store.Position { return store.Position{Time: a.CreatedAt, ID: a.ID} }, presentAllocation)
+}
+
+func (s *Server) getAllocation(ctx context.Context, in *ByID) (*versioned[api.Allocation], error) {
+	a, err := s.allocation(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &versioned[api.Allocation]{ETag: etag(a.Version), Body: presentAllocation(a)}, nil
+}
+
+func (s *Server) acceptedAllocation(ctx context.Context, m made) (*accepted[api.Allocation], error) {
+	a, err := s.db.Allocation(ctx, m.object)
+	if err != nil {
+		return nil, err
+	}
+	return &accepted[api.Allocation]{Location: jobURL(m.job), ETag: etag(a.Version), Body: presentAllocation(a)}, nil
+}
+
+func (s *Server) createAllocation(ctx context.Context, in *struct{ Body api.CreateAllocation }) (*accepted[api.Allocation], error) {
+	m, err := s.once(ctx, func(ctx context.Context) (made, error) {
+		r, err := s.wanted(ctx, in.Body)
+		if err != nil {
+			return made{}, err
+		}
+		allocation, job, err := s.intents.CreateAllocation(ctx, actor(ctx), workspace(ctx), r)
+		return made{object: allocation, job: job}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.acceptedAllocation(ctx, m)
+}
+
+// wanted resolves the names in a request.
+func (s *Server) wanted(ctx context.Context, b api.CreateAllocation) (intent.CreateAllocation, error) {
+	r := intent.CreateAllocation{
+		CPUs: b.CPUs, Region: b.Region, Zone: b.Zone, Network: b.Network, HostLabels: b.HostLabels, LoginUser: b.LoginUser,
+		SSHKeys: b.SSHKeys, Labels: b.Labels,
+	}
+	var bad domain.Invalid
+	if b.Unit != "" {
+		u, err := s.unit(ctx, b.Unit)
+		if err != nil && !errors.Is(err, domain.ErrNotFound) {
+			return r, err
+		}
+		if err != nil {
+			bad.Add("unit", "there is no compute unit %q", b.Unit)
+		}
+		r.UnitID = &u.ID
+	}
+	if b.Host != "" {
+		h, err := s.host(ctx, b.Host)
+		if err != nil && !errors.Is(err, domain.ErrNotFound) {
+			return r, err
+		}
+		if err != nil {
+			bad.Add("host", "there is no host %q", b.Host)
+		}
+		r.HostID = &h.ID
+	}
+	return r, bad.OrNil()
+}
+
+func (s *Server) onAllocation(ctx context.Context, in Change, do func(ctx context.Context, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*accepted[api.Allocation], error) {
+	a, err := s.allocation(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	version, err := in.version()
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.onceJob(ctx, a.ID, func(ctx context.Context) (uuid.UUID, error) { return do(ctx, a.ID, version) })
+	if err != nil {
+		return nil, err
+	}
+	return s.acceptedAllocation(ctx, m)
+}
+
+func (s *Server) replaceKeys(ctx context.Context, in *struct {
+	Change
+	Body api.ReplaceKeys
+},
+) (*accepted[api.Allocation], error) {
+	return s.onAllocation(ctx, in.Change, func(ctx context.Context, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+		return s.intents.ReplaceKeys(ctx, actor(ctx), allocation, ifMatch, in.Body.SSHKeys)
+	})
+}
+
+func (s *Server) deallocate(ctx context.Context, in *struct {
+	Change
+	Body api.Deallocate
+},
+) (*accepted[api.Allocation], error) {
+	return s.onAllocation(ctx, in.Change, func(ctx context.Context, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+		return s.intents.Deallocate(ctx, actor(ctx), allocation, ifMatch, in.Body.Confirm)
+	})
+}
+
+func presentAllocation(a store.Allocation) api.Allocation {
+	host, port := sshTarget(a)
+	command := fmt.Sprintf("ssh %s@%s", a.LoginUser, host)
+	if port != 22 {
+		command = fmt.Sprintf("ssh -p %d %s@%s", port, a.LoginUser, host)
+	}
+	return api.Allocation{
+		ID: a.ID.String(), Workspace: a.WorkspaceID.String(), UnitID: a.UnitID.String(), Unit: a.Unit, HostID: a.HostID.String(),
+		Host: a.Host, Region: a.Region, Zone: a.Zone, LoginUser: a.LoginUser, UID: a.UID, Address: a.Address, Network: a.Network,
+		SSHCommand: command, SSHHost: host, SSHPort: port, SSHKeys: orEmpty(a.SSHKeys), KeysApplied: a.KeysApplied == a.KeysVersion,
+		Labels: a.Labels, State: string(a.State), StateMeans: domain.AllocationLifecycle.Info(a.State).Means, StateMessage: a.StateMessage,
+		CPUCount: a.CPUCount, CPUs: a.CPUs, MemoryBytes: a.MemoryMaxBytes, VolumeBytes: a.VolumeBytes, HostKey: a.HostKey,
+		Operations: presentOperations(intent.AllocationOperations(a)), ActiveJob: text(a.ActiveJob), CreatedBy: a.CreatedBy,
+		Version: a.Version, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt, EndedAt: a.EndedAt,
+	}
+}
+
+// sshTarget is where SSH reaches a unit: its own address, or what an operator
+// said reaches it from outside.
+func sshTarget(a store.Allocation) (host string, port int) {
+	if host, text, err := net.SplitHostPort(value(a.Endpoint)); err == nil {
+		if port, err := strconv.Atoi(text); err == nil {
+			return host, port
+		}
+	}
+	return a.Address, 22
+}

@@ -1,0 +1,121 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/store"
+)
+
+// rolesOf says which permissions each role has. Whatever is not listed here is
+// refused.
+func rolesOf(routes []api.Route) map[string]map[string]bool {
+	administrator := map[string]bool{}
+	for _, r := range routes {
+		if r.Permission != "" {
+			administrator[r.Permission] = true
+		}
+	}
+	return map[string]map[string]bool{intent.RoleAdministrator: administrator}
+}
+
+// permits is the one place where it is decided whether a role may use a route.
+func (s *Server) permits(role, permission string) bool {
+	return permission != "" && s.roles[role][permission]
+}
+
+// admit lets a request pass if its bearer has the permission. It decides
+// before any object is looked at, so that its answer is the same for objects
+// that exist and for those that don't.
+func (s *Server) admit(ctx context.Context, permission, authorization string) error {
+	r := requestOf(ctx)
+	scheme, secret, _ := strings.Cut(authorization, " ")
+	hash := intent.HashToken(strings.TrimSpace(secret))
+	if !strings.EqualFold(scheme, "bearer") || hash == nil {
+		return errNoBearer()
+	}
+	bearer, err := s.db.Bearer(ctx, hash)
+	if errors.Is(err, domain.ErrNotFound) {
+		return errNoBearer()
+	}
+	if err != nil {
+		return s.asProblem(ctx, err)
+	}
+	r.bearer, r.hash = &bearer, hash
+	if bearer.Stale {
+		s.uses.note(bearer.TokenID)
+	}
+	if !s.permits(bearer.Role, permission) {
+		return s.asProblem(ctx, problem(http.StatusForbidden, "forbidden", "Your role does not have the permission "+permission+"."))
+	}
+	return nil
+}
+
+func errNoBearer() error {
+	p := problem(http.StatusUnauthorized, "unauthenticated", "A valid bearer token is needed: log in, or use an API token.")
+	return withHeader(p, "WWW-Authenticate", `Bearer realm="kloigos"`)
+}
+
+// authenticate is the middleware of every operation.
+func (s *Server) authenticate(route api.Route) func(huma.Context, func(huma.Context)) {
+	return func(c huma.Context, next func(huma.Context)) {
+		requestOf(c.Context()).route = route.ID
+		if route.Permission != "" {
+			if err := s.admit(c.Context(), route.Permission, c.Header("Authorization")); err != nil {
+				s.answer(c, err)
+				return
+			}
+		}
+		next(c)
+	}
+}
+
+// usesEvery is how often the last uses of tokens are written. With the 30 s
+// after which a use counts as stale, what is shown is at most a minute old.
+const usesEvery = 15 * time.Second
+
+// uses collects which tokens were used, so that no request waits for a write.
+type uses struct {
+	mu  sync.Mutex
+	ids map[uuid.UUID]struct{}
+}
+
+func (u *uses) note(id uuid.UUID) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.ids == nil {
+		u.ids = map[uuid.UUID]struct{}{}
+	}
+	u.ids[id] = struct{}{}
+}
+
+func (u *uses) take() []uuid.UUID {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	ids := make([]uuid.UUID, 0, len(u.ids))
+	for id := range u.ids {
+		ids = append(ids, id)
+	}
+	u.ids = nil
+	return ids
+}
+
+func (s *Server) writeUses(ctx context.Context) {
+	ids := s.uses.take()
+	if len(ids) == 0 {
+		return
+	}
+	if err := s.db.InTx(ctx, func(tx *store.Tx) error { return tx.TouchTokens(ctx, ids) }); err != nil {
+		s.log.Warn("note the last use of tokens", "error", err)
+	}
+}

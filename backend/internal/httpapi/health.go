@@ -1,0 +1,89 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/middleware/adaptor"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/store"
+)
+
+const readyTimeout = 3 * time.Second
+
+// readiness is the answer of /readyz.
+type readiness struct {
+	Ready  bool            `json:"ready"`
+	Checks map[string]bool `json:"checks"`
+}
+
+// registerHealth makes what a load balancer and a monitoring system ask. These
+// are not part of the API's contract, and lie outside of its prefix.
+func (s *Server) registerHealth() {
+	s.app.Get("/healthz", func(c *fiber.Ctx) error { return c.SendString("ok\n") })
+	s.app.Get("/readyz", s.readyz)
+	serve := adaptor.HTTPHandler(promhttp.HandlerFor(s.cfg.Metrics, promhttp.HandlerOpts{}))
+	s.app.Get("/metrics", s.only("organization.system:read"), serve)
+}
+
+func (s *Server) readyz(c *fiber.Ctx) error {
+	ctx, cancel := context.WithTimeout(c.UserContext(), readyTimeout)
+	defer cancel()
+	checks := append([]Check{{Name: "database", Run: s.db.Ping}}, s.cfg.Ready...)
+	out := readiness{Ready: !s.isClosing(), Checks: map[string]bool{"serving": !s.isClosing()}}
+	for _, check := range checks {
+		err := check.Run(ctx)
+		out.Checks[check.Name] = err == nil
+		if err != nil {
+			s.log.Warn("not ready", "check", check.Name, "error", err)
+			out.Ready = false
+		}
+	}
+	if !out.Ready {
+		c.Status(http.StatusServiceUnavailable)
+	}
+	return c.JSON(out)
+}
+
+// SchemaCheck makes sure that the database has the migrations that this
+// program was built with. More of them are fine: a newer release only adds.
+func SchemaCheck(db *store.DB, needed []int64) Check {
+	return Check{Name: "schema", Run: func(ctx context.Context) error {
+		applied, err := db.AppliedMigrations(ctx)
+		if err != nil {
+			return err
+		}
+		for _, version := range needed {
+			if !slices.Contains(applied, version) {
+				return fmt.Errorf("migration %d is missing; run init", version)
+			}
+		}
+		return nil
+	}}
+}
+
+// only lets a request through whose bearer has a permission; for what lies
+// outside of the table of routes.
+func (s *Server) only(permission string) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		err := s.admit(c.UserContext(), permission, c.Get(fiber.HeaderAuthorization))
+		if err == nil {
+			return c.Next()
+		}
+		var p *api.Problem
+		if !errors.As(err, &p) {
+			return err
+		}
+		if p.Status == http.StatusUnauthorized {
+			c.Set(fiber.HeaderWWWAuthenticate, `Bearer realm="kloigos"`)
+		}
+		return s.write(c, requestOf(c.UserContext()).id, p)
+	}
+}

@@ -1,0 +1,313 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/store"
+)
+
+func (s *Server) registerHosts() {
+	register(s, "list-hosts", s.listHosts)
+	register(s, "register-host", s.registerHost)
+	register(s, "get-host", s.getHost)
+	register(s, "probe-host", s.probeHost)
+	register(s, "confirm-host-key", s.confirmHostKey)
+	register(s, "set-layout", s.setLayout)
+	register(s, "preview-layout", s.previewLayout)
+	register(s, "initialize-host", s.initializeHost)
+	register(s, "refence-host", s.refenceHost)
+	register(s, "drain-host", s.drainHost)
+	register(s, "undrain-host", s.undrainHost)
+	register(s, "decommission-host", s.decommissionHost)
+	register(s, "declare-host-lost", s.declareHostLost)
+	register(s, "remove-host", s.removeHost)
+}
+
+// host finds the host that a path names. One that is not there, one that was
+// removed and one in a workspace that the bearer may not see are all the same.
+func (s *Server) host(ctx context.Context, ref string) (store.Host, error) {
+	h, err := s.hostRow(ctx, ref)
+	if err == nil && (h.RemovedAt != nil || h.WorkspaceID != workspace(ctx)) {
+		err = domain.ErrNotFound
+	}
+	return h, err
+}
+
+func (s *Server) hostRow(ctx context.Context, ref string) (store.Host, error) {
+	if u, ok := id(ref); ok {
+		return s.db.Host(ctx, u)
+	}
+	if domain.CheckHostName(ref) != nil {
+		return store.Host{}, domain.ErrNotFound
+	}
+	return s.db.HostByName(ctx, ref)
+}
+
+// workspace is the one whose objects a request is about.
+func workspace(context.Context) uuid.UUID { return domain.DefaultWorkspace }
+
+// hostFilter turns a filter's id or name into an id. A name that no host has
+// is an id that no host has.
+func (s *Server) hostFilter(ctx context.Context, ref string) (*uuid.UUID, error) {
+	if ref == "" {
+		return nil, nil
+	}
+	if u, ok := id(ref); ok {
+		return &u, nil
+	}
+	h, err := s.host(ctx, ref)
+	if err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return nil, err
+	}
+	return &h.ID, nil
+}
+
+func (s *Server) listHosts(ctx context.Context, in *struct{ api.HostFilter }) (*object[api.Page[api.Host]], error) {
+	if err := oneOf("state", in.State, domain.HostLifecycle.Names()); err != nil {
+		return nil, err
+	}
+	key, err := s.authorizedKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return pageOf(listOf("list-hosts", in.PageQuery, in.State, in.Region, in.Zone, in.Search),
+		func(after *store.Position, limit int) ([]store.Host, error) {
+			return s.db.Hosts(ctx, store.HostFilter{
+				WorkspaceID: workspace(ctx), State: in.State, Region: in.Region, Zone: in.Zone, Search: in.Search, After: after, Limit: limit,
+			})
+		},
+		func(h store.Host) store.Position { return store.Position{Text: h.Name, ID: h.ID} },
+		func(h store.Host) api.Host { return presentHost(h, key) })
+}
+
+func (s *Server) getHost(ctx context.Context, in *ByID) (*versioned[api.Host], error) {
+	h, err := s.host(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return s.shownHost(ctx, h)
+}
+
+func (s *Server) shownHost(ctx context.Context, h store.Host) (*versioned[api.Host], error) {
+	key, err := s.authorizedKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &versioned[api.Host]{ETag: etag(h.Version), Body: presentHost(h, key)}, nil
+}
+
+// acceptedHost is the answer to a request that made a job about a host.
+func (s *Server) acceptedHost(ctx context.Context, m made) (*accepted[api.Host], error) {
+	h, err := s.db.Host(ctx, m.object)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := s.shownHost(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	return &accepted[api.Host]{Location: jobURL(m.job), ETag: shown.ETag, Body: shown.Body}, nil
+}
+
+func (s *Server) registerHost(ctx context.Context, in *struct{ Body api.RegisterHost }) (*accepted[api.Host], error) {
+	r := intent.RegisterHost{
+		Name: in.Body.Name, Address: in.Body.Address, Port: in.Body.Port, AdminUser: in.Body.AdminUser, Region: in.Body.Region,
+		Zone: in.Body.Zone, Networks: in.Body.Networks, Labels: in.Body.Labels, Profile: domain.Profile(in.Body.Profile),
+		HostKey: in.Body.HostKey, TrustOnFirstUse: in.Body.TrustOnFirstUse,
+	}
+	m, err := s.once(ctx, func(ctx context.Context) (made, error) {
+		host, job, err := s.intents.RegisterHost(ctx, actor(ctx), workspace(ctx), r)
+		return made{object: host, job: job}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.acceptedHost(ctx, m)
+}
+
+// onHost carries out a change of a host that makes a job.
+func (s *Server) onHost(ctx context.Context, in Change, do func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*accepted[api.Host], error) {
+	h, err := s.host(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	version, err := in.version()
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.onceJob(ctx, h.ID, func(ctx context.Context) (uuid.UUID, error) { return do(ctx, h.ID, version) })
+	if err != nil {
+		return nil, err
+	}
+	return s.acceptedHost(ctx, m)
+}
+
+func (s *Server) probeHost(ctx context.Context, in *Change) (*accepted[api.Host], error) {
+	return s.onHost(ctx, *in, func(ctx context.Context, host uuid.UUID, _ int64) (uuid.UUID, error) {
+		if err := s.hostAt(ctx, *in, host); err != nil {
+			return uuid.Nil, err
+		}
+		return s.intents.ProbeHost(ctx, actor(ctx), host)
+	})
+}
+
+func (s *Server) confirmHostKey(ctx context.Context, in *struct {
+	Change
+	Body api.ConfirmHostKey
+},
+) (*accepted[api.Host], error) {
+	return s.onHost(ctx, in.Change, func(ctx context.Context, host uuid.UUID, _ int64) (uuid.UUID, error) {
+		if err := s.hostAt(ctx, in.Change, host); err != nil {
+			return uuid.Nil, err
+		}
+		return s.intents.ConfirmHostKey(ctx, actor(ctx), host, in.Body.Fingerprint)
+	})
+}
+
+// hostAt compares If-Match for intents that take none.
+func (s *Server) hostAt(ctx context.Context, in Change, host uuid.UUID) error {
+	if in.IfMatch == "" {
+		return nil
+	}
+	h, err := s.db.Host(ctx, host)
+	if err != nil {
+		return err
+	}
+	return in.at(h.Version)
+}
+
+func (s *Server) initializeHost(ctx context.Context, in *Change) (*accepted[api.Host], error) {
+	return s.onHost(ctx, *in, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+		return s.intents.InitializeHost(ctx, actor(ctx), host, ifMatch, false)
+	})
+}
+
+func (s *Server) refenceHost(ctx context.Context, in *Change) (*accepted[api.Host], error) {
+	return s.onHost(ctx, *in, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+		return s.intents.InitializeHost(ctx, actor(ctx), host, ifMatch, true)
+	})
+}
+
+func (s *Server) decommissionHost(ctx context.Context, in *Change) (*accepted[api.Host], error) {
+	return s.onHost(ctx, *in, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+		return s.intents.DecommissionHost(ctx, actor(ctx), host, ifMatch)
+	})
+}
+
+// atOnce carries out a change of a host that makes no job.
+func (s *Server) atOnce(ctx context.Context, in Change, do func(ctx context.Context, host uuid.UUID) error) (*versioned[api.Host], error) {
+	h, err := s.host(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	err = s.onceNothing(ctx, func(ctx context.Context) error {
+		if err := in.at(h.Version); err != nil {
+			return err
+		}
+		return do(ctx, h.ID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if h, err = s.db.Host(ctx, h.ID); err != nil {
+		return nil, err
+	}
+	return s.shownHost(ctx, h)
+}
+
+func (s *Server) drainHost(ctx context.Context, in *Change) (*versioned[api.Host], error) {
+	return s.atOnce(ctx, *in, func(ctx context.Context, host uuid.UUID) error { return s.intents.DrainHost(ctx, actor(ctx), host) })
+}
+
+func (s *Server) undrainHost(ctx context.Context, in *Change) (*versioned[api.Host], error) {
+	return s.atOnce(ctx, *in, func(ctx context.Context, host uuid.UUID) error { return s.intents.UndrainHost(ctx, actor(ctx), host) })
+}
+
+func (s *Server) declareHostLost(ctx context.Context, in *struct {
+	Change
+	Body api.DeclareLost
+},
+) (*versioned[api.Host], error) {
+	return s.atOnce(ctx, in.Change, func(ctx context.Context, host uuid.UUID) error {
+		return s.intents.DeclareHostLost(ctx, actor(ctx), host, in.Body.Confirm)
+	})
+}
+
+func (s *Server) removeHost(ctx context.Context, in *Change) (*nothing, error) {
+	h, err := s.host(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	version, err := in.version()
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.intents.RemoveHost(ctx, actor(ctx), h.ID, version)
+}
+
+// authorizedKey is the public key that belongs on every host.
+func (s *Server) authorizedKey(ctx context.Context) (string, error) {
+	k, err := s.db.OrganizationKey(ctx, domain.DefaultOrganization)
+	if errors.Is(err, domain.ErrNotFound) {
+		return "", nil
+	}
+	return k.PublicKey, err
+}
+
+func presentHost(h store.Host, authorizedKey string) api.Host {
+	out := api.Host{
+		ID: h.ID.String(), Name: h.Name, Workspace: h.WorkspaceID.String(), Address: h.Address, Port: h.Port, AdminUser: h.AdminUser,
+		Region: h.Region, Zone: h.Zone, Networks: orEmpty(h.Networks), Labels: h.Labels, Profile: h.Profile, Purpose: h.Purpose,
+		TrustOnFirstUse: h.TrustOnFirstUse, State: string(h.State), StateMeans: domain.HostLifecycle.Info(h.State).Means,
+		Health: string(h.Health), HealthMessage: h.HealthMessage, HealthAt: h.HealthAt, HostKey: h.HostKey,
+		Fingerprint: intent.Fingerprint(h.HostKey), OfferedKey: h.OfferedHostKey, OfferedPrint: intent.Fingerprint(h.OfferedHostKey),
+		AuthorizedKey: authorizedKey, FactsAt: h.FactsAt, Units: h.Units, Operations: presentOperations(intent.HostOperations(h)),
+		ActiveJob: text(h.ActiveJob), Version: h.Version, CreatedAt: h.CreatedAt, UpdatedAt: h.UpdatedAt, Conditions: []string{},
+		FenceIncarnation: h.Incarnation.String(), FenceNumber: h.FenceNumber,
+	}
+	if h.Facts != nil {
+		out.Facts, out.Conditions = presentFacts(*h.Facts), orEmpty(h.Facts.Missing())
+	}
+	if h.Layout != nil {
+		l := presentLayout(*h.Layout)
+		out.Layout = &l
+	}
+	return out
+}
+
+func presentOperations(operations []domain.Operation) []api.Operation {
+	out := make([]api.Operation, len(operations))
+	for i, o := range operations {
+		out[i] = api.Operation{Name: o.Name, Allowed: o.Allowed, Prevents: sentence(o.Prevents)}
+	}
+	return out
+}
+
+func presentFacts(f domain.Facts) *api.HostFacts {
+	out := &api.HostFacts{
+		MachineID: f.MachineID, Hostname: f.Hostname, Kernel: f.Kernel, Architecture: f.Architecture, OS: api.HostOS(f.OS),
+		CPUs: make([]api.HostCPU, len(f.CPUs)), Nodes: make([]api.HostNode, len(f.Nodes)), MemoryBytes: f.MemoryBytes,
+		Devices: make([]api.HostDevice, len(f.Devices)), VolumeGroups: make([]api.HostVG, len(f.VolumeGroups)),
+		Uplink: api.HostUplink(f.Uplink), Capabilities: api.HostCapabilities(f.Capabilities),
+	}
+	for i, c := range f.CPUs {
+		out.CPUs[i] = api.HostCPU(c)
+	}
+	for i, n := range f.Nodes {
+		out.Nodes[i] = api.HostNode(n)
+	}
+	for i, d := range f.Devices {
+		out.Devices[i] = api.HostDevice(d)
+		out.Devices[i].Signatures = orEmpty(d.Signatures)
+	}
+	for i, g := range f.VolumeGroups {
+		out.VolumeGroups[i] = api.HostVG(g)
+	}
+	return out
+}

@@ -1,0 +1,141 @@
+package httpapi
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/store"
+)
+
+func (s *Server) registerJobs() {
+	register(s, "list-jobs", s.listJobs)
+	register(s, "get-job", s.getJob)
+	register(s, "retry-job", s.retryJob)
+	register(s, "cancel-job", s.cancelJob)
+	register(s, "give-up-job", s.giveUpJob)
+}
+
+func (s *Server) job(ctx context.Context, ref string) (store.Job, error) {
+	u, ok := id(ref)
+	if !ok {
+		return store.Job{}, domain.ErrNotFound
+	}
+	j, err := s.db.Job(ctx, u)
+	if err == nil && j.WorkspaceID != workspace(ctx) {
+		err = domain.ErrNotFound
+	}
+	return j, err
+}
+
+func (s *Server) listJobs(ctx context.Context, in *struct{ api.JobFilter }) (*object[api.Page[api.Job]], error) {
+	if err := oneOf("state", in.State, append(domain.JobLifecycle.Names(), "active")); err != nil {
+		return nil, err
+	}
+	if err := oneOf("kind", in.Kind, jobKinds()); err != nil {
+		return nil, err
+	}
+	f := store.JobFilter{WorkspaceID: workspace(ctx), State: in.State, Kind: in.Kind}
+	var bad []error
+	for _, of := range []struct {
+		field, value string
+		to           **uuid.UUID
+	}{{"host", in.Host, &f.HostID}, {"unit", in.Unit, &f.UnitID}, {"allocation", in.Allocation, &f.AllocationID}} {
+		u, err := idFilter(of.field, of.value)
+		if err != nil {
+			bad = append(bad, err)
+		}
+		*of.to = u
+	}
+	if len(bad) > 0 {
+		return nil, bad[0]
+	}
+	return pageOf(listOf("list-jobs", in.PageQuery, in.State, in.Kind, in.Host, in.Unit, in.Allocation),
+		func(after *store.Position, limit int) ([]store.Job, error) {
+			f.After, f.Limit = after, limit
+			return s.db.Jobs(ctx, f)
+		},
+		func(j store.Job) store.Position { return store.Position{Time: j.CreatedAt, ID: j.ID} }, presentJob)
+}
+
+func jobKinds() []string {
+	kinds := make([]string, len(domain.JointTable))
+	for i, j := range domain.JointTable {
+		kinds[i] = string(j.Kind)
+	}
+	return kinds
+}
+
+func (s *Server) getJob(ctx context.Context, in *ByID) (*object[api.Job], error) {
+	j, err := s.job(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &object[api.Job]{Body: presentJob(j)}, nil
+}
+
+// followJob is an answer whose object is the job itself.
+type followJob struct {
+	Location string `header:"Location" doc:"URL of the job that carries it out"`
+	Body     api.Job
+}
+
+// onJob carries out a change of a job; do returns the job that carries it out.
+func (s *Server) onJob(ctx context.Context, ref string, do func(ctx context.Context, who domain.Actor, job uuid.UUID) (uuid.UUID, error)) (*followJob, error) {
+	j, err := s.job(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.onceJob(ctx, j.ID, func(ctx context.Context) (uuid.UUID, error) { return do(ctx, actor(ctx), j.ID) })
+	if err != nil {
+		return nil, err
+	}
+	if j, err = s.db.Job(ctx, j.ID); err != nil {
+		return nil, err
+	}
+	return &followJob{Location: jobURL(m.job), Body: presentJob(j)}, nil
+}
+
+func (s *Server) retryJob(ctx context.Context, in *struct {
+	ByID
+	Body *api.RetryJob
+},
+) (*followJob, error) {
+	return s.onJob(ctx, in.ID, func(ctx context.Context, who domain.Actor, job uuid.UUID) (uuid.UUID, error) {
+		return job, s.intents.RetryJob(ctx, who, job, in.Body != nil && in.Body.Playbook == "default")
+	})
+}
+
+func (s *Server) cancelJob(ctx context.Context, in *ByID) (*followJob, error) {
+	return s.onJob(ctx, in.ID, func(ctx context.Context, who domain.Actor, job uuid.UUID) (uuid.UUID, error) {
+		return job, s.intents.CancelJob(ctx, who, job)
+	})
+}
+
+func (s *Server) giveUpJob(ctx context.Context, in *ByID) (*followJob, error) {
+	return s.onJob(ctx, in.ID, s.intents.GiveUpJob)
+}
+
+func presentJob(j store.Job) api.Job {
+	joint, _ := domain.JointOf(j.Kind)
+	out := api.Job{
+		ID: j.ID.String(), Workspace: j.WorkspaceID.String(), Kind: string(j.Kind), KindMeans: joint.Means, State: string(j.State),
+		StateMeans: domain.JobLifecycle.Info(j.State).Means, HostID: text(j.HostID), Host: value(j.Host), UnitID: text(j.UnitID),
+		Unit: value(j.Unit), AllocationID: text(j.AllocationID), LoginUser: value(j.LoginUser), Steps: make([]api.JobStep, len(j.Steps)),
+		Priority: j.Priority, Attempt: j.Attempt, Failures: j.Failures, MaxAttempts: j.MaxAttempts, RunAfter: j.RunAfter,
+		DeadlineAt: j.DeadlineAt, Worker: value(j.Worker), Playbook: value(j.Playbook), Version: value(j.PlaybookVersion),
+		RequestedBy: j.RequestedBy, Outcome: j.Outcome, Operations: presentOperations(intent.JobOperations(j)),
+		CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
+	}
+	for i, st := range j.Steps {
+		out.Steps[i] = api.JobStep{Position: st.Position, Name: st.Name, State: string(st.State), Attempt: st.Attempt, StartedAt: st.StartedAt, FinishedAt: st.FinishedAt}
+	}
+	if j.Error != nil {
+		e := api.JobError(*j.Error)
+		out.Error = &e
+	}
+	return out
+}

@@ -1,0 +1,72 @@
+package httpapi
+
+import (
+	"context"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/domain"
+)
+
+func (s *Server) setLayout(ctx context.Context, in *struct {
+	Change
+	Body api.SetLayout
+},
+) (*versioned[api.Host], error) {
+	h, err := s.host(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	version, err := in.version()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.intents.SetLayout(ctx, actor(ctx), h.ID, version, layoutRequest(in.Body)); err != nil {
+		return nil, err
+	}
+	if h, err = s.db.Host(ctx, h.ID); err != nil {
+		return nil, err
+	}
+	return s.shownHost(ctx, h)
+}
+
+func (s *Server) previewLayout(ctx context.Context, in *struct {
+	ByID
+	Body api.SetLayout
+},
+) (*object[api.Layout], error) {
+	h, err := s.host(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.intents.PreviewLayout(ctx, h.ID, layoutRequest(in.Body))
+	if err != nil {
+		return nil, err
+	}
+	return &object[api.Layout]{Body: presentLayout(l)}, nil
+}
+
+func layoutRequest(r api.SetLayout) domain.LayoutRequest {
+	out := domain.LayoutRequest{
+		SystemCPUs: r.SystemCPUs, Count: r.Count, CPUsEach: r.CPUsEach, VolumeGroup: r.VolumeGroup, Devices: r.Devices,
+		SystemMemoryBytes: r.SystemMemoryBytes, DefaultVolumeBytes: r.VolumeBytes,
+	}
+	for _, u := range r.Units {
+		volume := u.VolumeBytes
+		if volume == 0 {
+			volume = r.VolumeBytes
+		}
+		out.Units = append(out.Units, domain.LayoutUnit{CPUs: u.CPUs, VolumeBytes: volume})
+	}
+	return out
+}
+
+func presentLayout(l domain.Layout) api.Layout {
+	out := api.Layout{
+		SystemCPUs: l.SystemCPUs, VolumeGroup: l.VolumeGroup, Devices: orEmpty(l.Devices), SystemMemoryBytes: l.SystemMemoryBytes,
+		Units: make([]api.LayoutUnit, len(l.Units)),
+	}
+	for i, u := range l.Units {
+		out.Units[i] = api.LayoutUnit(u)
+	}
+	return out
+}

@@ -1,0 +1,140 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/store"
+)
+
+const cursorSum = 8 // bytes of checksum before a cursor's position
+
+// list is one request for a page: what is listed and by which filters.
+type list struct {
+	query   api.PageQuery
+	binding string // what a cursor is good for
+}
+
+func listOf(route string, q api.PageQuery, filters ...string) list {
+	return list{query: q, binding: route + "\x00" + strings.Join(filters, "\x00")}
+}
+
+// after is where the page begins; nil for the first one.
+func (l list) after() (*store.Position, error) {
+	if l.query.Cursor == "" {
+		return nil, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(l.query.Cursor)
+	if err != nil || len(raw) <= cursorSum || !slices.Equal(raw[:cursorSum], l.sum(raw[cursorSum:])) {
+		return nil, badField("cursor", "is not the next_cursor of a page of this list with these filters")
+	}
+	var p store.Position
+	if err := json.Unmarshal(raw[cursorSum:], &p); err != nil {
+		return nil, badField("cursor", "is not the next_cursor of a page of this list with these filters")
+	}
+	return &p, nil
+}
+
+// sum keeps a cursor of one list from being read by another; it is no secret,
+// since a position gives away nothing that the list does not.
+func (l list) sum(position []byte) []byte {
+	h := sha256.Sum256(append([]byte(l.binding+"\x00"), position...))
+	return h[:cursorSum]
+}
+
+func (l list) cursor(p store.Position) (string, error) {
+	position, err := json.Marshal(p)
+	if err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(append(l.sum(position), position...)), nil
+}
+
+// pageOf reads one row more than the page holds, so that a page knows whether
+// it is the last.
+func pageOf[R, A any](l list, read func(after *store.Position, limit int) ([]R, error), at func(R) store.Position, present func(R) A) (*object[api.Page[A]], error) {
+	after, err := l.after()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := read(after, l.query.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	out := &object[api.Page[A]]{}
+	if len(rows) > l.query.Limit {
+		rows = rows[:l.query.Limit]
+		if out.Body.NextCursor, err = l.cursor(at(rows[len(rows)-1])); err != nil {
+			return nil, err
+		}
+	}
+	out.Body.Items = make([]A, len(rows))
+	for i, r := range rows {
+		out.Body.Items[i] = present(r)
+	}
+	return out, nil
+}
+
+// whole is a list that is never long: all of it is one page.
+func whole[R, A any](rows []R, present func(R) A) *object[api.Page[A]] {
+	out := &object[api.Page[A]]{}
+	out.Body.Items = make([]A, len(rows))
+	for i, r := range rows {
+		out.Body.Items[i] = present(r)
+	}
+	return out
+}
+
+// oneOf refuses a filter's value that no row can have.
+func oneOf(field, value string, names []string) error {
+	if value == "" || slices.Contains(names, value) {
+		return nil
+	}
+	return badField(field, "must be one of "+strings.Join(names, ", "))
+}
+
+// id reads an id; names that happen to look like one in another spelling are
+// names.
+func id(s string) (uuid.UUID, bool) {
+	u, err := uuid.Parse(s)
+	return u, err == nil && len(s) == 36
+}
+
+func idFilter(field, value string) (*uuid.UUID, error) {
+	if value == "" {
+		return nil, nil
+	}
+	u, ok := id(value)
+	if !ok {
+		return nil, badField(field, "must be an id")
+	}
+	return &u, nil
+}
+
+func text(id *uuid.UUID) string {
+	if id == nil {
+		return ""
+	}
+	return id.String()
+}
+
+func orEmpty[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+func value[T any](p *T) T {
+	if p == nil {
+		var none T
+		return none
+	}
+	return *p
+}

@@ -1,0 +1,162 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"regexp"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/playbook"
+	"kloigos/backend/internal/store"
+)
+
+func (s *Server) registerPlaybooks() {
+	register(s, "list-playbooks", s.listPlaybooks)
+	register(s, "get-playbook", s.getPlaybook)
+	register(s, "list-playbook-versions", s.listPlaybookVersions)
+	register(s, "list-playbook-files", s.listPlaybookFiles)
+	register(s, "get-playbook-file", s.getPlaybookFile)
+	register(s, "download-playbook", s.downloadPlaybook, binary)
+}
+
+// ByName is the input of an operation on one playbook.
+type ByName struct {
+	Name string `path:"name" maxLength:"63"`
+}
+
+// OneVersion is the input of an operation on one version of a playbook.
+type OneVersion struct {
+	ByName
+	Version int `path:"version" minimum:"1" maximum:"2147483647"`
+}
+
+const zstdType = "application/zstd"
+
+func binary(o *huma.Operation) {
+	o.Responses = map[string]*huma.Response{"200": {
+		Description: "the artifact: a tar, compressed with zstd",
+		Content:     map[string]*huma.MediaType{zstdType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
+	}}
+}
+
+var playbookName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
+
+func (s *Server) playbook(ctx context.Context, name string) (store.Playbook, error) {
+	if !playbookName.MatchString(name) {
+		return store.Playbook{}, domain.ErrNotFound
+	}
+	return s.db.Playbook(ctx, name)
+}
+
+func (s *Server) listPlaybooks(ctx context.Context, in *struct{ api.PageQuery }) (*object[api.Page[api.Playbook]], error) {
+	return pageOf(listOf("list-playbooks", in.PageQuery),
+		func(after *store.Position, limit int) ([]store.Playbook, error) {
+			return s.db.Playbooks(ctx, store.PlaybookFilter{After: after, Limit: limit})
+		},
+		func(p store.Playbook) store.Position { return store.Position{Text: p.Name} }, presentPlaybook)
+}
+
+func (s *Server) getPlaybook(ctx context.Context, in *ByName) (*object[api.Playbook], error) {
+	p, err := s.playbook(ctx, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &object[api.Playbook]{Body: presentPlaybook(p)}, nil
+}
+
+func (s *Server) listPlaybookVersions(ctx context.Context, in *struct {
+	ByName
+	api.PageQuery
+},
+) (*object[api.Page[api.PlaybookVersion]], error) {
+	p, err := s.playbook(ctx, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	return pageOf(listOf("list-playbook-versions", in.PageQuery, p.Name),
+		func(after *store.Position, limit int) ([]store.PlaybookVersion, error) {
+			return s.db.PlaybookVersions(ctx, store.PlaybookVersionFilter{Playbook: p.Name, After: after, Limit: limit})
+		},
+		func(v store.PlaybookVersion) store.Position { return store.Position{Number: int64(v.Version)} }, presentPlaybookVersion)
+}
+
+func (s *Server) artifact(ctx context.Context, in OneVersion) ([]byte, error) {
+	p, err := s.playbook(ctx, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.db.PlaybookVersion(ctx, p.Name, in.Version)
+	if err != nil {
+		return nil, err
+	}
+	return s.db.PlaybookContent(ctx, v.ID)
+}
+
+func (s *Server) listPlaybookFiles(ctx context.Context, in *OneVersion) (*object[api.Page[api.PlaybookFile]], error) {
+	content, err := s.artifact(ctx, *in)
+	if err != nil {
+		return nil, err
+	}
+	files, err := playbook.Files(content, playbook.DefaultLimits)
+	if err != nil {
+		return nil, fmt.Errorf("list files: %w", err)
+	}
+	return whole(files, func(f playbook.File) api.PlaybookFile { return api.PlaybookFile{Path: f.Path, SizeBytes: f.Size} }), nil
+}
+
+func (s *Server) getPlaybookFile(ctx context.Context, in *struct {
+	OneVersion
+	Path string `query:"path" required:"true" minLength:"1" maxLength:"1024" doc:"path of the file in the version"`
+},
+) (*object[api.PlaybookFile], error) {
+	content, err := s.artifact(ctx, in.OneVersion)
+	if err != nil {
+		return nil, err
+	}
+	file, err := playbook.ReadFile(content, in.Path, playbook.DefaultLimits)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, domain.ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read file: %w", err)
+	}
+	if !utf8.Valid(file) {
+		return nil, problem(http.StatusConflict, "not_text", "This file is not text; download the version to see it.")
+	}
+	return &object[api.PlaybookFile]{Body: api.PlaybookFile{Path: in.Path, SizeBytes: int64(len(file)), Content: string(file)}}, nil
+}
+
+type download struct {
+	ContentType string `header:"Content-Type"`
+	Disposition string `header:"Content-Disposition"`
+	Body        []byte
+}
+
+func (s *Server) downloadPlaybook(ctx context.Context, in *OneVersion) (*download, error) {
+	content, err := s.artifact(ctx, *in)
+	if err != nil {
+		return nil, err
+	}
+	return &download{
+		ContentType: zstdType, Body: content,
+		Disposition: fmt.Sprintf(`attachment; filename="%s-%d.tar.zst"`, in.Name, in.Version), // the name is checked: no quotes
+	}, nil
+}
+
+func presentPlaybook(p store.Playbook) api.Playbook {
+	return api.Playbook{Name: p.Name, Description: p.Description, DefaultVersion: p.DefaultVersion, Versions: p.Versions, UpdatedAt: p.UpdatedAt}
+}
+
+func presentPlaybookVersion(v store.PlaybookVersion) api.PlaybookVersion {
+	return api.PlaybookVersion{
+		ID: v.ID.String(), Playbook: v.Playbook, Version: v.Version, SHA256: v.SHA256, SizeBytes: v.SizeBytes, DecodedBytes: v.DecodedBytes,
+		Files: v.Files, Seeded: v.Seeded, Default: v.Default, CreatedBy: v.CreatedBy, CreatedAt: v.CreatedAt,
+	}
+}

@@ -1,0 +1,167 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
+	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/store"
+)
+
+const (
+	maxBody        = 1 << 20
+	maxHeader      = 16 << 10
+	readTimeout    = 15 * time.Second // for a whole request, body included
+	writeTimeout   = 30 * time.Second // a stream renews it with each write
+	idleTimeout    = 2 * time.Minute
+	requestTimeout = 30 * time.Second // for the database's part of a request
+	maxConnections = 8192
+)
+
+// Signals tells that something about a job moved in this process.
+type Signals interface {
+	Watch(job uuid.UUID) (moved <-chan struct{}, stop func())
+}
+
+// Check is one thing that must hold before a backend takes requests. Its error
+// goes to the log, never to the one who asks.
+type Check struct {
+	Name string
+	Run  func(ctx context.Context) error
+}
+
+// Config is what a Server is made of.
+type Config struct {
+	DB             *store.DB
+	Intents        *intent.Intents
+	Sessions       *intent.Sessions
+	Signals        Signals // nil: viewers poll the database only
+	Log            *slog.Logger
+	TrustedProxies []netip.Prefix // whose word on the client's address is taken
+	Version        string
+	Ready          []Check              // beside the database, which is always checked
+	Metrics        *prometheus.Registry // nil: one of its own
+}
+
+// Server is the HTTP side of one backend.
+type Server struct {
+	cfg     Config
+	db      *store.DB
+	intents *intent.Intents
+	log     *slog.Logger
+	app     *fiber.App
+	api     huma.API
+	openapi []byte
+	roles   map[string]map[string]bool // role -> permission
+	handled map[string]bool            // operation ids that have a handler
+	metrics *metrics
+	uses    uses
+	viewers chan struct{}
+
+	closing   chan struct{}
+	closeOnce sync.Once
+}
+
+// New makes the server and every route of api.Routes. It panics if a route has
+// no handler or a handler no route: that is a mistake in the program.
+func New(cfg Config) *Server {
+	if cfg.Metrics == nil {
+		cfg.Metrics = prometheus.NewRegistry()
+	}
+	s := &Server{
+		cfg: cfg, db: cfg.DB, intents: cfg.Intents, log: cfg.Log, roles: rolesOf(api.Routes), handled: map[string]bool{},
+		metrics: newMetrics(cfg.Metrics), viewers: make(chan struct{}, maxViewers), closing: make(chan struct{}),
+	}
+	s.app = fiber.New(fiber.Config{
+		AppName: "kloigos", DisableStartupMessage: true, Immutable: true, StrictRouting: true, CaseSensitive: true,
+		BodyLimit: maxBody, ReadBufferSize: maxHeader, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		Concurrency: maxConnections, ErrorHandler: s.broken,
+	})
+	s.app.Use(s.enter)
+	s.api = humafiber.NewV2(s.app, humaConfig(cfg.Version))
+	useProblems()
+	for _, register := range []func(){
+		s.registerSessions, s.registerTokens, s.registerHosts, s.registerUnits, s.registerAllocations, s.registerAddresses,
+		s.registerPlaybooks, s.registerJobs, s.registerJobLog, s.registerEvents, s.registerSystem,
+	} {
+		register()
+	}
+	for _, r := range api.Routes {
+		if !s.handled[r.ID] {
+			panic("httpapi: route " + r.ID + " has no handler")
+		}
+	}
+	s.openapi = document(s.api.OpenAPI())
+	s.registerHealth()
+	s.registerDocs()
+	// Fiber answers a method that it does not know with text, and reads the
+	// URL before any handler of ours.
+	inner := s.app.Handler()
+	s.app.Server().Handler = s.guard(inner)
+	return s
+}
+
+// OpenAPI is the OpenAPI 3.1 document, as served.
+func (s *Server) OpenAPI() []byte { return s.openapi }
+
+// Serve answers requests until Shutdown.
+func (s *Server) Serve(l net.Listener) error {
+	if err := s.app.Server().Serve(l); err != nil {
+		return fmt.Errorf("serve the API: %w", err)
+	}
+	return nil
+}
+
+// Run does what need not be done while a request waits, until ctx ends.
+func (s *Server) Run(ctx context.Context) {
+	tick := time.NewTicker(usesEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+			defer cancel()
+			s.writeUses(last)
+			return
+		case <-tick.C:
+			s.writeUses(ctx)
+		}
+	}
+}
+
+// Shutdown takes no more requests, ends streams, and waits for what is being
+// answered. From its first moment /readyz says no.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.closeOnce.Do(func() { close(s.closing) })
+	err := s.app.Server().ShutdownWithContext(ctx)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("shut the API down: %w", err)
+	}
+	return nil
+}
+
+// Drain makes /readyz say no and ends streams, so that the load balancer sends
+// new requests elsewhere, while requests are still answered.
+func (s *Server) Drain() { s.closeOnce.Do(func() { close(s.closing) }) }
+
+func (s *Server) isClosing() bool {
+	select {
+	case <-s.closing:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,356 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/httpapi"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/playbook"
+	"kloigos/backend/internal/queue"
+	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/testkit"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// backend is a real server on a real database of its own.
+type backend struct {
+	t       testing.TB
+	db      *store.DB
+	intents *intent.Intents
+	signals *queue.Signals
+	server  *httpapi.Server
+	url     string
+	token   string // of the administrator
+	account uuid.UUID
+	log     *lockedBuffer
+	cfg     httpapi.Config
+}
+
+const adminPassword = "correct horse battery staple"
+
+func setup(t testing.TB, options ...func(*httpapi.Config)) *backend {
+	t.Helper()
+	db, err := store.Open(t.Context(), testkit.MigratedURL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	b := &backend{t: t, db: db, signals: queue.NewSignals(), log: &lockedBuffer{}}
+	b.seed()
+	b.intents = intent.New(db, intent.Config{Targets: domain.TargetPolicy{AllowLoopback: true}})
+	b.cfg = httpapi.Config{
+		DB: db, Intents: b.intents, Sessions: intent.NewSessions(db), Signals: b.signals, Version: "test",
+		Log: slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, o := range options {
+		o(&b.cfg)
+	}
+	b.server, b.url = b.serve(b.cfg)
+	return b
+}
+
+// serve starts one more backend on the same database.
+func (b *backend) serve(cfg httpapi.Config) (*httpapi.Server, string) {
+	b.t.Helper()
+	server := httpapi.New(cfg)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(l) }()
+	b.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := server.Shutdown(ctx); err != nil {
+			b.t.Errorf("shutdown: %v", err)
+		}
+		if err := <-done; err != nil {
+			b.t.Errorf("serve: %v", err)
+		}
+	})
+	return server, "http://" + l.Addr().String()
+}
+
+// seed does what init does.
+func (b *backend) seed() {
+	b.t.Helper()
+	ctx := b.t.Context()
+	b.tx(func(tx *store.Tx) error {
+		if err := tx.EnsureDefaultScopes(ctx); err != nil {
+			return err
+		}
+		err := tx.InsertOrganizationKey(ctx, store.OrganizationKey{OrganizationID: domain.DefaultOrganization, PublicKey: sshKey, PrivateSealed: []byte("sealed")})
+		if err != nil {
+			return err
+		}
+		for _, j := range domain.JointTable {
+			bundle := testBundle(b.t, j.Playbook)
+			v := store.PlaybookVersion{
+				Playbook: j.Playbook, SHA256: bundle.SHA256, SizeBytes: int64(len(bundle.Content)), DecodedBytes: bundle.DecodedBytes,
+				Files: bundle.Files, Seeded: true, CreatedBy: "init",
+			}
+			if _, _, err := tx.SeedPlaybook(ctx, j.Means, v, bundle.Content); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	b.account, b.token = b.newAccount("admin", intent.RoleAdministrator)
+}
+
+// newAccount makes an account and a session of it, without a password.
+func (b *backend) newAccount(name, role string) (uuid.UUID, string) {
+	b.t.Helper()
+	ctx := b.t.Context()
+	secret := "kl_" + strings.Repeat("A", 43-len(name)) + name
+	account := uuid.New()
+	b.tx(func(tx *store.Tx) error {
+		if err := tx.InsertAccount(ctx, store.Account{ID: account, Name: name, PasswordHash: "none", Role: role}); err != nil {
+			return err
+		}
+		_, err := tx.InsertToken(ctx, store.Token{ID: uuid.New(), Kind: intent.TokenSession, AccountID: account, Name: "test", Prefix: "kl_AAAAA"},
+			intent.HashToken(secret), time.Hour)
+		return err
+	})
+	return account, secret
+}
+
+func testBundle(t testing.TB, name string) playbook.Bundle {
+	t.Helper()
+	bundle, err := playbook.Build(fstest.MapFS{
+		name + "/playbook.yml": {Data: []byte("- hosts: all\n  roles: [" + name + "]\n")},
+		name + "/bundle.yml":   {Data: []byte("roles: []\nmodules: []\n")},
+	}, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bundle
+}
+
+func (b *backend) tx(f func(tx *store.Tx) error) {
+	b.t.Helper()
+	if err := b.db.InTx(b.t.Context(), f); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+const sshKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJdD7y3aLq454yWBdwLWbieU1ebz9/cu7/QEXn9OIeZJ someone"
+
+// facts are those of a host with 8 CPUs on 2 nodes and one empty disk.
+func facts(machine string) domain.Facts {
+	f := domain.Facts{
+		MachineID: machine, Hostname: "h", Kernel: "6.1.0", Architecture: "x86_64", OS: domain.OSFacts{ID: "debian", VersionID: "12", Name: "Debian"},
+		MemoryBytes: 8 << 30,
+		Nodes:       []domain.Node{{Node: 0, CPUs: "0-3", MemoryBytes: 4 << 30}, {Node: 1, CPUs: "4-7", MemoryBytes: 4 << 30}},
+		Devices:     []domain.Device{{Path: "/dev/vdb", ByID: "/dev/disk/by-id/virtio-kloigos0", SizeBytes: 16 << 30, Discard: true}},
+		Uplink:      domain.Uplink{Interface: "ens3", Address: "10.0.2.15", Prefix: 24, Gateway: "10.0.2.2"},
+		Capabilities: domain.Capabilities{CGroup2: true, CPUSet: true, AppArmor: true, NFTables: true, LVM: true, Systemd: "252", Python: "3.11.2"},
+	}
+	for cpu := range 8 {
+		f.CPUs = append(f.CPUs, domain.CPU{CPU: cpu, Node: cpu / 4, Socket: cpu / 4, Core: cpu % 4})
+	}
+	return f
+}
+
+// probed registers a host through the API and ends its probe as a worker does.
+func (b *backend) probed(name string) api.Host {
+	b.t.Helper()
+	h := b.mustDo(http.MethodPost, "/hosts", api.RegisterHost{Name: name, Address: "127.0.0.1", HostKey: sshKey, Labels: map[string]string{"rack": "r1"}}, http.StatusAccepted)
+	host := decode[api.Host](b.t, h)
+	b.finishJob(host.ID, host.ActiveJob, func(tx *store.Tx) error {
+		machine := strings.ReplaceAll(uuid.NewString(), "-", "")
+		return tx.SetHostFacts(b.t.Context(), uuid.MustParse(host.ID), facts(machine))
+	})
+	return decode[api.Host](b.t, b.mustDo(http.MethodGet, "/hosts/"+name, nil, http.StatusOK))
+}
+
+// ready takes a host on to where its units can be allocated.
+func (b *backend) ready(name string) api.Host {
+	b.t.Helper()
+	b.probed(name)
+	b.mustDo(http.MethodPut, "/hosts/"+name+"/layout", api.SetLayout{Count: 3, CPUsEach: 2, Devices: []string{"/dev/disk/by-id/virtio-kloigos0"}}, http.StatusOK)
+	h := decode[api.Host](b.t, b.mustDo(http.MethodPost, "/hosts/"+name+"/initialize", nil, http.StatusAccepted))
+	b.finishJob(h.ID, h.ActiveJob, nil)
+	return decode[api.Host](b.t, b.mustDo(http.MethodGet, "/hosts/"+name, nil, http.StatusOK))
+}
+
+// finishJob claims a job and ends it well, as a worker does.
+func (b *backend) finishJob(about, jobID string, work func(tx *store.Tx) error) {
+	b.t.Helper()
+	ctx := b.t.Context()
+	want := uuid.MustParse(jobID)
+	worker := store.Backend{ID: uuid.New(), Name: "worker", Version: "test", Roles: "worker"}
+	b.tx(func(tx *store.Tx) error { return tx.SeenBackend(ctx, worker) })
+	b.tx(func(tx *store.Tx) error {
+		claims, err := tx.ClaimJobs(ctx, worker.ID, time.Minute, 100)
+		if err != nil {
+			return err
+		}
+		for _, c := range claims {
+			if c.ID != want {
+				continue
+			}
+			if work != nil {
+				if err := work(tx); err != nil {
+					return err
+				}
+			}
+			joint, _ := domain.JointOf(c.Kind)
+			j, err := tx.Job(ctx, c.ID)
+			if err != nil {
+				return err
+			}
+			if err := tx.Apply(ctx, joint.Success, j.Subject(), ""); err != nil {
+				return err
+			}
+			return tx.FinishJob(ctx, c.ID, c.Attempt, domain.JobSucceeded, nil, "done")
+		}
+		return fmt.Errorf("job %s of %s is not to be claimed", jobID, about)
+	})
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (a answer) problem(t testing.TB) api.Problem {
+	t.Helper()
+	if got := a.header.Get("Content-Type"); got != "application/problem+json" {
+		t.Errorf("status %d comes as %q, want application/problem+json; body %.200s", a.status, got, a.body)
+	}
+	var p api.Problem
+	if err := json.Unmarshal(a.body, &p); err != nil {
+		t.Fatalf("not a problem: %v in %.200s", err, a.body)
+	}
+	if p.Status != a.status || p.Code == "" || p.Instance == "" || p.Title == "" {
+		t.Errorf("incomplete problem with status %d: %+v", a.status, p)
+	}
+	return p
+}
+
+// do sends a request. body is marshalled, unless it is a string or bytes.
+func (b *backend) do(method, path string, body any, headers ...string) answer {
+	b.t.Helper()
+	var r io.Reader
+	switch v := body.(type) {
+	case nil:
+	case string:
+		r = strings.NewReader(v)
+	case []byte:
+		r = bytes.NewReader(v)
+	default:
+		j, err := json.Marshal(v)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		r = bytes.NewReader(j)
+	}
+	if strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") {
+		path = b.url + api.Prefix + path
+	}
+	req, err := http.NewRequestWithContext(b.t.Context(), method, path, r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+b.token)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i+1] == "" {
+			req.Header.Del(headers[i])
+			continue
+		}
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	content, err := io.ReadAll(resp.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return answer{resp.StatusCode, resp.Header, content}
+}
+
+func (b *backend) mustDo(method, path string, body any, status int, headers ...string) answer {
+	b.t.Helper()
+	a := b.do(method, path, body, headers...)
+	if a.status != status {
+		b.t.Fatalf("%s %s: %d, want %d: %s", method, path, a.status, status, a.body)
+	}
+	return a
+}
+
+func decode[T any](t testing.TB, a answer) T {
+	t.Helper()
+	var v T
+	d := json.NewDecoder(bytes.NewReader(a.body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&v); err != nil {
+		t.Fatalf("decode %.300s: %v", a.body, err)
+	}
+	return v
+}
+
+func golden(t testing.TB, name string, got []byte) {
+	t.Helper()
+	path := "testdata/" + name
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(want, got) {
+		t.Errorf("%s differs from what the program makes; look at the difference and run the test with -update\n%s", path, firstDifference(want, got))
+	}
+}
+
+func firstDifference(want, got []byte) string {
+	a, b := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("line %d:\n- %s\n+ %s", i+1, a[i], b[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, want %d", len(b), len(a))
+}
+
+func trusted(prefixes ...string) func(*httpapi.Config) {
+	return func(c *httpapi.Config) {
+		for _, p := range prefixes {
+			c.TrustedProxies = append(c.TrustedProxies, netip.MustParsePrefix(p))
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/store"
+)
+
+func (s *Server) registerTokens() {
+	register(s, "list-tokens", s.listTokens)
+	register(s, "create-token", s.createToken, created)
+	register(s, "delete-token", s.deleteToken)
+}
+
+func (s *Server) listTokens(ctx context.Context, in *struct{ api.PageQuery }) (*object[api.Page[api.Token]], error) {
+	account := requestOf(ctx).bearer.AccountID
+	return pageOf(listOf("list-tokens", in.PageQuery, account.String()),
+		func(after *store.Position, limit int) ([]store.Token, error) {
+			return s.db.Tokens(ctx, store.TokenFilter{AccountID: account, After: after, Limit: limit})
+		},
+		func(t store.Token) store.Position { return store.Position{Text: t.Kind, ID: t.ID} }, presentToken)
+}
+
+func (s *Server) createToken(ctx context.Context, in *struct{ Body api.CreateToken }) (*object[api.Token], error) {
+	var token api.Token
+	m, err := s.once(ctx, func(ctx context.Context) (made, error) {
+		t, err := s.intents.CreateToken(ctx, actor(ctx), in.Body.Name, time.Duration(in.Body.Days)*24*time.Hour)
+		token = presentToken(t.Token)
+		token.Token = t.Secret
+		return made{object: t.ID}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if m.repeated {
+		return nil, problem(http.StatusConflict, "secret_shown_once",
+			"The token "+m.object.String()+" was made by an earlier request with this Idempotency-Key; its secret was shown then and is stored nowhere.")
+	}
+	return &object[api.Token]{Body: token}, nil
+}
+
+func (s *Server) deleteToken(ctx context.Context, in *ByID) (*nothing, error) {
+	u, ok := id(in.ID)
+	if !ok {
+		return nil, domain.ErrNotFound
+	}
+	return nil, s.intents.DeleteToken(ctx, actor(ctx), u)
+}
+
+func presentToken(t store.Token) api.Token {
+	return api.Token{
+		ID: t.ID.String(), Kind: t.Kind, Name: t.Name, Prefix: t.Prefix, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, LastUsedAt: t.LastUsedAt,
+	}
+}

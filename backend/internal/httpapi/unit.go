@@ -1,0 +1,100 @@
+package httpapi
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/store"
+)
+
+func (s *Server) registerUnits() {
+	register(s, "list-compute-units", s.listUnits)
+	register(s, "get-compute-unit", s.getUnit)
+	register(s, "close-compute-unit", s.closeUnit)
+	register(s, "open-compute-unit", s.openUnit)
+}
+
+func (s *Server) unit(ctx context.Context, ref string) (store.Unit, error) {
+	u, err := s.unitRow(ctx, ref)
+	if err == nil && u.WorkspaceID != workspace(ctx) {
+		err = domain.ErrNotFound
+	}
+	return u, err
+}
+
+func (s *Server) unitRow(ctx context.Context, ref string) (store.Unit, error) {
+	if u, ok := id(ref); ok {
+		return s.db.Unit(ctx, u)
+	}
+	if domain.CheckPlace(ref) != nil { // a host's name and -cuNN: no other characters
+		return store.Unit{}, domain.ErrNotFound
+	}
+	return s.db.UnitByName(ctx, ref)
+}
+
+func (s *Server) listUnits(ctx context.Context, in *struct{ api.UnitFilter }) (*object[api.Page[api.ComputeUnit]], error) {
+	if err := oneOf("state", in.State, domain.UnitLifecycle.Names()); err != nil {
+		return nil, err
+	}
+	host, err := s.hostFilter(ctx, in.Host)
+	if err != nil {
+		return nil, err
+	}
+	return pageOf(listOf("list-compute-units", in.PageQuery, in.State, in.Host, in.Region, in.Zone, strconv.Itoa(in.MinCPUs)),
+		func(after *store.Position, limit int) ([]store.Unit, error) {
+			return s.db.Units(ctx, store.UnitFilter{
+				WorkspaceID: workspace(ctx), State: in.State, Region: in.Region, Zone: in.Zone, HostID: host, MinCPUs: in.MinCPUs, After: after, Limit: limit,
+			})
+		},
+		func(u store.Unit) store.Position { return store.Position{Text: u.Name, ID: u.ID} }, presentUnit)
+}
+
+func (s *Server) getUnit(ctx context.Context, in *ByID) (*versioned[api.ComputeUnit], error) {
+	u, err := s.unit(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &versioned[api.ComputeUnit]{ETag: etag(u.Version), Body: presentUnit(u)}, nil
+}
+
+func (s *Server) changeUnit(ctx context.Context, in Change, do func(ctx context.Context, unit uuid.UUID, ifMatch int64) error) (*versioned[api.ComputeUnit], error) {
+	u, err := s.unit(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	version, err := in.version()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.onceNothing(ctx, func(ctx context.Context) error { return do(ctx, u.ID, version) }); err != nil {
+		return nil, err
+	}
+	return s.getUnit(ctx, &ByID{ID: u.ID.String()})
+}
+
+func (s *Server) closeUnit(ctx context.Context, in *Change) (*versioned[api.ComputeUnit], error) {
+	return s.changeUnit(ctx, *in, func(ctx context.Context, unit uuid.UUID, ifMatch int64) error {
+		return s.intents.CloseUnit(ctx, actor(ctx), unit, ifMatch)
+	})
+}
+
+func (s *Server) openUnit(ctx context.Context, in *Change) (*versioned[api.ComputeUnit], error) {
+	return s.changeUnit(ctx, *in, func(ctx context.Context, unit uuid.UUID, ifMatch int64) error {
+		return s.intents.OpenUnit(ctx, actor(ctx), unit, ifMatch)
+	})
+}
+
+func presentUnit(u store.Unit) api.ComputeUnit {
+	return api.ComputeUnit{
+		ID: u.ID.String(), Name: u.Name, Workspace: u.WorkspaceID.String(), HostID: u.HostID.String(), Host: u.Host, Region: u.Region,
+		Zone: u.Zone, HostLabels: u.HostLabels, HostState: string(u.HostState), Ordinal: u.Ordinal, State: string(u.State),
+		StateMeans: domain.UnitLifecycle.Info(u.State).Means, StateMessage: u.StateMessage, CPUs: u.CPUs, CPUCount: u.CPUCount,
+		MemoryNodes: u.MemoryNodes, MemoryMaxBytes: u.MemoryMaxBytes, MemoryHighBytes: u.MemoryHighBytes, VolumeBytes: u.VolumeBytes,
+		TasksMax: u.TasksMax, Mount: domain.MountPoint(u.Host, u.Ordinal), AllocationID: text(u.AllocationID), LoginUser: value(u.LoginUser),
+		Wipe: u.Wipe, WipedAt: u.WipedAt, Version: u.Version, CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt,
+	}
+}
