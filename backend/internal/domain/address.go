@@ -27,9 +27,9 @@ var AddressLifecycle = Lifecycle[AddressState]{
 	Noun: "address", Initial: AddressFree,
 	States: []StateInfo[AddressState]{
 		{State: AddressFree, Means: "can be given to an allocation"},
-		{State: AddressReserved, Means: "promised to an allocation that is being set up, or whose setup failed", Deadline: hourForAUnit},
+		{State: AddressReserved, Means: "promised to an allocation that is being set up, or whose setup failed"},
 		{State: AddressAllocated, Means: "carried by an allocation"},
-		{State: AddressReleasing, Means: "being taken off its host", Deadline: hourForAUnit},
+		{State: AddressReleasing, Means: "being taken off its host, or that failed"},
 		{State: AddressQuarantined, Means: "its host was declared lost and may still answer; release it by hand once that is ruled out"},
 		{State: AddressUnavailable, Means: "closed by an operator"},
 	},

@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"crypto/rsa"
 	"fmt"
 	"regexp"
 	"slices"
@@ -75,6 +76,9 @@ func CheckLoginUser(s string) error {
 	return nil
 }
 
+// maxRSABits is the longest RSA key that OpenSSH takes (SSHBUF_MAX_BIGNUM).
+const maxRSABits = 16384
+
 // MaxSSHKeys is how many keys one allocation may carry.
 const MaxSSHKeys = 64
 
@@ -121,15 +125,16 @@ func checkKeyType(key ssh.PublicKey) error {
 		ssh.KeyAlgoSKED25519, ssh.KeyAlgoSKECDSA256:
 		return nil
 	case ssh.KeyAlgoRSA:
-		var w struct {
-			Name string
-			E, N []byte
-		}
-		if err := ssh.Unmarshal(key.Marshal(), &w); err != nil {
+		crypto, ok := key.(ssh.CryptoPublicKey)
+		if !ok {
 			return fmt.Errorf("is not an RSA key")
 		}
-		if bits := (len(w.N) - 1) * 8; bits < 2048-8 {
-			return fmt.Errorf("is an RSA key of about %d bits; at least 2048 are needed", bits)
+		public, ok := crypto.CryptoPublicKey().(*rsa.PublicKey)
+		if !ok {
+			return fmt.Errorf("is not an RSA key")
+		}
+		if bits := public.N.BitLen(); bits < 2048 || bits > maxRSABits {
+			return fmt.Errorf("is an RSA key of %d bits; 2048 to %d are accepted", bits, maxRSABits)
 		}
 		return nil
 	default:

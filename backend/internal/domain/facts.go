@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -14,6 +15,24 @@ var (
 	ifaceName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:@-]{0,14}$`)
 	vgName     = regexp.MustCompile(`^[a-zA-Z0-9+_.][a-zA-Z0-9+_.-]{0,126}$`)
 )
+
+// maxBytes bounds every size that a host tells: a pebibyte. All the devices
+// that a host may name together, and a node's memory times its CPUs, then still
+// fit into 63 bits.
+const maxBytes = 1 << 50
+
+// CheckVolumeGroup tells whether a volume group can be called so.
+func CheckVolumeGroup(s string) error {
+	if !vgName.MatchString(s) || s == "." || s == ".." {
+		return fmt.Errorf("must be 1 to 127 letters, digits, dots, plus signs, underscores and hyphens, and not begin with a hyphen")
+	}
+	return nil
+}
+
+func isIPv4(s string) bool {
+	a, err := netip.ParseAddr(s)
+	return err == nil && a.Is4()
+}
 
 // Clean checks what a host told of itself, which may be a lie, and drops what
 // is not needed and not well formed. What is left is safe to compute with and
@@ -26,18 +45,16 @@ func (f *Facts) Clean() error {
 		return fmt.Errorf("it names %d CPUs", len(f.CPUs))
 	case len(f.Nodes) == 0 || len(f.Nodes) > 1024:
 		return fmt.Errorf("it names %d NUMA nodes", len(f.Nodes))
-	case f.MemoryBytes <= 0 || f.MemoryBytes > 1<<50:
+	case f.MemoryBytes <= 0 || f.MemoryBytes >= maxBytes:
 		return fmt.Errorf("its memory is %d bytes", f.MemoryBytes)
 	}
 	if err := f.checkTopology(); err != nil {
 		return err
 	}
-	if f.Uplink.Interface != "" {
-		_, addressErr := netip.ParseAddr(f.Uplink.Address)
-		_, gatewayErr := netip.ParseAddr(f.Uplink.Gateway)
-		if !ifaceName.MatchString(f.Uplink.Interface) || addressErr != nil || gatewayErr != nil || f.Uplink.Prefix < 0 || f.Uplink.Prefix > 32 {
-			return fmt.Errorf("its uplink is not well formed")
-		}
+	if f.Uplink.Interface == "" {
+		f.Uplink = Uplink{}
+	} else if !ifaceName.MatchString(f.Uplink.Interface) || !isIPv4(f.Uplink.Address) || !isIPv4(f.Uplink.Gateway) || f.Uplink.Prefix < 0 || f.Uplink.Prefix > 32 {
+		return fmt.Errorf("its uplink is not well formed")
 	}
 	f.cleanStorage()
 	for _, s := range []*string{&f.Hostname, &f.Kernel, &f.Architecture, &f.OS.ID, &f.OS.VersionID, &f.OS.Name, &f.Capabilities.Systemd, &f.Capabilities.Python, &f.Incarnation} {
@@ -48,11 +65,12 @@ func (f *Facts) Clean() error {
 
 func (f *Facts) checkTopology() error {
 	nodes := map[int]bool{}
-	for _, n := range f.Nodes {
-		if n.Node < 0 || n.Node > MaxCPU || nodes[n.Node] || n.MemoryBytes < 0 || n.MemoryBytes > 1<<50 {
+	for i, n := range f.Nodes {
+		if n.Node < 0 || n.Node > MaxCPU || nodes[n.Node] || n.MemoryBytes < 0 || n.MemoryBytes >= maxBytes {
 			return fmt.Errorf("NUMA node %d is named twice or has no sensible memory", n.Node)
 		}
 		nodes[n.Node] = true
+		f.Nodes[i].CPUs = plain(n.CPUs, 4096)
 	}
 	cpus := map[int]bool{}
 	for _, c := range f.CPUs {
@@ -75,22 +93,23 @@ func (f *Facts) cleanStorage() {
 		for _, s := range d.Signatures[:min(len(d.Signatures), 64)] {
 			signatures = append(signatures, plain(s, 64))
 		}
-		d.Signatures, d.SizeBytes = signatures, max(d.SizeBytes, 0)
+		d.Signatures, d.SizeBytes = signatures, min(max(d.SizeBytes, 0), maxBytes)
 		devices = append(devices, d)
 	}
 	groups := []VolumeGroup{}
 	for _, g := range f.VolumeGroups[:min(len(f.VolumeGroups), 1024)] {
-		if vgName.MatchString(g.Name) && g.FreeBytes >= 0 && g.SizeBytes >= g.FreeBytes {
+		if CheckVolumeGroup(g.Name) == nil && g.FreeBytes >= 0 && g.SizeBytes >= g.FreeBytes && g.SizeBytes <= maxBytes {
 			groups = append(groups, g)
 		}
 	}
 	f.Devices, f.VolumeGroups = devices, groups
 }
 
-// plain keeps up to limit bytes of printable text.
+// plain keeps up to limit bytes of printable text: no control characters, and
+// none that make what is shown differ from what is there.
 func plain(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0x7f || r == utf8.RuneError || (r >= 0x80 && r < 0xa0) || (r >= 0x202a && r <= 0x202e) || (r >= 0x2066 && r <= 0x2069) {
+		if r < 0x20 || r == 0x7f || r == utf8.RuneError || (r >= 0x80 && r < 0xa0) || unicode.Is(unicode.Cf, r) || r == 0x2028 || r == 0x2029 {
 			return -1
 		}
 		return r

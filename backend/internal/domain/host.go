@@ -82,6 +82,18 @@ var HostLifecycle = Lifecycle[HostState]{
 		{HostInitFailed, ProbeRequested, HostInitFailed},
 		{HostInitFailed, ProbeSucceeded, HostInitFailed},
 		{HostInitFailed, ProbeFailed, HostInitFailed},
+		// Also after a failed decommission: a changed host key is offered, and
+		// confirmed, by way of a probe.
+		{HostDecommissionFailed, ProbeRequested, HostDecommissionFailed},
+		{HostDecommissionFailed, ProbeSucceeded, HostDecommissionFailed},
+		{HostDecommissionFailed, ProbeFailed, HostDecommissionFailed},
+		// It takes no lock, so it may end when another job has begun.
+		{HostInitializing, ProbeSucceeded, HostInitializing},
+		{HostInitializing, ProbeFailed, HostInitializing},
+		{HostDecommissioning, ProbeSucceeded, HostDecommissioning},
+		{HostDecommissioning, ProbeFailed, HostDecommissioning},
+		{HostDecommissioned, ProbeSucceeded, HostDecommissioned},
+		{HostDecommissioned, ProbeFailed, HostDecommissioned},
 
 		{HostProbed, InitializeRequested, HostInitializing},
 		{HostInitFailed, InitializeRequested, HostInitializing},
@@ -297,8 +309,16 @@ var neverTargets = []netip.Prefix{
 	netip.MustParsePrefix("224.0.0.0/3"), // multicast, reserved, broadcast
 	netip.MustParsePrefix("ff00::/8"),
 	netip.MustParsePrefix("::/128"),
+	// What carries an IPv4 address inside, and would lead to it unchecked.
+	netip.MustParsePrefix("64:ff9b::/96"),
+	netip.MustParsePrefix("64:ff9b:1::/48"),
+	netip.MustParsePrefix("2002::/16"),
+	netip.MustParsePrefix("2001::/32"),
 	netip.MustParsePrefix("100.100.100.200/32"), // a cloud's metadata service
 }
+
+// IPv4-compatible IPv6 addresses, ::a.b.c.d; ::1 is among them.
+var compatible = netip.MustParsePrefix("::/96")
 
 // CheckHostAddress tells whether a host may be reached at this address: an IP
 // address or a DNS name. What a name resolves to is checked with CheckTarget
@@ -326,11 +346,22 @@ func CheckTarget(addr netip.Addr, p TargetPolicy) error {
 		return fmt.Errorf("is a loopback address, which the configuration does not allow")
 	}
 	deny := func(n netip.Prefix) bool { return n.Contains(addr) }
-	if slices.ContainsFunc(neverTargets, deny) {
+	if slices.ContainsFunc(neverTargets, deny) || compatible.Contains(addr) && !addr.IsLoopback() {
 		return fmt.Errorf("is link-local, multicast, reserved or a metadata address")
 	}
 	if slices.ContainsFunc(p.Denied, deny) {
 		return fmt.Errorf("is in a network that the configuration denies")
+	}
+	return nil
+}
+
+// Types of host keys that a host may prove itself by: no DSA, no certificates.
+var hostKeyTypes = []string{"ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa"}
+
+// CheckHostKeyType tells whether a host may prove itself by a key of this type.
+func CheckHostKeyType(s string) error {
+	if !slices.Contains(hostKeyTypes, s) {
+		return fmt.Errorf("is of type %q; a host is known by one of %s", s, strings.Join(hostKeyTypes, ", "))
 	}
 	return nil
 }

@@ -1,8 +1,10 @@
 package domain
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 )
 
@@ -19,6 +21,8 @@ const (
 	// MinVolume is the smallest volume that an ext4 file system with a
 	// journal and a home is useful on.
 	MinVolume = 64 << 20
+	// MinMemory is the least memory that a person can log in to.
+	MinMemory = 64 << 20
 )
 
 // LayoutRequest asks for a cut of a host: either Units, or Count units of
@@ -77,6 +81,7 @@ func PlanLayout(f Facts, r LayoutRequest) (Layout, error) {
 	if out.VolumeGroup == "" {
 		out.VolumeGroup = DefaultVolumeGroup
 	}
+	bad.Check("volume_group", CheckVolumeGroup(out.VolumeGroup))
 	system := p.systemCPUs(r, &bad)
 	out.SystemCPUs = system.String()
 	sets, volumes := p.unitCPUs(r, system, &bad)
@@ -96,16 +101,24 @@ type planner struct {
 }
 
 func (p *planner) take(field, who string, set CPUSet, bad *Invalid) {
+	var offline CPUSet
+	taken := map[string]CPUSet{}
 	for _, c := range set {
-		if _, ok := p.online[c]; !ok {
-			bad.Add(field, "CPU %d is not online on this host", c)
-			continue
+		by, owned := p.owner[c]
+		switch _, online := p.online[c]; {
+		case !online:
+			offline = append(offline, c)
+		case owned:
+			taken[by] = append(taken[by], c)
+		default:
+			p.owner[c] = who
 		}
-		if by, taken := p.owner[c]; taken {
-			bad.Add(field, "CPU %d already belongs to %s", c, by)
-			continue
-		}
-		p.owner[c] = who
+	}
+	if len(offline) > 0 {
+		bad.Add(field, "CPUs %s are not online on this host", offline)
+	}
+	for _, by := range slices.Sorted(maps.Keys(taken)) {
+		bad.Add(field, "CPUs %s already belong to %s", taken[by], by)
 	}
 }
 
@@ -156,6 +169,10 @@ func (p *planner) unitCPUs(r LayoutRequest, system CPUSet, bad *Invalid) (sets [
 		if r.Count != 0 || r.CPUsEach != 0 {
 			bad.Add("units", "give either units or count with cpus_each, not both")
 		}
+		if len(r.Units) > len(p.online) {
+			bad.Add("units", "%d units on a host of %d CPUs", len(r.Units), len(p.online))
+			return nil, nil
+		}
 		for i, u := range r.Units {
 			field := fmt.Sprintf("units[%d].cpus", i)
 			set, err := ParseCPUSet(u.CPUs)
@@ -195,13 +212,7 @@ func (p *planner) alongNodes(count, each int) []CPUSet {
 	var rest []CPU
 	for _, n := range nodes {
 		slices.SortFunc(free[n], func(a, b CPU) int {
-			if d := a.Socket - b.Socket; d != 0 {
-				return d
-			}
-			if d := a.Core - b.Core; d != 0 {
-				return d
-			}
-			return a.CPU - b.CPU
+			return cmp.Or(cmp.Compare(a.Socket, b.Socket), cmp.Compare(a.Core, b.Core), cmp.Compare(a.CPU, b.CPU))
 		})
 		for len(free[n]) >= each && len(sets) < count {
 			sets = append(sets, numbers(free[n][:each]))
@@ -226,13 +237,23 @@ func numbers(cpus []CPU) CPUSet {
 }
 
 func (p *planner) systemMemory(r LayoutRequest, bad *Invalid) int64 {
-	if r.SystemMemoryBytes == 0 {
-		return DefaultSystemMemory(p.facts.MemoryBytes)
+	total := p.nodesMemory()
+	reserve := r.SystemMemoryBytes
+	if reserve == 0 {
+		reserve = DefaultSystemMemory(total)
 	}
-	if r.SystemMemoryBytes < 256<<20 || r.SystemMemoryBytes >= p.facts.MemoryBytes {
-		bad.Add("system_memory_bytes", "must be at least 256 MiB and less than the host's %d bytes", p.facts.MemoryBytes)
+	if reserve < 256<<20 || reserve >= total {
+		bad.Add("system_memory_bytes", "must be at least 256 MiB and less than the host's %d bytes", total)
 	}
-	return r.SystemMemoryBytes
+	return reserve
+}
+
+func (p *planner) nodesMemory() int64 {
+	var all int64
+	for _, n := range p.facts.Nodes {
+		all += n.MemoryBytes
+	}
+	return all
 }
 
 // volumeSpace is what units can share: the free space of the volume group that
@@ -257,6 +278,8 @@ func (p *planner) volumeSpace(l Layout, bad *Invalid) int64 {
 			bad.Add(field, "%q is read-only", name)
 		case p.facts.Devices[at].Mounted || p.facts.Devices[at].Partitions > 0 || len(p.facts.Devices[at].Signatures) > 0:
 			bad.Add(field, "%q is not empty: it has %s. A disk with a signature is never taken; wipe it on the host if nothing on it is needed", name, contents(p.facts.Devices[at]))
+		case p.facts.Devices[at].SizeBytes < deviceOverhead+MinVolume:
+			bad.Add(field, "%q is too small: it has %d bytes", name, p.facts.Devices[at].SizeBytes)
 		default:
 			space += (p.facts.Devices[at].SizeBytes - deviceOverhead) / extent * extent
 		}
@@ -303,15 +326,18 @@ func (p *planner) shares(sets []CPUSet, volumes []int64, system CPUSet, reserve,
 			u.MemoryMaxBytes += p.nodeMemory(n, reserve) * cpus / allocatable[n]
 		}
 		u.MemoryMaxBytes &^= 4095 // whole pages, as the kernel rounds
+		if u.MemoryMaxBytes < MinMemory {
+			bad.Add(fmt.Sprintf("units[%d]", i), "its CPUs' share of memory on NUMA nodes %s is %d bytes; at least %d are needed", u.MemoryNodes, u.MemoryMaxBytes, int64(MinMemory))
+		}
 		u.MemoryHighBytes = u.MemoryMaxBytes / 100 * 95 &^ 4095
 		if u.VolumeBytes == 0 {
 			u.VolumeBytes = space / total * int64(len(set))
 		}
 		u.VolumeBytes = u.VolumeBytes / extent * extent
 		if u.VolumeBytes < MinVolume {
-			bad.Add(fmt.Sprintf("units[%d].volume_bytes", i), "%d bytes are too few for a volume; at least %d are needed", u.VolumeBytes, MinVolume)
+			bad.Add(fmt.Sprintf("units[%d].volume_bytes", i), "%d bytes are too few for a volume; at least %d are needed", u.VolumeBytes, int64(MinVolume))
 		}
-		promised += u.VolumeBytes
+		promised += min(u.VolumeBytes, math.MaxInt64-promised)
 		units = append(units, u)
 	}
 	if promised > space {
@@ -323,15 +349,41 @@ func (p *planner) shares(sets []CPUSet, volumes []int64, system CPUSet, reserve,
 // nodeMemory is what a node can give to units: the system's reserve is taken
 // from each node by its part of all memory.
 func (p *planner) nodeMemory(node int, reserve int64) int64 {
-	var all, here int64
-	for _, n := range p.facts.Nodes {
-		all += n.MemoryBytes
-		if n.Node == node {
-			here = n.MemoryBytes
-		}
-	}
-	if all == 0 {
+	all := p.nodesMemory()
+	at := slices.IndexFunc(p.facts.Nodes, func(n Node) bool { return n.Node == node })
+	if at < 0 || all == 0 {
 		return 0
 	}
-	return here - int64(float64(reserve)*float64(here)/float64(all))
+	here := p.facts.Nodes[at].MemoryBytes
+	return max(here-int64(math.Ceil(float64(reserve)*(float64(here)/float64(all)))), 0)
+}
+
+// Fits tells what of a layout can't be any more on a host with these facts: it
+// was planned against older ones.
+func (l Layout) Fits(f Facts) error {
+	online := map[int]bool{}
+	for _, c := range f.CPUs {
+		online[c.CPU] = true
+	}
+	cut := append([]string{l.SystemCPUs}, cpusOf(l.Units)...)
+	for _, text := range cut {
+		set, err := ParseCPUSet(text)
+		if err != nil {
+			return err
+		}
+		for _, c := range set {
+			if !online[c] {
+				return fmt.Errorf("CPU %d of the layout is no longer online", c)
+			}
+		}
+	}
+	return nil
+}
+
+func cpusOf(units []UnitLayout) []string {
+	all := make([]string, len(units))
+	for i, u := range units {
+		all[i] = u.CPUs
+	}
+	return all
 }

@@ -14,7 +14,8 @@ type StateInfo[S ~string] struct {
 	State S
 	Means string // shown where a person meets the state
 	// Deadline is how long an object may stay in a state that is in flight;
-	// zero for states in which it may rest.
+	// zero for states in which it may rest, also where it rests only while
+	// something else that it belongs to is failed.
 	Deadline time.Duration
 	Failed   bool // a person has to act
 	Final    bool // nothing leaves it

@@ -47,7 +47,7 @@ const hourForAUnit = time.Hour
 var UnitLifecycle = Lifecycle[UnitState]{
 	Noun: "unit", Initial: UnitPreparing,
 	States: []StateInfo[UnitState]{
-		{State: UnitPreparing, Means: "planned by the layout; made when its host is initialized", Deadline: minutesForInitialize},
+		{State: UnitPreparing, Means: "planned by the layout; made when its host is initialized"},
 		{State: UnitPreparationFailed, Means: "its volume could not be made; initialize the host again", Failed: true},
 		{State: UnitFree, Means: "clean and ready to be allocated"},
 		{State: UnitAllocating, Means: "being set up for its tenant", Deadline: hourForAUnit},

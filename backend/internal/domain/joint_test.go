@@ -1,0 +1,357 @@
+package domain_test
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"kloigos/backend/internal/domain"
+)
+
+func TestJointTableNamesWhatIsThere(t *testing.T) {
+	t.Parallel()
+	kinds := map[domain.JobKind]bool{}
+	for _, j := range domain.JointTable {
+		if kinds[j.Kind] || j.Means == "" || j.Playbook == "" || len(j.Steps) == 0 {
+			t.Errorf("row %s is there twice or says too little", j.Kind)
+		}
+		kinds[j.Kind] = true
+	}
+	byNoun := map[string]life{}
+	for _, l := range lives() {
+		byNoun[l.noun] = l
+	}
+	for _, j := range domain.JointTable {
+		if j.GiveUp != "" && !kinds[j.GiveUp] {
+			t.Errorf("%s: give-up %q is no kind", j.Kind, j.GiveUp)
+		}
+		for moment, e := range map[string]domain.Effect{"start": j.Start, "success": j.Success, "failure": j.Failure, "waits": j.Waits} {
+			for noun, on := range map[string]domain.Event{"host": e.Host, "unit": e.Unit, "allocation": e.Allocation, "address": e.Address} {
+				if on != "" && !slices.ContainsFunc(byNoun[noun].moves, func(m domain.Transition[string]) bool { return m.On == on }) {
+					t.Errorf("%s: no %s ever takes %s %q", j.Kind, noun, moment, on)
+				}
+			}
+		}
+		if got, ok := domain.JointOf(j.Kind); !ok || got.Kind != j.Kind {
+			t.Errorf("JointOf(%s) is %v, %v", j.Kind, got.Kind, ok)
+		}
+	}
+	if _, ok := domain.JointOf("dance"); ok {
+		t.Error("a kind that is not in the table was found")
+	}
+}
+
+// TestEndsFollowFromStarts: whatever state an object is in when a job is asked
+// for, the state that follows takes each of the job's ends.
+func TestEndsFollowFromStarts(t *testing.T) {
+	t.Parallel()
+	byNoun := map[string]life{}
+	for _, l := range lives() {
+		byNoun[l.noun] = l
+	}
+	rows := 0
+	for _, j := range domain.JointTable {
+		for _, of := range []struct {
+			noun                           string
+			start, success, failure, waits domain.Event
+		}{
+			{"host", j.Start.Host, j.Success.Host, j.Failure.Host, j.Waits.Host},
+			{"unit", j.Start.Unit, j.Success.Unit, j.Failure.Unit, j.Waits.Unit},
+			{"allocation", j.Start.Allocation, j.Success.Allocation, j.Failure.Allocation, j.Waits.Allocation},
+			{"address", j.Start.Address, j.Success.Address, j.Failure.Address, j.Waits.Address},
+		} {
+			l := byNoun[of.noun]
+			for _, s := range l.states {
+				during := l.next(s.State, of.start)
+				if of.start == "" || during == "" {
+					continue
+				}
+				rows++
+				for _, end := range []domain.Event{of.success, of.failure} {
+					if l.next(during, end) == "" {
+						t.Errorf("%s: a %s that was %s is %s, which does not take %q", j.Kind, of.noun, s.State, during, end)
+					}
+				}
+				// A host whose key is known never waits for one.
+				if of.waits != "" && !keyKnown(s.State) && l.next(during, of.waits) == "" {
+					t.Errorf("%s: a %s that was %s can't wait", j.Kind, of.noun, s.State)
+				}
+			}
+			if (of.start == "") != (of.success == "") || (of.start == "") != (of.failure == "") {
+				t.Errorf("%s: %s is moved by some of the moments only", j.Kind, of.noun)
+			}
+		}
+	}
+	if rows < 20 {
+		t.Errorf("only %d combinations were looked at", rows)
+	}
+}
+
+// keyKnown are the states for which the schema demands a host key.
+func keyKnown(state string) bool {
+	return !slices.Contains([]string{"registered", "probing", "awaiting_host_key", "lost"}, state)
+}
+
+// world is one host with one unit, one address, and at most one allocation,
+// and the jobs that have not ended. Its moves are all that intents and workers
+// can do, so that a search through it meets every combination.
+type world struct {
+	host, unit, alloc, addr string // "" while there is none
+	key                     bool   // the host's key is known
+	jobs                    string // kinds, sorted, comma-separated
+	failed                  string // kinds that failed and can be retried
+}
+
+func (w world) String() string {
+	return fmt.Sprintf("host %s, unit %s, allocation %s, address %s, jobs [%s]", w.host, w.unit, w.alloc, w.addr, w.jobs)
+}
+
+func list(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, ",")
+}
+
+func with(set string, kind domain.JobKind) string {
+	all := append(list(set), string(kind))
+	sort.Strings(all)
+	return strings.Join(all, ",")
+}
+
+func without(set string, kind domain.JobKind) string {
+	all := list(set)
+	if i := slices.Index(all, string(kind)); i >= 0 {
+		all = slices.Delete(all, i, i+1)
+	}
+	return strings.Join(all, ",")
+}
+
+type explorer struct{ host, unit, alloc, addr life }
+
+// apply is what the store does with an effect; "" if something does not take it.
+func (x explorer) apply(w world, e domain.Effect, wholeHost bool) (world, string) {
+	if e.Host != "" {
+		to := x.host.next(w.host, e.Host)
+		if to == "" {
+			return w, fmt.Sprintf("host %s does not take %s", w.host, e.Host)
+		}
+		w.host = to
+	}
+	if e.Unit != "" {
+		to := x.unit.next(w.unit, e.Unit)
+		switch {
+		case to != "":
+			w.unit = to
+		case !wholeHost:
+			return w, fmt.Sprintf("unit %s does not take %s", w.unit, e.Unit)
+		case e.Unit == domain.RemoveRequested && w.unit != "" && w.unit != "removed":
+			return w, "unit in use"
+		}
+	}
+	if e.Allocation != "" {
+		to := x.alloc.next(w.alloc, e.Allocation)
+		if to == "" {
+			return w, fmt.Sprintf("allocation %s does not take %s", w.alloc, e.Allocation)
+		}
+		w.alloc = to
+	}
+	if e.Address != "" {
+		to := x.addr.next(w.addr, e.Address)
+		if to == "" {
+			return w, fmt.Sprintf("address %s does not take %s", w.addr, e.Address)
+		}
+		w.addr = to
+	}
+	return w, ""
+}
+
+func ended(alloc string) bool { return alloc == "" || alloc == "deallocated" || alloc == "lost" }
+
+type move struct {
+	name string
+	to   world
+}
+
+// moves returns all that can happen, and what of it is undefined.
+func (x explorer) moves(w world) (moves []move, holes []string) {
+	add := func(name string, to world) { moves = append(moves, move{name, to}) }
+	active := list(w.jobs)
+	for _, j := range domain.JointTable {
+		wholeHost := j.Start.Host != ""
+		aboutUnit := j.Start.Allocation != "" || j.Kind == domain.KindAllocationKeys
+		n := 0
+		for _, k := range active {
+			if k == string(j.Kind) {
+				n++
+			}
+		}
+		can := n < 2
+		switch {
+		case aboutUnit && ended(w.alloc):
+			can = false
+		case j.Kind == domain.KindAllocationKeys && w.alloc != "allocated":
+			can = can && slices.Contains(list(w.failed), string(j.Kind)) // a retry is not refused
+		case j.Kind == domain.KindHostDecommission && !ended(w.alloc):
+			can = false
+		case j.Kind == domain.KindHostInitialize && w.unit == "":
+			can = false
+		}
+		if to, why := x.apply(w, j.Start, wholeHost); can && why == "" {
+			to.jobs, to.failed = with(w.jobs, j.Kind), without(w.failed, j.Kind)
+			add("start "+string(j.Kind), to)
+		}
+		if n == 0 {
+			continue
+		}
+		end := func(name string, e domain.Effect) {
+			to, why := x.apply(w, e, wholeHost)
+			if why != "" {
+				holes = append(holes, fmt.Sprintf("%s of %s: %s", name, j.Kind, why))
+				return
+			}
+			to.jobs = without(w.jobs, j.Kind)
+			if name == "failure" && !slices.Contains(list(to.failed), string(j.Kind)) {
+				to.failed = with(to.failed, j.Kind)
+			}
+			to.key = to.key || j.Kind == domain.KindHostProbe && name == "success"
+			add(name+" "+string(j.Kind), to)
+		}
+		if j.Kind != domain.KindHostProbe || w.key {
+			end("success", j.Success)
+		}
+		end("failure", j.Failure)
+		if j.Kind == domain.KindHostProbe && !w.key {
+			end("waits", j.Waits)
+			trusted := w
+			trusted.key = true
+			add("trust the key", trusted)
+		}
+	}
+	if w.host == "probed" && w.unit == "" {
+		planned := w
+		planned.unit = "preparing"
+		add("set layout", planned)
+	}
+	if w.host == "ready" && w.unit == "free" && w.addr == "free" && ended(w.alloc) {
+		placed := w
+		placed.unit, placed.addr, placed.alloc = "allocating", "reserved", "allocating"
+		placed.jobs = with(w.jobs, domain.KindUnitAllocate)
+		add("place", placed)
+	}
+	if w.host == "awaiting_host_key" && !w.key {
+		confirmed := w
+		confirmed.key = true
+		add("confirm key", confirmed)
+	}
+	for _, on := range []domain.Event{domain.DrainRequested, domain.DrainCancelled} {
+		if to := x.host.next(w.host, on); to != "" {
+			moved := w
+			moved.host = to
+			add(string(on), moved)
+		}
+	}
+	for _, on := range []domain.Event{domain.Closed, domain.Opened} {
+		if to := x.unit.next(w.unit, on); to != "" {
+			moved := w
+			moved.unit = to
+			add(string(on)+" unit", moved)
+		}
+	}
+	if to := x.host.next(w.host, domain.DeclaredLost); to != "" {
+		lost := w
+		lost.host, lost.jobs = to, ""
+		if !ended(w.alloc) {
+			var why string
+			if lost, why = x.apply(lost, domain.Effect{Allocation: domain.DeclaredLost, Address: domain.DeclaredLost}, false); why != "" {
+				holes = append(holes, "declared lost: "+why)
+			}
+		}
+		if next := x.unit.next(lost.unit, domain.DeclaredLost); next != "" {
+			lost.unit = next
+		} else if lost.unit != "" && lost.unit != "removed" {
+			holes = append(holes, "declared lost: unit "+lost.unit+" stays")
+		}
+		add("declare lost", lost)
+	}
+	return moves, holes
+}
+
+// TestEveryCombinationIsDefined walks through every combination of states and
+// jobs that can come about, jobs at the same time included.
+func TestEveryCombinationIsDefined(t *testing.T) {
+	t.Parallel()
+	x := explorer{of(domain.HostLifecycle), of(domain.UnitLifecycle), of(domain.AllocationLifecycle), of(domain.AddressLifecycle)}
+	inFlight := func(l life, state string) bool {
+		return slices.ContainsFunc(l.states, func(i domain.StateInfo[string]) bool { return i.State == state && i.Deadline > 0 })
+	}
+	start := world{host: "registered", addr: "free"}
+	came := map[world]world{start: {}}
+	by := map[world]string{}
+	backwards := map[world][]world{}
+	queue := []world{start}
+	holes := map[string]bool{}
+	var clean []world
+	for len(queue) > 0 {
+		w := queue[0]
+		queue = queue[1:]
+		moves, undefined := x.moves(w)
+		for _, hole := range undefined {
+			if !holes[hole] {
+				holes[hole] = true
+				t.Errorf("%s\n in %s\n after %s", hole, w, path(came, by, w))
+			}
+		}
+		if w.jobs == "" && (inFlight(x.host, w.host) || inFlight(x.unit, w.unit) || inFlight(x.alloc, w.alloc)) {
+			t.Errorf("in flight without a job: %s\n after %s", w, path(came, by, w))
+		}
+		if w.host == "decommissioned" {
+			clean = append(clean, w)
+			if !ended(w.alloc) || w.addr != "free" || w.unit != "" && w.unit != "removed" {
+				t.Errorf("decommissioned, but %s", w)
+			}
+		}
+		for _, m := range moves {
+			if m.name != "declare lost" {
+				backwards[m.to] = append(backwards[m.to], w)
+			}
+			if _, known := came[m.to]; !known {
+				came[m.to], by[m.to] = w, m.name
+				queue = append(queue, m.to)
+			}
+		}
+		if len(came) > 200_000 {
+			t.Fatal("the world is larger than it can be")
+		}
+	}
+	if len(came) < 200 || len(clean) == 0 {
+		t.Fatalf("only %d combinations, %d clean ends: the search does not search", len(came), len(clean))
+	}
+	// There is a way out of every failure without declaring the host lost.
+	out := map[world]bool{}
+	for queue = clean; len(queue) > 0; queue = queue[1:] {
+		for _, before := range backwards[queue[0]] {
+			if !out[before] {
+				out[before] = true
+				queue = append(queue, before)
+			}
+		}
+	}
+	for w := range came {
+		if !out[w] && w.host != "lost" && w.host != "decommissioned" {
+			t.Errorf("nothing leads from here to a clean host: %s\n after %s", w, path(came, by, w))
+		}
+	}
+}
+
+func path(came map[world]world, by map[world]string, w world) string {
+	var steps []string
+	for by[w] != "" {
+		steps = append(steps, by[w])
+		w = came[w]
+	}
+	slices.Reverse(steps)
+	return strings.Join(steps, ", ")
+}
