@@ -151,15 +151,15 @@ func TestKilledBackendLeavesNothing(t *testing.T) {
 	if n, err := b.runner.Sweep(); n != 0 || err != nil {
 		t.Errorf("swept %d, %v", n, err)
 	}
-	if len(b.environments()) < 3 {
-		t.Errorf("%d processes run: this test would show nothing", len(b.environments()))
+	if len(b.processes()) < 3 {
+		t.Errorf("%d processes run: this test would show nothing", len(b.processes()))
 	}
 	killed := time.Now()
 	if err := backend.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = backend.Wait()
-	eventually(t, "all is gone", func() bool { left, _ := os.ReadDir(b.root); return len(left) == 0 && len(b.environments()) == 0 })
+	eventually(t, "all is gone", func() bool { left, _ := os.ReadDir(b.root); return len(left) == 0 && len(b.processes()) == 0 })
 	if took := time.Since(killed); took > 2*time.Second {
 		t.Errorf("it took %s", took)
 	}

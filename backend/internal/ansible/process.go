@@ -80,14 +80,20 @@ func descendants(ancestor int) []int {
 	return found
 }
 
-// isMarked tells whether a process belongs to the run in dir.
+// isMarked tells whether a process belongs to the run in dir. The master of a shared ssh connection writes its title
+// over its environment, and the title is the path of its socket.
 func isMarked(pid int, dir string) bool {
-	environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	proc := "/proc/" + strconv.Itoa(pid)
+	environ, err := os.ReadFile(proc + "/environ")
 	if err != nil {
 		return false
 	}
 	mark := []byte(markName + "=" + dir + "\x00")
-	return bytes.HasPrefix(environ, mark) || bytes.Contains(environ, append([]byte{0}, mark...))
+	if bytes.HasPrefix(environ, mark) || bytes.Contains(environ, append([]byte{0}, mark...)) {
+		return true
+	}
+	cmdline, err := os.ReadFile(proc + "/cmdline")
+	return err == nil && bytes.HasPrefix(cmdline, []byte("ssh: "+dir+"/"))
 }
 
 // killMarked ends all processes that carry the mark of a run, and returns how many are left when the time is over.

@@ -124,11 +124,9 @@ func ansibleCommandLines() []string {
 // environments are those of all processes of this bed's runs.
 func (b *bed) environments() []string {
 	var found []string
-	for _, pid := range processIDs() {
+	for pid := range b.processes() {
 		environ, _ := os.ReadFile(filepath.Join("/proc", itoa(pid), "environ"))
-		if strings.Contains(string(environ), markName+"="+b.root) {
-			found = append(found, string(environ))
-		}
+		found = append(found, string(environ))
 	}
 	return found
 }
@@ -140,7 +138,7 @@ func TestSlowSink(t *testing.T) {
 	out, err := b.runner.Run(t.Context(), b.play("modules.yml", nil), func(e Event) {
 		log.add(e)
 		if e.Kind == EventPlayStarted {
-			eventually(t, "the run is over", func() bool { return len(b.environments()) == 0 })
+			eventually(t, "the run is over", func() bool { return len(b.processes()) == 0 })
 			time.Sleep(1200 * time.Millisecond)
 		}
 	})

@@ -226,16 +226,25 @@ func (b *bed) run(t *testing.T, p Play) (Outcome, []Event) {
 	return out, log.events
 }
 
+// processes are those of this bed's runs, with their command lines. It does not rely on the runner's own search.
+func (b *bed) processes() map[int]string {
+	found := map[int]string{}
+	for _, pid := range processIDs() {
+		environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if bytes.Contains(environ, []byte(markName+"="+b.root)) || bytes.Contains(cmdline, []byte(b.root)) {
+			found[pid] = string(cmdline)
+		}
+	}
+	return found
+}
+
 // checkNothingIsLeft fails if a process, a zombie or a file of any run is still there.
 func (b *bed) checkNothingIsLeft(t *testing.T) {
 	t.Helper()
-	for _, pid := range processIDs() {
-		environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		if bytes.Contains(environ, []byte(markName+"="+b.root)) {
-			cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-			t.Errorf("process %d is left: %q", pid, cmdline)
-			_ = unix.Kill(pid, unix.SIGKILL)
-		}
+	for pid, cmdline := range b.processes() {
+		t.Errorf("process %d is left: %q", pid, cmdline)
+		_ = unix.Kill(pid, unix.SIGKILL)
 	}
 	left, err := os.ReadDir(b.root)
 	if err != nil || len(left) > 0 {
