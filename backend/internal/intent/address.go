@@ -22,8 +22,14 @@ type AddressRange struct {
 func (in *Intents) AddAddresses(ctx context.Context, who domain.Actor, workspace uuid.UUID, network string, ranges []AddressRange) (ids []uuid.UUID, err error) {
 	var bad domain.Invalid
 	bad.Check("network", domain.CheckPlace(network))
+	if len(ranges) == 0 {
+		bad.Add("addresses", "give at least one address or range")
+	}
 	total := 0
 	for i, r := range ranges {
+		if total > domain.MaxAddressRange {
+			break
+		}
 		field := fmt.Sprintf("addresses[%d]", i)
 		all, err := domain.ExpandAddresses(r.Range)
 		bad.Check(field+".range", err)
@@ -33,7 +39,7 @@ func (in *Intents) AddAddresses(ctx context.Context, who domain.Actor, workspace
 		total += len(all)
 	}
 	if total > domain.MaxAddressRange {
-		bad.Add("addresses", "are %d in all; at most %d at once", total, domain.MaxAddressRange)
+		bad.Add("addresses", "are more than %d, which is the most at once", domain.MaxAddressRange)
 	}
 	if err := bad.OrNil(); err != nil {
 		return nil, err

@@ -32,6 +32,12 @@ func (e *NoCapacity) Error() string {
 	return fmt.Sprintf("no unit fits: %d units, ruled out by %v", e.Why.Units, e.Why.RuledOut)
 }
 
+// placementTries bounds how often a placement begins again. Each time someone
+// else was faster and got theirs.
+const placementTries = 64
+
+var errAddressGone = domain.Conflictf("address_gone", "the last free address went to another request")
+
 // CreateAllocation places an allocation: a free unit that fits, an address of
 // a network that its host carries, a UID that was never used, and the job that
 // sets it up, in one transaction.
@@ -42,7 +48,7 @@ func (in *Intents) CreateAllocation(ctx context.Context, who domain.Actor, works
 	}
 	allocation = uuid.New()
 	generated := r.LoginUser == ""
-	for range 5 {
+	for range placementTries {
 		if generated {
 			r.LoginUser = fmt.Sprintf("user-%08x", rand.Uint32())
 		}
@@ -50,9 +56,9 @@ func (in *Intents) CreateAllocation(ctx context.Context, who domain.Actor, works
 			jobID, err = in.place(ctx, tx, who, workspace, allocation, r, keys)
 			return err
 		})
-		// Committed by someone else since the unit was picked: pick again, now
-		// with that host ruled out.
-		if !errors.Is(err, store.ErrLoginTaken) {
+		// Taken by someone who committed since the unit was picked: pick again,
+		// now with that host, or that network, ruled out.
+		if !errors.Is(err, store.ErrLoginTaken) && !errors.Is(err, errAddressGone) {
 			break
 		}
 	}
@@ -66,6 +72,9 @@ func checkAllocation(r *CreateAllocation) (keys []string, err error) {
 	var bad domain.Invalid
 	if r.UnitID == nil && r.CPUs < 1 {
 		bad.Add("cpus", "say how many CPUs, at least 1, or name a unit")
+	}
+	if r.CPUs > domain.MaxCPU {
+		bad.Add("cpus", "must be at most %d", domain.MaxCPU)
 	}
 	if r.UnitID != nil && r.CPUs > 0 {
 		bad.Add("cpus", "can't be given together with a unit")
@@ -124,7 +133,7 @@ func (in *Intents) place(ctx context.Context, tx *store.Tx, who domain.Actor, wo
 		return uuid.Nil, err
 	}
 	if address == "" {
-		return uuid.Nil, in.noCapacity(ctx, tx, wanted)
+		return uuid.Nil, errAddressGone
 	}
 	uid, err := in.takeUID(ctx, tx, id)
 	if err != nil {

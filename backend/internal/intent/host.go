@@ -110,6 +110,9 @@ func checkHostKey(s string) (string, error) {
 	if err != nil || len(options) > 0 {
 		return "", errors.New("is not an SSH host key; give its type and base64, as in /etc/ssh/ssh_host_ed25519_key.pub")
 	}
+	if err := domain.CheckHostKeyType(key.Type()); err != nil {
+		return "", err
+	}
 	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))), nil
 }
 
@@ -204,6 +207,9 @@ func canInitialize(h store.Host) error {
 	if missing := h.Facts.Missing(); len(missing) > 0 {
 		return domain.Conflictf(domain.ErrCodeHostUnsupported, "the host can't carry units: %s", strings.Join(missing, "; "))
 	}
+	if err := h.Layout.Fits(*h.Facts); err != nil {
+		return domain.Conflictf("layout_outdated", "the host changed since its layout was set: %v; set it again", err)
+	}
 	return nil
 }
 
@@ -265,6 +271,11 @@ func (in *Intents) DeclareHostLost(ctx context.Context, who domain.Actor, id uui
 		if _, err := tx.MoveHost(ctx, h.ID, h.State, domain.DeclaredLost); err != nil {
 			return err
 		}
+		// The units first: this waits for a placement that has one of them and
+		// has not committed, so that its allocation is among those read next.
+		if _, err := tx.MoveUnitsOfHost(ctx, h.ID, domain.DeclaredLost, "its host was declared lost"); err != nil {
+			return err
+		}
 		live, err := tx.LiveAllocationsOfHost(ctx, h.ID)
 		if err != nil {
 			return err
@@ -274,9 +285,6 @@ func (in *Intents) DeclareHostLost(ctx context.Context, who domain.Actor, id uui
 			if err := tx.Apply(ctx, lost, job.Subject{AllocationID: a.ID}, "its host was declared lost"); err != nil {
 				return err
 			}
-		}
-		if _, err := tx.MoveUnitsOfHost(ctx, h.ID, domain.DeclaredLost, "its host was declared lost"); err != nil {
-			return err
 		}
 		why := domain.JobError{Code: "host_lost", Message: "The host was declared lost.", Host: h.Name}
 		ended, err := tx.EndJobsOfHost(ctx, h.ID, why)
@@ -298,10 +306,9 @@ func (in *Intents) RemoveHost(ctx context.Context, who domain.Actor, id uuid.UUI
 		if err := canRemove(h); err != nil {
 			return err
 		}
-		if h.State == domain.HostProbed {
-			if err := tx.DropPlannedUnits(ctx, h.ID); err != nil {
-				return err
-			}
+		// Also of a host that was laid out and then could not be probed again.
+		if err := tx.DropPlannedUnits(ctx, h.ID); err != nil {
+			return err
 		}
 		if err := tx.RemoveHost(ctx, h.ID, h.State); err != nil {
 			return err

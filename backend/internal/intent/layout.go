@@ -20,6 +20,11 @@ func (in *Intents) SetLayout(ctx context.Context, who domain.Actor, id uuid.UUID
 		if layout, err = domain.PlanLayout(*h.Facts, r); err != nil {
 			return err
 		}
+		// The host's row first: whoever sets a layout at the same time waits here
+		// and then finds another version.
+		if err := tx.SetHostLayout(ctx, h, layout, len(layout.Units)+1); err != nil {
+			return err
+		}
 		if err := tx.DropPlannedUnits(ctx, h.ID); err != nil {
 			return err
 		}
@@ -27,9 +32,6 @@ func (in *Intents) SetLayout(ctx context.Context, who domain.Actor, id uuid.UUID
 			if _, err := tx.InsertUnit(ctx, h, i+1, u); err != nil {
 				return err
 			}
-		}
-		if err := tx.SetHostLayout(ctx, h, layout, len(layout.Units)+1); err != nil {
-			return err
 		}
 		audit := hostAudit(h, "host.set_layout")
 		audit.Before, audit.After = map[string]any{"layout": h.Layout}, map[string]any{"layout": layout}
