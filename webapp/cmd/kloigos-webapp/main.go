@@ -1,0 +1,87 @@
+// Command kloigos-webapp serves the pages of Kloigos. It keeps nothing: any
+// number of them may run, and each serves any click.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"kloigos/webapp/internal/app"
+)
+
+// lastRequests is how long requests may go on after the signal to stop.
+const lastRequests = 10 * time.Second
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	if err := command().ExecuteContext(ctx); err != nil {
+		os.Exit(1)
+	}
+}
+
+func command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "kloigos-webapp",
+		Short: "Serve the pages of Kloigos",
+		Long: `Serve the pages of Kloigos, as a client of its API. Configured by the environment:
+
+  KLOIGOS_WEB_LISTEN           address to listen on (default 127.0.0.1:8090)
+  KLOIGOS_API_URL              base URL of the backends, required
+  KLOIGOS_API_CA               file with the authorities of the API's certificate, in PEM
+  KLOIGOS_WEB_TRUSTED_PROXIES  addresses or prefixes whose header Forwarded is believed, by commas
+  KLOIGOS_WEB_INSECURE_COOKIE  true: the session's cookie goes over plain HTTP too; for tests only`,
+		Args: cobra.NoArgs, SilenceUsage: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := app.ConfigFromEnv(os.Getenv)
+			if err != nil {
+				return err
+			}
+			return serve(cmd.Context(), cfg, slog.New(slog.NewJSONHandler(os.Stderr, nil)))
+		},
+	}
+	return cmd
+}
+
+// serve serves until ctx ends: then streams end at once, and requests that are
+// under way may finish.
+func serve(ctx context.Context, cfg app.Config, log *slog.Logger) error {
+	closing, end := context.WithCancel(context.Background())
+	defer end()
+	server, err := app.New(closing, cfg, log)
+	if err != nil {
+		return err
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	log.Info("web app is up", "address", l.Addr().String(), "api", cfg.APIURL)
+	done := make(chan error, 1)
+	go func() { done <- server.Listener(l) }()
+	select {
+	case err := <-done:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	log.Info("web app is stopping")
+	// Pages are a matter of milliseconds; the streams have to be ended for the
+	// server to come to rest.
+	endStreams := time.AfterFunc(200*time.Millisecond, end)
+	defer endStreams.Stop()
+	err = server.ShutdownWithTimeout(lastRequests)
+	if errors.Is(err, context.DeadlineExceeded) {
+		log.Warn("some requests were cut off")
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,231 @@
+// Package allocation owns the pages of allocations: the list, asking for a unit
+// (and why none fits), an allocation with the command to log in, its keys, and
+// giving it back.
+package allocation
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"golang.org/x/sync/errgroup"
+
+	"kloigos/backend/api"
+	"kloigos/backend/api/client"
+	"kloigos/webapp/internal/page"
+	"kloigos/webapp/internal/ui"
+)
+
+type listView struct {
+	Allocations       []api.Allocation
+	State, Host, User string
+	First, Next       string
+	Filtered          bool
+}
+
+type detailView struct {
+	Allocation api.Allocation
+	Keys       string // what the form of keys holds
+	Wrong      ui.Problems
+	Jobs       []api.Job
+	Events     []api.Event
+}
+
+// Mount adds the routes.
+func Mount(r fiber.Router, a *page.App) {
+	r.Get("/allocations", a.Page(list))
+	r.Get("/allocations/new", a.Page(showCreate))
+	r.Post("/allocations/new", a.Page(create))
+	r.Get("/allocations/:id", a.Page(detail))
+	r.Post("/allocations/:id/ssh-keys", a.Page(replaceKeys))
+	r.Post("/allocations/:id/deallocate", a.Page(deallocate))
+}
+
+func list(r *page.Request) error {
+	f := api.AllocationFilter{State: r.Query("state"), Host: r.Query("host"), LoginUser: r.Query("login_user")}
+	f.Cursor, f.Limit = r.Query("cursor"), 50
+	v := listView{State: f.State, Host: f.Host, User: f.LoginUser, Filtered: f.State+f.Host+f.LoginUser != ""}
+	switch f.State {
+	case "":
+		f.State, v.State = "live", "live" // those that have ended are many, and seldom looked for
+	case "all":
+		f.State = ""
+	}
+	found, err := r.API.ListAllocations(r.Ctx, f)
+	if err != nil {
+		return err
+	}
+	v.Allocations = found.Items
+	v.First, v.Next = r.Pages(found.NextCursor)
+	return r.Show(page.View{Title: "Allocations", Nav: "/allocations", Body: listPage(v, r.Here())})
+}
+
+func detail(r *page.Request) error {
+	return drawDetail(r, fiber.StatusOK, "", ui.Problems{})
+}
+
+func drawDetail(r *page.Request, status int, typed string, wrong ui.Problems) error {
+	a, err := r.API.GetAllocation(r.Ctx, r.Param("id"))
+	if err != nil {
+		return err
+	}
+	v := detailView{Allocation: a, Keys: strings.Join(a.SSHKeys, "\n"), Wrong: wrong}
+	if wrong.Any() {
+		v.Keys = typed
+	}
+	g, ctx := errgroup.WithContext(r.Ctx)
+	g.Go(func() error {
+		jobs, err := r.API.ListJobs(ctx, api.JobFilter{Allocation: a.ID, PageQuery: api.PageQuery{Limit: 10}})
+		v.Jobs = jobs.Items
+		return err
+	})
+	g.Go(func() error {
+		events, err := r.API.ListEvents(ctx, api.EventFilter{Object: a.ID, PageQuery: api.PageQuery{Limit: 10}})
+		v.Events = events.Items
+		return page.Optional(err)
+	})
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	here := "/allocations/" + a.ID
+	return r.Show(page.View{Title: a.LoginUser + " on " + a.Unit, Nav: "/allocations", Status: status, Body: detailPage(v, here)})
+}
+
+func replaceKeys(r *page.Request) error {
+	typed := r.Form("ssh_keys")
+	a, err := r.API.GetAllocation(r.Ctx, r.Param("id"))
+	if err != nil {
+		return err
+	}
+	_, job, err := r.API.ReplaceKeys(r.Ctx, a.ID, api.ReplaceKeys{SSHKeys: orNone(page.Lines(typed))})
+	if err != nil {
+		wrong, ok := page.Problems(err)
+		if !ok {
+			return err
+		}
+		return drawDetail(r, fiber.StatusUnprocessableEntity, typed, wrong)
+	}
+	return r.GoJob(job, "/allocations/"+a.ID, "")
+}
+
+func deallocate(r *page.Request) error {
+	id := r.Param("id")
+	_, job, err := r.API.Deallocate(r.Ctx, id, api.Deallocate{Confirm: r.Form("confirm")})
+	if err != nil {
+		return err
+	}
+	return r.GoJob(job, "/allocations/"+id, "")
+}
+
+// createForm is what was typed, as it was typed.
+type createForm struct {
+	CPUs, Unit, Host, Region, Zone, Network, HostLabels, LoginUser, SSHKeys, Labels string
+	Key                                                                             string // for idempotency: one form, one allocation
+	Wrong                                                                           ui.Problems
+	Why                                                                             *api.WhyNot
+}
+
+var createFields = []string{"cpus", "unit", "host", "region", "zone", "network", "host_labels", "login_user", "ssh_keys", "labels"}
+
+func showCreate(r *page.Request) error {
+	f := createForm{CPUs: "1", Unit: r.Query("unit"), Host: r.Query("host")}
+	if f.Unit != "" {
+		f.CPUs = ""
+	}
+	return drawCreate(r, fiber.StatusOK, f)
+}
+
+func drawCreate(r *page.Request, status int, f createForm) error {
+	f.Key = page.NewKey()
+	return r.Show(page.View{Title: "Allocate a unit", Nav: "/allocations", Status: status, Body: createPage(f)})
+}
+
+func create(r *page.Request) error {
+	f := createForm{
+		CPUs: r.Form("cpus"), Unit: r.Form("unit"), Host: r.Form("host"), Region: r.Form("region"), Zone: r.Form("zone"),
+		Network: r.Form("network"), HostLabels: r.Form("host_labels"), LoginUser: r.Form("login_user"), SSHKeys: r.Form("ssh_keys"),
+		Labels: r.Form("labels"),
+	}
+	in, wrong := f.request()
+	if wrong.Any() {
+		f.Wrong = wrong
+		return drawCreate(r, fiber.StatusUnprocessableEntity, f)
+	}
+	a, job, err := r.API.CreateAllocation(r.Ctx, in, client.IdempotencyKey(page.KeyOr(r.Form("key"))))
+	if err == nil {
+		return r.GoJob(job, "/allocations/"+a.ID, "")
+	}
+	problems, ok := page.Problems(err)
+	if !ok {
+		return err
+	}
+	f.Wrong = problems
+	var p *api.Problem
+	if errors.As(err, &p) && p.Placement != nil {
+		f.Why = p.Placement
+		f.Wrong.Title, f.Wrong.Detail = "No unit fits; nothing was allocated.", ""
+	}
+	return drawCreate(r, p.Status, f)
+}
+
+func (f createForm) request() (in api.CreateAllocation, wrong ui.Problems) {
+	bad := func(field string, err error) {
+		if err != nil {
+			wrong.Title = "This was not taken; nothing was changed."
+			wrong.Fields = append(wrong.Fields, ui.FieldProblem{Field: field, Message: err.Error()})
+		}
+	}
+	in = api.CreateAllocation{
+		Unit: f.Unit, Host: f.Host, Region: f.Region, Zone: f.Zone, Network: f.Network, LoginUser: f.LoginUser,
+		SSHKeys: orNone(page.Lines(f.SSHKeys)),
+	}
+	var err error
+	in.CPUs, err = page.Number(f.CPUs)
+	bad("cpus", err)
+	in.Labels, err = page.Labels(f.Labels)
+	bad("labels", err)
+	in.HostLabels, err = page.Labels(f.HostLabels)
+	bad("host_labels", err)
+	return in, wrong
+}
+
+// orNone makes an empty list an empty JSON array: the API answers with what is
+// wrong, and not with a complaint about null.
+func orNone(keys []string) []string {
+	if keys == nil {
+		return []string{}
+	}
+	return keys
+}
+
+func allowed(a api.Allocation, name string) (can bool, prevents string) {
+	for _, o := range a.Operations {
+		if strings.ReplaceAll(o.Name, "_", "-") == name {
+			return o.Allowed, o.Prevents
+		}
+	}
+	return false, ""
+}
+
+func operations(a api.Allocation) []ui.Operation {
+	can, prevents := allowed(a, "deallocate")
+	return []ui.Operation{{
+		Label: "Deallocate", What: "Ends all that runs in the unit, removes the user, wipes the volume. What is in it is gone for good.",
+		Action: "/allocations/" + a.ID + "/deallocate", Allowed: can, Prevents: prevents, Danger: true, Confirm: a.LoginUser, Typed: "the login user",
+	}}
+}
+
+// key is an SSH key as a person reads it.
+type key struct{ Kind, Tail, Comment string }
+
+func keyOf(line string) key {
+	parts := strings.SplitN(line, " ", 3)
+	k := key{Kind: parts[0]}
+	if len(parts) > 1 {
+		k.Tail = parts[1][max(0, len(parts[1])-12):]
+	}
+	if len(parts) > 2 {
+		k.Comment = parts[2]
+	}
+	return k
+}

@@ -1,0 +1,136 @@
+// Package app owns the wiring of the web app: the server with its limits and
+// headers, and which pages there are.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/middleware/compress"
+	"github.com/gofiber/fiber/v2/middleware/recover"
+
+	"kloigos/backend/api/client"
+	"kloigos/webapp/internal/address"
+	"kloigos/webapp/internal/allocation"
+	"kloigos/webapp/internal/event"
+	"kloigos/webapp/internal/host"
+	"kloigos/webapp/internal/job"
+	"kloigos/webapp/internal/login"
+	"kloigos/webapp/internal/overview"
+	"kloigos/webapp/internal/page"
+	"kloigos/webapp/internal/playbook"
+	"kloigos/webapp/internal/session"
+	"kloigos/webapp/internal/static"
+	"kloigos/webapp/internal/system"
+	"kloigos/webapp/internal/token"
+	"kloigos/webapp/internal/unit"
+)
+
+const (
+	bodyLimit   = 1 << 20 // bytes; the largest form is 64 SSH keys
+	readTimeout = 30 * time.Second
+	idleTimeout = 2 * time.Minute
+	// csp lets a page load what is embedded here and nothing else; nothing in a
+	// page itself is run or styles anything.
+	csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+// Config is the configuration of the web app.
+type Config struct {
+	Listen         string         // address, host:port
+	APIURL         string         // base URL of the backends
+	APICA          []byte         // PEM; nil for the system's authorities
+	TrustedProxies []netip.Prefix // whose header Forwarded is believed
+	InsecureCookie bool           // for tests without TLS
+}
+
+// ConfigFromEnv reads the configuration and reports all of its mistakes
+// together.
+func ConfigFromEnv(getenv func(string) string) (Config, error) {
+	cfg := Config{Listen: getenv("KLOIGOS_WEB_LISTEN"), APIURL: getenv("KLOIGOS_API_URL")}
+	var wrong []error
+	if cfg.Listen == "" {
+		cfg.Listen = "127.0.0.1:8090"
+	}
+	if _, _, err := net.SplitHostPort(cfg.Listen); err != nil {
+		wrong = append(wrong, fmt.Errorf("KLOIGOS_WEB_LISTEN: %w", err))
+	}
+	if cfg.APIURL == "" {
+		wrong = append(wrong, errors.New("KLOIGOS_API_URL: is empty; it is the base URL of the backends, such as https://kloigos.example"))
+	}
+	if file := getenv("KLOIGOS_API_CA"); file != "" {
+		var err error
+		if cfg.APICA, err = os.ReadFile(file); err != nil {
+			wrong = append(wrong, fmt.Errorf("KLOIGOS_API_CA: %w", err))
+		}
+	}
+	var err error
+	if cfg.TrustedProxies, err = session.ParseProxies(getenv("KLOIGOS_WEB_TRUSTED_PROXIES")); err != nil {
+		wrong = append(wrong, fmt.Errorf("KLOIGOS_WEB_TRUSTED_PROXIES: %w", err))
+	}
+	switch v := getenv("KLOIGOS_WEB_INSECURE_COOKIE"); v {
+	case "", "false", "0":
+	case "true", "1":
+		cfg.InsecureCookie = true
+	default:
+		wrong = append(wrong, fmt.Errorf("KLOIGOS_WEB_INSECURE_COOKIE: %q is neither true nor false", v))
+	}
+	return cfg, errors.Join(wrong...)
+}
+
+// New makes the server. Streams end when closing does.
+func New(closing context.Context, cfg Config, log *slog.Logger) (*fiber.App, error) {
+	api, err := client.New(client.Config{BaseURL: cfg.APIURL, CA: cfg.APICA, UserAgent: "kloigos-webapp", Timeout: page.Patience})
+	if err != nil {
+		return nil, err
+	}
+	assets, err := static.New()
+	if err != nil {
+		return nil, err
+	}
+	sessions := &session.Sessions{Insecure: cfg.InsecureCookie, TrustedProxies: cfg.TrustedProxies}
+	a := &page.App{API: api, Sessions: sessions, Assets: assets, Log: log, Now: time.Now, Closing: closing}
+	server := fiber.New(fiber.Config{
+		AppName: "kloigos-webapp", ServerHeader: "", DisableStartupMessage: true, Immutable: true,
+		BodyLimit: bodyLimit, ReadTimeout: readTimeout, IdleTimeout: idleTimeout, ErrorHandler: a.ErrorHandler,
+		ReadBufferSize: 16 << 10,
+	})
+	server.Get("/web/healthz", func(c *fiber.Ctx) error { return c.SendString("ok\n") })
+	server.Use(headers(cfg.InsecureCookie), recover.New(), assets.Serve)
+	server.Use(compress.New(compress.Config{Level: compress.LevelBestSpeed, Next: isStream}))
+	server.Use(sessions.Guard)
+	server.Post("/web/theme", a.Theme)
+	for _, mount := range []func(fiber.Router, *page.App){
+		login.Mount, overview.Mount, host.Mount, unit.Mount, allocation.Mount, job.Mount, playbook.Mount,
+		address.Mount, event.Mount, token.Mount, system.Mount,
+	} {
+		mount(server, a)
+	}
+	server.Use(func(*fiber.Ctx) error { return fiber.ErrNotFound })
+	return server, nil
+}
+
+func isStream(c *fiber.Ctx) bool {
+	return c.Get(fiber.HeaderAccept) == "text/event-stream"
+}
+
+func headers(insecure bool) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		c.Set(fiber.HeaderContentSecurityPolicy, csp)
+		c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+		c.Set(fiber.HeaderReferrerPolicy, "same-origin")
+		c.Set("Cross-Origin-Opener-Policy", "same-origin")
+		c.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+		if !insecure {
+			c.Set(fiber.HeaderStrictTransportSecurity, "max-age=31536000")
+		}
+		return c.Next()
+	}
+}

@@ -1,0 +1,168 @@
+// Package host owns the pages of hosts: the list, registering one, a host with
+// its map of CPUs and what can be done with it, and its layout.
+package host
+
+import (
+	"net/url"
+
+	"github.com/gofiber/fiber/v2"
+	"golang.org/x/sync/errgroup"
+
+	"kloigos/backend/api"
+	"kloigos/backend/api/client"
+	"kloigos/webapp/internal/page"
+	"kloigos/webapp/internal/ui"
+)
+
+// Mount adds the routes.
+func Mount(r fiber.Router, a *page.App) {
+	r.Get("/hosts", a.Page(list))
+	r.Get("/hosts/new", a.Page(showRegister))
+	r.Post("/hosts/new", a.Page(register))
+	r.Get("/hosts/:id", a.Page(detail))
+	r.Get("/hosts/:id/layout", a.Page(showLayout))
+	r.Post("/hosts/:id/layout", a.Page(setLayout))
+	r.Post("/hosts/:id/layout/preview", a.Page(previewLayout))
+	r.Post("/hosts/:id/host-key", a.Page(confirmKey))
+	r.Post("/hosts/:id/probe", a.Page(probe))
+	r.Post("/hosts/:id/initialize", a.Page(initialize))
+	r.Post("/hosts/:id/refence", a.Page(typed(refence)))
+	r.Post("/hosts/:id/drain", a.Page(drain))
+	r.Post("/hosts/:id/undrain", a.Page(undrain))
+	r.Post("/hosts/:id/decommission", a.Page(typed(decommission)))
+	r.Post("/hosts/:id/declare-lost", a.Page(declareLost))
+	r.Post("/hosts/:id/remove", a.Page(typed(remove)))
+}
+
+func list(r *page.Request) error {
+	f := api.HostFilter{State: r.Query("state"), Region: r.Query("region"), Zone: r.Query("zone"), Search: r.Query("search")}
+	f.Cursor, f.Limit = r.Query("cursor"), 50
+	hosts, err := r.API.ListHosts(r.Ctx, f)
+	if err != nil {
+		return err
+	}
+	v := listView{Hosts: hosts.Items, State: f.State, Region: f.Region, Zone: f.Zone, Search: f.Search}
+	v.Filtered = f.State+f.Region+f.Zone+f.Search != ""
+	v.First, v.Next = r.Pages(hosts.NextCursor)
+	return r.Show(page.View{Title: "Hosts", Nav: "/hosts", Body: listPage(v, r.Here())})
+}
+
+func detail(r *page.Request) error {
+	h, err := r.API.GetHost(r.Ctx, r.Param("id"))
+	if err != nil {
+		return err
+	}
+	v := detailView{Host: h}
+	g, ctx := errgroup.WithContext(r.Ctx)
+	g.Go(func() error {
+		units, err := r.API.ListComputeUnits(ctx, api.UnitFilter{Host: h.ID, PageQuery: api.PageQuery{Limit: 500}})
+		v.Units = units.Items
+		return err
+	})
+	g.Go(func() error {
+		jobs, err := r.API.ListJobs(ctx, api.JobFilter{Host: h.ID, PageQuery: api.PageQuery{Limit: 8}})
+		v.Jobs = jobs.Items
+		return err
+	})
+	g.Go(func() error {
+		events, err := r.API.ListEvents(ctx, api.EventFilter{Object: h.ID, PageQuery: api.PageQuery{Limit: 8}})
+		v.Events = events.Items
+		return page.Optional(err)
+	})
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return r.Show(page.View{Title: h.Name, Nav: "/hosts", Body: detailPage(v, r.Here())})
+}
+
+func at(r *page.Request) string { return "/hosts/" + url.PathEscape(r.Param("id")) }
+
+func confirmKey(r *page.Request) error {
+	_, job, err := r.API.ConfirmHostKey(r.Ctx, r.Param("id"), api.ConfirmHostKey{Fingerprint: r.Form("fingerprint")})
+	if err != nil {
+		return err
+	}
+	return r.GoJob(job, at(r), "key-confirmed")
+}
+
+func probe(r *page.Request) error {
+	_, job, err := r.API.ProbeHost(r.Ctx, r.Param("id"))
+	if err != nil {
+		return err
+	}
+	return r.GoJob(job, at(r), "")
+}
+
+func initialize(r *page.Request) error {
+	_, job, err := r.API.InitializeHost(r.Ctx, r.Param("id"))
+	if err != nil {
+		return err
+	}
+	return r.GoJob(job, at(r), "")
+}
+
+func drain(r *page.Request) error {
+	if _, err := r.API.DrainHost(r.Ctx, r.Param("id")); err != nil {
+		return err
+	}
+	return r.Go(at(r), "drained")
+}
+
+func undrain(r *page.Request) error {
+	if _, err := r.API.UndrainHost(r.Ctx, r.Param("id")); err != nil {
+		return err
+	}
+	return r.Go(at(r), "undrained")
+}
+
+func declareLost(r *page.Request) error {
+	if _, err := r.API.DeclareHostLost(r.Ctx, r.Param("id"), api.DeclareLost{Confirm: r.Form("confirm")}); err != nil {
+		return err
+	}
+	return r.Go(at(r), "host-lost")
+}
+
+// typed lets an action pass only if the host's name was typed with it. The
+// version of the host that was looked at goes with the action.
+func typed(action func(*page.Request, api.Host, ...client.Option) error) func(*page.Request) error {
+	return func(r *page.Request) error {
+		h, err := r.API.GetHost(r.Ctx, r.Param("id"))
+		if err != nil {
+			return err
+		}
+		if r.Form("confirm") != h.Name {
+			return &api.Problem{Status: fiber.StatusConflict, Code: "not_confirmed", Detail: "what was typed is not the host's name, so nothing was done"}
+		}
+		return action(r, h, client.IfMatch(h.Version))
+	}
+}
+
+func refence(r *page.Request, h api.Host, opts ...client.Option) error {
+	_, job, err := r.API.RefenceHost(r.Ctx, h.ID, opts...)
+	if err != nil {
+		return err
+	}
+	return r.GoJob(job, at(r), "")
+}
+
+func decommission(r *page.Request, h api.Host, opts ...client.Option) error {
+	_, job, err := r.API.DecommissionHost(r.Ctx, h.ID, opts...)
+	if err != nil {
+		return err
+	}
+	return r.GoJob(job, at(r), "")
+}
+
+func remove(r *page.Request, h api.Host, opts ...client.Option) error {
+	if err := r.API.RemoveHost(r.Ctx, h.ID, opts...); err != nil {
+		return err
+	}
+	return r.Go("/hosts", "host-removed")
+}
+
+func problemsOf(field string, err error) ui.Problems {
+	if err == nil {
+		return ui.Problems{}
+	}
+	return ui.Problems{Title: "This was not taken; nothing was changed.", Fields: []ui.FieldProblem{{Field: field, Message: err.Error()}}}
+}

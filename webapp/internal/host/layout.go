@@ -1,0 +1,201 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"kloigos/backend/api"
+	"kloigos/backend/api/client"
+	"kloigos/webapp/internal/page"
+	"kloigos/webapp/internal/ui"
+)
+
+// layoutForm is what was typed, as it was typed.
+type layoutForm struct {
+	Host                                          api.Host
+	Mode                                          string // count or sets
+	Count, CPUsEach, Sets                         string
+	SystemCPUs, SystemMemory, VolumeGroup, Volume string
+	Devices                                       []string
+	Version                                       string
+	Wrong                                         ui.Problems
+	Preview                                       *api.Layout
+}
+
+var layoutFields = []string{"count", "cpus_each", "units", "system_cpus", "system_memory_bytes", "volume_group", "devices", "volume_bytes"}
+
+func showLayout(r *page.Request) error {
+	h, err := r.API.GetHost(r.Ctx, r.Param("id"))
+	if err != nil {
+		return err
+	}
+	f := layoutForm{Host: h, Mode: "count", Version: strconv.FormatInt(h.Version, 10)}
+	if h.Layout != nil {
+		f.fromLayout(*h.Layout)
+	} else {
+		f.suggest()
+	}
+	if h.Facts != nil {
+		f.preview(r)
+	}
+	return drawLayout(r, fiber.StatusOK, f)
+}
+
+func drawLayout(r *page.Request, status int, f layoutForm) error {
+	return r.Show(page.View{Title: "Layout of " + f.Host.Name, Nav: "/hosts", Status: status, Body: layoutPage(f)})
+}
+
+// fromLayout fills the form with the layout that is set.
+func (f *layoutForm) fromLayout(l api.Layout) {
+	f.Mode, f.SystemCPUs, f.VolumeGroup, f.Devices = "sets", l.SystemCPUs, l.VolumeGroup, l.Devices
+	var sets []string
+	for _, u := range l.Units {
+		sets = append(sets, u.CPUs)
+	}
+	f.Sets = strings.Join(sets, "\n")
+}
+
+// suggest fills the form with something that can be set as it is: units of the
+// size of half a node's CPUs, on the only empty disk if there is just one.
+func (f *layoutForm) suggest() {
+	facts := f.Host.Facts
+	if facts == nil {
+		return
+	}
+	each := 1
+	if n := len(facts.Nodes); n > 0 {
+		each = max(len(facts.CPUs)/n/2, 1)
+	}
+	f.Count, f.CPUsEach = strconv.Itoa(max((len(facts.CPUs)-1)/each, 1)), strconv.Itoa(each)
+	var empty []string
+	for _, d := range facts.Devices {
+		if d.ByID != "" && contents(d) == "" {
+			empty = append(empty, d.ByID)
+		}
+	}
+	if len(empty) == 1 {
+		f.Devices = empty
+	}
+}
+
+func (f *layoutForm) preview(r *page.Request) {
+	in, wrong := f.request()
+	if wrong.Any() {
+		f.Wrong = wrong
+		return
+	}
+	l, err := r.API.PreviewLayout(r.Ctx, f.Host.ID, in)
+	if err != nil {
+		problems, ok := page.Problems(err)
+		if !ok {
+			problems = ui.Problems{Title: "The preview can't be made right now.", Detail: "Try again in a moment; what you typed is kept."}
+		} else {
+			problems.Title = "This does not fit."
+		}
+		f.Wrong = problems
+		return
+	}
+	f.Preview = &l
+}
+
+func readLayout(r *page.Request) (layoutForm, error) {
+	h, err := r.API.GetHost(r.Ctx, r.Param("id"))
+	return layoutForm{
+		Host: h, Mode: r.Form("mode"), Count: r.Form("count"), CPUsEach: r.Form("cpus_each"), Sets: r.Form("units"),
+		SystemCPUs: r.Form("system_cpus"), SystemMemory: r.Form("system_memory_bytes"), VolumeGroup: r.Form("volume_group"),
+		Volume: r.Form("volume_bytes"), Devices: r.FormAll("devices"), Version: r.Form("version"),
+	}, err
+}
+
+func previewLayout(r *page.Request) error {
+	f, err := readLayout(r)
+	if err != nil {
+		return err
+	}
+	f.preview(r)
+	if r.Live() {
+		return r.Fragment(layoutPreview(f, true))
+	}
+	return drawLayout(r, fiber.StatusOK, f)
+}
+
+func setLayout(r *page.Request) error {
+	f, err := readLayout(r)
+	if err != nil {
+		return err
+	}
+	in, wrong := f.request()
+	if wrong.Any() {
+		f.Wrong = wrong
+		return drawLayout(r, fiber.StatusUnprocessableEntity, f)
+	}
+	version, _ := strconv.ParseInt(f.Version, 10, 64)
+	h, err := r.API.SetLayout(r.Ctx, f.Host.ID, in, client.IfMatch(version))
+	if err != nil {
+		problems, ok := page.Problems(err)
+		if !ok {
+			return err
+		}
+		f.preview(r)
+		f.Wrong, f.Version = problems, strconv.FormatInt(f.Host.Version, 10)
+		return drawLayout(r, fiber.StatusUnprocessableEntity, f)
+	}
+	return r.Go("/hosts/"+h.ID, "layout-set")
+}
+
+// request turns what was typed into a request.
+func (f *layoutForm) request() (in api.SetLayout, wrong ui.Problems) {
+	bad := func(field string, err error) {
+		if err != nil {
+			wrong.Title = "This was not taken; nothing was changed."
+			wrong.Fields = append(wrong.Fields, ui.FieldProblem{Field: field, Message: err.Error()})
+		}
+	}
+	var err error
+	in = api.SetLayout{SystemCPUs: f.SystemCPUs, VolumeGroup: f.VolumeGroup, Devices: slices.Clone(f.Devices)}
+	in.SystemMemoryBytes, err = page.Size(f.SystemMemory)
+	bad("system_memory_bytes", err)
+	in.VolumeBytes, err = page.Size(f.Volume)
+	bad("volume_bytes", err)
+	if f.Mode == "sets" {
+		for i, l := range page.Lines(f.Sets) {
+			cpus, volume, _ := strings.Cut(l, "=")
+			size, err := page.Size(volume)
+			bad(fmt.Sprintf("units[%d]", i), err)
+			if size == 0 {
+				size = in.VolumeBytes
+			}
+			in.Units = append(in.Units, api.SetUnit{CPUs: strings.ReplaceAll(cpus, " ", ""), VolumeBytes: size})
+		}
+		if len(in.Units) == 0 {
+			bad("units", fmt.Errorf("name the CPUs of at least one unit"))
+		}
+		return in, wrong
+	}
+	in.Count, err = page.Number(f.Count)
+	bad("count", err)
+	in.CPUsEach, err = page.Number(f.CPUsEach)
+	bad("cpus_each", err)
+	return in, wrong
+}
+
+// totals is what a layout gives away, of what there is.
+type totals struct {
+	CPUs, AllCPUs     int
+	Memory, AllMemory int64
+	Volumes           int64
+}
+
+func totalsOf(l api.Layout, f *api.HostFacts) totals {
+	t := totals{AllCPUs: len(f.CPUs), AllMemory: f.MemoryBytes}
+	for _, u := range l.Units {
+		t.CPUs += u.CPUCount
+		t.Memory += u.MemoryMaxBytes
+		t.Volumes += u.VolumeBytes
+	}
+	return t
+}

@@ -1,0 +1,260 @@
+package host
+
+import (
+	"strconv"
+	"strings"
+
+	"kloigos/backend/api"
+	"kloigos/webapp/internal/states"
+	"kloigos/webapp/internal/ui"
+)
+
+type listView struct {
+	Hosts                       []api.Host
+	State, Region, Zone, Search string
+	First, Next                 string
+	Filtered                    bool
+}
+
+type detailView struct {
+	Host   api.Host
+	Units  []api.ComputeUnit
+	Jobs   []api.Job
+	Events []api.Event
+}
+
+// unitParts are the units of a host by what their states mean.
+func unitParts(units map[string]int) []ui.Part {
+	order := []string{"allocated", "free", "preparing", "allocating", "deallocating", "removing", "unavailable", "allocation_failed", "deallocation_failed", "preparation_failed"}
+	var parts []ui.Part
+	for _, s := range order {
+		if n := units[s]; n > 0 {
+			parts = append(parts, ui.Part{Tone: states.Unit(s), Word: ui.Word(s), Count: n})
+		}
+	}
+	return parts
+}
+
+// live is how many units there are that are not removed.
+func live(units map[string]int) int {
+	n := 0
+	for s, c := range units {
+		if s != "removed" {
+			n += c
+		}
+	}
+	return n
+}
+
+// operation words what can be done with a host; the rest comes from the API.
+func operation(h api.Host, name string) (o ui.Operation, ok bool) {
+	at := "/hosts/" + h.ID
+	o = ui.Operation{Action: at + "/" + name}
+	confirm := func() { o.Confirm, o.Typed, o.Danger = h.Name, "the host's name", true }
+	switch name {
+	case "probe":
+		o.Label, o.What = "Probe", "Reads CPUs, memory, disks and system from the host. Changes nothing on it."
+	case "set-layout":
+		o.Label, o.Href, o.Action = "Set the layout", at+"/layout", ""
+		o.What = "Says which CPUs the system keeps, which make up each unit, and which disks to use."
+		o.Main = h.State == "probed" && h.Layout == nil
+	case "initialize":
+		o.Label = "Initialize"
+		o.What = "Installs what units need, makes the volume group and a volume for each unit, and keeps the system on its own CPUs."
+		o.Main = (h.State == "probed" && h.Layout != nil) || h.State == "init_failed"
+		if h.State == "ready" || h.State == "init_failed" {
+			o.Label, o.What = "Initialize again", "Runs the preparation once more. What is in place stays as it is; tenants are not disturbed."
+		}
+	case "drain":
+		o.Label, o.What = "Drain", "Takes no new allocations; those on it stay."
+	case "undrain":
+		o.Label, o.What = "End draining", "Takes allocations again."
+	case "decommission":
+		o.Label, o.What = "Decommission", "Removes everything of Kloigos from the host: units, volumes and their content, limits, fence."
+		confirm()
+	case "declare-lost":
+		o.Label, o.What = "Declare lost", "For a machine that is off and stays off: its allocations end, its addresses are quarantined, its units are gone."
+		confirm()
+	case "remove":
+		o.Label, o.What = "Remove from the lists", "Takes the record out of the lists. Nothing happens on the host."
+		confirm()
+	case "refence":
+		o.Label, o.What = "Re-fence and initialize", "Takes the host over from another installation's or an older database's fence. Only if no other Kloigos manages it."
+		confirm()
+	default:
+		return o, false
+	}
+	return o, true
+}
+
+func operations(h api.Host) (can, cannot []ui.Operation) {
+	for _, given := range h.Operations {
+		name := strings.ReplaceAll(given.Name, "_", "-")
+		o, ok := operation(h, name)
+		if !ok {
+			continue
+		}
+		o.Allowed, o.Prevents = given.Allowed, given.Prevents
+		if o.Allowed {
+			can = append(can, o)
+			if name == "initialize" && h.State == "init_failed" {
+				again, _ := operation(h, "refence")
+				again.Allowed = true
+				can = append(can, again)
+			}
+		} else {
+			cannot = append(cannot, o)
+		}
+	}
+	// The next step first.
+	for i, o := range can {
+		if o.Main && i > 0 {
+			copy(can[1:i+1], can[:i])
+			can[0] = o
+			break
+		}
+	}
+	return can, cannot
+}
+
+func allowed(h api.Host, name string) bool {
+	for _, o := range h.Operations {
+		if strings.ReplaceAll(o.Name, "_", "-") == name {
+			return o.Allowed
+		}
+	}
+	return false
+}
+
+// owners names who has each CPU, out of the units that live on the host.
+type owners map[int]ui.CPU
+
+func (o owners) give(cpus string, who ui.CPU) {
+	for _, c := range parseCPUs(cpus) {
+		o[c] = who
+	}
+}
+
+func ownersOfUnits(h api.Host, units []api.ComputeUnit) owners {
+	o := owners{}
+	if h.Layout != nil {
+		o.give(h.Layout.SystemCPUs, ui.CPU{Owner: ui.OwnerSystem, Label: "system"})
+	}
+	for _, u := range units {
+		if u.State != "removed" {
+			o.give(u.CPUs, ui.CPU{Owner: u.Ordinal - 1, Label: shortName(u.Ordinal), Name: u.Name})
+		}
+	}
+	return o
+}
+
+func ownersOfLayout(l api.Layout) owners {
+	o := owners{}
+	o.give(l.SystemCPUs, ui.CPU{Owner: ui.OwnerSystem, Label: "system"})
+	for i, u := range l.Units {
+		name := "unit " + strconv.Itoa(i+1)
+		o.give(u.CPUs, ui.CPU{Owner: i, Label: name, Name: name})
+	}
+	return o
+}
+
+func shortName(ordinal int) string {
+	s := strconv.Itoa(ordinal)
+	if len(s) < 2 {
+		s = "0" + s
+	}
+	return "cu" + s
+}
+
+// cpuMap draws the facts of a host with who has which CPU.
+func cpuMap(f *api.HostFacts, o owners) []ui.MapSocket {
+	memory := map[int]string{}
+	for _, n := range f.Nodes {
+		memory[n.Node] = ui.Bytes(n.MemoryBytes)
+	}
+	cpus := make([]ui.CPU, len(f.CPUs))
+	for i, c := range f.CPUs {
+		who, taken := o[c.CPU]
+		if !taken {
+			who = ui.CPU{Owner: ui.OwnerNone}
+		}
+		who.Number, who.Node, who.Socket, who.Core = c.CPU, c.Node, c.Socket, c.Core
+		cpus[i] = who
+	}
+	return ui.CPUMap(cpus, memory)
+}
+
+// parseCPUs reads a set as the API writes it: "0-3,8". What it can't read it
+// leaves out; the API has checked it.
+func parseCPUs(s string) []int {
+	var all []int
+	for part := range strings.SplitSeq(s, ",") {
+		lo, hi, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		first, err := strconv.Atoi(lo)
+		if err != nil {
+			continue
+		}
+		last := first
+		if isRange {
+			if last, err = strconv.Atoi(hi); err != nil || last > first+8192 {
+				continue
+			}
+		}
+		for c := first; c <= last; c++ {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// contents says what is on a disk, "" if it is empty.
+func contents(d api.HostDevice) string {
+	var all []string
+	if len(d.Signatures) > 0 {
+		all = append(all, strings.Join(d.Signatures, ", "))
+	}
+	if d.Partitions > 0 {
+		all = append(all, ui.Count(d.Partitions, "partition"))
+	}
+	if d.Mounted {
+		all = append(all, "mounted")
+	}
+	if d.ReadOnly {
+		all = append(all, "read-only")
+	}
+	return strings.Join(all, "; ")
+}
+
+func deviceKind(d api.HostDevice) string {
+	kind := "solid state"
+	if d.Rotational {
+		kind = "rotating"
+	}
+	if d.Model != "" {
+		kind = d.Model + ", " + kind
+	}
+	return kind
+}
+
+// lacks names the capabilities that a host does not have.
+func lacks(c api.HostCapabilities) []string {
+	var all []string
+	for name, has := range map[string]bool{"cgroups v2": c.CGroup2, "cpusets": c.CPUSet, "AppArmor": c.AppArmor, "nftables": c.NFTables, "LVM": c.LVM} {
+		if !has {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+func lastFailed(jobs []api.Job) *api.Job {
+	for i, j := range jobs {
+		if j.State == "failed" {
+			return &jobs[i]
+		}
+		if j.State == "succeeded" {
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+// Package job owns the pages of jobs: the list, a job with its steps, its error
+// with the next step, its log as it grows, and what can be done with it.
+package job
+
+import (
+	"net/url"
+	"strconv"
+
+	"github.com/gofiber/fiber/v2"
+
+	"kloigos/backend/api"
+	"kloigos/webapp/internal/page"
+)
+
+// logPart is how many entries a page draws before it leaves the rest to the
+// stream, or to the next page.
+const logPart = 500
+
+// Mount adds the routes.
+func Mount(r fiber.Router, a *page.App) {
+	r.Get("/jobs", a.Page(list))
+	r.Get("/jobs/:id", a.Page(detail))
+	r.Get("/jobs/:id/stream", stream(a))
+	r.Post("/jobs/:id/retry", a.Page(retry))
+	r.Post("/jobs/:id/cancel", a.Page(cancel))
+	r.Post("/jobs/:id/give-up", a.Page(giveUp))
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func list(r *page.Request) error {
+	f := api.JobFilter{State: r.Query("state"), Kind: r.Query("kind"), Host: r.Query("host")}
+	f.Cursor, f.Limit = r.Query("cursor"), 50
+	jobs, err := r.API.ListJobs(r.Ctx, f)
+	if err != nil {
+		return err
+	}
+	v := listView{Jobs: jobs.Items, State: f.State, Kind: f.Kind, Host: f.Host, Filtered: f.State+f.Kind+f.Host != ""}
+	v.First, v.Next = r.Pages(jobs.NextCursor)
+	return r.Show(page.View{Title: "Jobs", Nav: "/jobs", Body: listPage(v, r.Here())})
+}
+
+func detail(r *page.Request) error {
+	id := r.Param("id")
+	after, _ := strconv.ParseInt(r.Query("after"), 10, 64)
+	j, err := r.API.GetJob(r.Ctx, id)
+	if err != nil {
+		return err
+	}
+	log, err := r.API.GetJobLog(r.Ctx, id, max(after, 0), logPart)
+	if err != nil {
+		return err
+	}
+	v := detailView{Job: j, Log: lines(log.Items), After: max(after, 0), Complete: log.Complete}
+	if n := len(log.Items); n > 0 {
+		v.After = log.Items[n-1].Sequence
+	}
+	here := "/jobs/" + url.PathEscape(id)
+	if len(log.Items) == logPart {
+		v.More = here + "?after=" + strconv.FormatInt(v.After, 10)
+	}
+	if after > 0 {
+		v.Back = here
+	}
+	title := j.Kind
+	if s := subjects(j); len(s) > 0 {
+		title += " of " + s[0].Label
+	}
+	return r.Show(page.View{Title: title, Nav: "/jobs", Body: detailPage(v)})
+}
+
+func retry(r *page.Request) error {
+	in := api.RetryJob{}
+	if r.Query("playbook") == "default" {
+		in.Playbook = "default"
+	}
+	_, job, err := r.API.RetryJob(r.Ctx, r.Param("id"), in)
+	return after(r, job, "retried", err)
+}
+
+func cancel(r *page.Request) error {
+	_, job, err := r.API.CancelJob(r.Ctx, r.Param("id"))
+	return after(r, job, "cancel-asked", err)
+}
+
+func giveUp(r *page.Request) error {
+	_, job, err := r.API.GiveUpJob(r.Ctx, r.Param("id"))
+	return after(r, job, "", err)
+}
+
+func after(r *page.Request, job, said string, err error) error {
+	if err != nil {
+		return err
+	}
+	if job == "" {
+		job = r.Param("id")
+	}
+	return r.GoJob(job, "/jobs", said)
+}

@@ -1,0 +1,173 @@
+package job
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/gofiber/fiber/v2"
+
+	"kloigos/backend/api"
+	"kloigos/backend/api/client"
+	"kloigos/webapp/internal/page"
+	"kloigos/webapp/internal/ui"
+)
+
+const (
+	heartbeat = 10 * time.Second
+	// gather is how long lines that come fast are collected into one piece, so
+	// that a browser draws ten times a second and not a thousand.
+	gather     = 100 * time.Millisecond
+	mostInOne  = 200
+	roomBefore = 64
+)
+
+// stream sends a job to a browser as server-sent events of HTML that is
+// rendered here: "log" (lines; the id is the last one's sequence), "state" (the
+// region above the log), "end". It goes on by itself when a backend dies; when
+// the web app itself dies, the browser comes back with Last-Event-ID.
+func stream(a *page.App) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		token := a.Sessions.Token(c)
+		if token == "" {
+			return c.SendStatus(fiber.StatusNoContent) // tells an EventSource to stay away
+		}
+		speaker := a.API.WithToken(token).WithForwarded(a.Sessions.ClientAddress(c))
+		id := strings.Clone(c.Params("id"))
+		after, _ := strconv.ParseInt(c.Query("after"), 10, 64)
+		if last, err := strconv.ParseInt(c.Get("Last-Event-ID"), 10, 64); err == nil {
+			after = last
+		}
+		c.Set(fiber.HeaderContentType, "text/event-stream")
+		c.Set(fiber.HeaderCacheControl, "no-store")
+		c.Set("X-Accel-Buffering", "no")
+		c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
+			ctx, cancel := context.WithCancel(a.Closing)
+			defer cancel()
+			s := sender{w: w, ctx: ctx, now: a.Now}
+			s.run(feed(ctx, speaker, id, max(after, 0)))
+		})
+		return nil
+	}
+}
+
+type fed struct {
+	client.JobEvent
+	err error
+}
+
+// feed reads the API's stream into a channel, which is closed at its end.
+func feed(ctx context.Context, speaker *client.Client, id string, after int64) <-chan fed {
+	events := make(chan fed, roomBefore)
+	go func() {
+		defer close(events)
+		for e, err := range speaker.StreamJobLog(ctx, id, after) {
+			select {
+			case events <- fed{e, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return events
+}
+
+// sender writes to one browser. A write that fails is the only sign that the
+// browser has left; heartbeats see to it that there is one.
+type sender struct {
+	w       *bufio.Writer
+	ctx     context.Context
+	now     func() time.Time
+	lines   bytes.Buffer
+	count   int
+	last    int64
+	failure error
+}
+
+func (s *sender) run(events <-chan fed) {
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	flush := time.NewTimer(gather)
+	flush.Stop()
+	fmt.Fprint(s.w, "retry: 1000\n\n")
+	s.failure = s.w.Flush()
+	for s.failure == nil {
+		select {
+		case e, ok := <-events:
+			if !ok || e.err != nil {
+				s.flush()
+				var p *api.Problem
+				if ok && errors.As(e.err, &p) {
+					s.event("gone", "", []byte(p.Code)) // the browser loads the page again, which says why
+				}
+				return
+			}
+			switch {
+			case e.Log != nil:
+				if s.count == 0 {
+					flush.Reset(gather)
+				}
+				s.add(*e.Log)
+			case e.Job != nil:
+				s.flush()
+				s.event("state", "", render(s.context(), stateRegion(*e.Job)))
+			case e.End:
+				s.flush()
+				s.event("end", "", []byte("end"))
+				return
+			}
+		case <-flush.C:
+			s.flush()
+		case <-beat.C:
+			fmt.Fprint(s.w, ": alive\n\n")
+			s.failure = s.w.Flush()
+		}
+	}
+}
+
+func (s *sender) context() context.Context { return ui.WithNow(s.ctx, s.now()) }
+
+func (s *sender) add(e api.LogEntry) {
+	s.lines.Write(render(s.context(), logLine(lineOf(e))))
+	s.last = e.Sequence
+	if s.count++; s.count >= mostInOne {
+		s.flush()
+	}
+}
+
+func (s *sender) flush() {
+	if s.count == 0 {
+		return
+	}
+	s.event("log", strconv.FormatInt(s.last, 10), s.lines.Bytes())
+	s.lines.Reset()
+	s.count = 0
+}
+
+func (s *sender) event(name, id string, data []byte) {
+	if s.failure != nil {
+		return
+	}
+	if id != "" {
+		fmt.Fprintf(s.w, "id: %s\n", id)
+	}
+	fmt.Fprintf(s.w, "event: %s\n", name)
+	data = bytes.ReplaceAll(data, []byte("\r"), nil) // it would end a line of the stream
+	for line := range bytes.SplitSeq(data, []byte("\n")) {
+		fmt.Fprintf(s.w, "data: %s\n", line)
+	}
+	fmt.Fprint(s.w, "\n")
+	s.failure = s.w.Flush()
+}
+
+func render(ctx context.Context, c templ.Component) []byte {
+	var b bytes.Buffer
+	_ = c.Render(ctx, &b) // into memory: fails only with the context
+	return b.Bytes()
+}

@@ -1,0 +1,284 @@
+// Package page owns what all pages share: a request with the API client of its
+// session, the shell around the answer, where to go without a session, and how
+// an error of the API becomes a page that says what happened and what to do.
+//
+// It refuses to know any noun.
+package page
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/gofiber/fiber/v2"
+
+	"kloigos/backend/api"
+	"kloigos/backend/api/client"
+	"kloigos/webapp/internal/session"
+	"kloigos/webapp/internal/static"
+	"kloigos/webapp/internal/ui"
+)
+
+// Patience is how long a page waits for the API, retries included.
+const Patience = 20 * time.Second
+
+const themeCookie = "kloigos-theme"
+
+// App is what handlers need to answer.
+type App struct {
+	API      *client.Client
+	Sessions *session.Sessions
+	Assets   *static.Assets
+	Log      *slog.Logger
+	Now      func() time.Time
+	// Closing ends when the process shuts down; streams end with it.
+	Closing context.Context
+}
+
+// Request is one request of a browser.
+type Request struct {
+	C   *fiber.Ctx
+	Ctx context.Context // ends when the page has waited long enough
+	API *client.Client  // speaks for the session
+	app *App
+	who func() (api.Whoami, error)
+}
+
+// Page makes a handler of a function that needs a session.
+func (a *App) Page(h func(*Request) error) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		token := a.Sessions.Token(c)
+		if token == "" {
+			return a.toLogin(c, "")
+		}
+		ctx, cancel := context.WithTimeout(a.Closing, Patience)
+		defer cancel()
+		r := &Request{C: c, Ctx: ctx, app: a, API: a.API.WithToken(token).WithForwarded(a.Sessions.ClientAddress(c))}
+		r.who = sync.OnceValues(func() (api.Whoami, error) { return r.API.Whoami(ctx) })
+		if c.Method() == fiber.MethodGet {
+			go func() { _, _ = r.who() }() // while the handler asks for the rest
+		}
+		if err := h(r); err != nil {
+			return r.fail(err)
+		}
+		return nil
+	}
+}
+
+// Open makes a handler of a function that needs no session.
+func (a *App) Open(h func(*Request) error) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		ctx, cancel := context.WithTimeout(a.Closing, Patience)
+		defer cancel()
+		r := &Request{C: c, Ctx: ctx, app: a, API: a.API.WithToken("").WithForwarded(a.Sessions.ClientAddress(c))}
+		if err := h(r); err != nil {
+			return r.fail(err)
+		}
+		return nil
+	}
+}
+
+// App returns what the handler was made with.
+func (r *Request) App() *App { return r.app }
+
+// Param returns a part of the path.
+func (r *Request) Param(name string) string { return strings.Clone(r.C.Params(name)) }
+
+// Query returns a parameter of the address, trimmed.
+func (r *Request) Query(name string) string { return strings.TrimSpace(r.C.Query(name)) }
+
+// Form returns a field of the form that was sent, trimmed, with line ends as
+// on Unix.
+func (r *Request) Form(name string) string {
+	return clean(string(r.C.Request().PostArgs().Peek(name)))
+}
+
+// FormRaw returns a field as it was typed: passwords.
+func (r *Request) FormRaw(name string) string {
+	return string(r.C.Request().PostArgs().Peek(name))
+}
+
+// FormAll returns the values of a field that may come several times.
+func (r *Request) FormAll(name string) []string {
+	var all []string
+	for _, v := range r.C.Request().PostArgs().PeekMulti(name) {
+		if s := clean(string(v)); s != "" {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func clean(s string) string {
+	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n"))
+}
+
+// Live tells whether htmx asked, for a part of the page.
+func (r *Request) Live() bool { return r.C.Get("HX-Request") == "true" }
+
+// Who returns who is logged in.
+func (r *Request) Who() (api.Whoami, error) { return r.who() }
+
+// View is a page to be shown.
+type View struct {
+	Title  string
+	Nav    string // path of the entry of the navigation that it belongs to
+	Status int    // 200 if 0
+	Body   templ.Component
+}
+
+// Show answers with a page in its shell.
+func (r *Request) Show(v View) error {
+	account := ""
+	if r.who != nil {
+		who, err := r.who()
+		if err != nil {
+			return r.failBare(err)
+		}
+		account = who.Account
+	}
+	return r.show(v, account)
+}
+
+func (r *Request) show(v View, account string) error {
+	a := r.app
+	shell := ui.ShellView{
+		Title: v.Title, Nav: v.Nav, Account: account, Theme: theme(r.C), Here: r.here(), Notice: notices[r.C.Query("said")],
+		CSS: a.Assets.URL("app.css"), Icon: a.Assets.URL("icon.svg"),
+		Scripts: []string{a.Assets.URL("htmx.js"), a.Assets.URL("app.js")},
+	}
+	r.C.Status(orOK(v.Status))
+	return r.render(ui.Shell(shell), v.Body)
+}
+
+// Fragment answers with a part of a page.
+func (r *Request) Fragment(body templ.Component) error {
+	r.C.Status(fiber.StatusOK)
+	return r.render(body, nil)
+}
+
+func (r *Request) render(c, children templ.Component) error {
+	ctx := ui.WithNow(r.Ctx, r.app.Now())
+	if children != nil {
+		ctx = templ.WithChildren(ctx, children)
+	}
+	r.C.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
+	if len(r.C.Response().Header.Peek(fiber.HeaderCacheControl)) == 0 {
+		r.C.Set(fiber.HeaderCacheControl, "no-cache, private")
+	}
+	return c.Render(ctx, r.C.Response().BodyWriter())
+}
+
+func orOK(status int) int {
+	if status == 0 {
+		return fiber.StatusOK
+	}
+	return status
+}
+
+// here is the address of the page, without the notice of what was just done.
+func (r *Request) here() string {
+	if r.C.Method() != fiber.MethodGet {
+		return "/"
+	}
+	u := string(r.C.Request().URI().RequestURI())
+	if i := strings.IndexAny(u, "?&"); i >= 0 && strings.HasPrefix(u[i+1:], "said=") {
+		return u[:i]
+	}
+	return u
+}
+
+// Go leads the browser to another page, as after every form that was taken.
+// said is a key of the notices, or "".
+func (r *Request) Go(path, said string) error {
+	if said != "" {
+		path += "?said=" + said
+	}
+	return r.C.Redirect(path, fiber.StatusSeeOther)
+}
+
+// GoJob leads to the job that was made, or to path where there is none.
+func (r *Request) GoJob(jobID, path, said string) error {
+	if jobID != "" {
+		return r.Go("/jobs/"+jobID, said)
+	}
+	return r.Go(path, said)
+}
+
+// Theme stores which colours a person wants: light, dark, or the system's.
+func (a *App) Theme(c *fiber.Ctx) error {
+	want := string(c.Request().PostArgs().Peek("theme"))
+	expires := a.Now().AddDate(1, 0, 0)
+	if want != "light" && want != "dark" {
+		want, expires = "", time.Unix(1, 0)
+	}
+	c.Cookie(&fiber.Cookie{
+		Name: themeCookie, Value: want, Path: "/", Expires: expires, Secure: !a.Sessions.Insecure, HTTPOnly: true,
+		SameSite: fiber.CookieSameSiteLaxMode,
+	})
+	return c.Redirect(session.ReturnPath(string(c.Request().PostArgs().Peek("next"))), fiber.StatusSeeOther)
+}
+
+func theme(c *fiber.Ctx) string {
+	switch t := c.Cookies(themeCookie); t {
+	case "light", "dark":
+		return strings.Clone(t)
+	default:
+		return ""
+	}
+}
+
+// notices are what a page can say was just done. Keys stand in addresses, so
+// that nobody can put words of their own on a page.
+var notices = map[string]string{
+	"address-closed":   "The address is closed: it will not be given out.",
+	"address-opened":   "The address can be given out again.",
+	"address-released": "The address is out of quarantine and can be given out again.",
+	"address-removed":  "The address was removed from the pool.",
+	"addresses-added":  "The addresses were added to the pool.",
+	"cancel-asked":     "The job was asked to stop.",
+	"drained":          "The host takes no new allocations. Those it has stay.",
+	"host-lost":        "The host was declared lost.",
+	"host-removed":     "The host was taken out of the lists.",
+	"key-confirmed":    "The host key is confirmed; the host is being probed.",
+	"layout-set":       "The layout is set. Initialize the host to make its units.",
+	"logged-out":       "You are logged out.",
+	"registered":       "The host is registered and being probed. Nothing is changed on it.",
+	"retried":          "The job is queued again.",
+	"token-ended":      "The token was ended; it opens nothing any more.",
+	"undrained":        "The host takes allocations again.",
+	"unit-closed":      "The unit is closed: it will not be allocated.",
+	"unit-opened":      "The unit can be allocated again.",
+}
+
+// Here is the address of the page that is shown.
+func (r *Request) Here() string { return r.here() }
+
+// Pages returns the addresses of the first and the next page of a list, with
+// the same filters; "" where there is none.
+func (r *Request) Pages(nextCursor string) (first, next string) {
+	q := url.Values{}
+	for k, v := range r.C.Queries() {
+		if v != "" && k != "cursor" && k != "said" {
+			q.Set(k, v)
+		}
+	}
+	at := func() string {
+		if len(q) == 0 {
+			return r.C.Path()
+		}
+		return r.C.Path() + "?" + q.Encode()
+	}
+	if r.Query("cursor") != "" {
+		first = at()
+	}
+	if nextCursor != "" {
+		q.Set("cursor", nextCursor)
+		next = at()
+	}
+	return first, next
+}

@@ -1,0 +1,189 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"kloigos/backend/api"
+	"kloigos/backend/api/client"
+	"kloigos/webapp/internal/ui"
+)
+
+// toLogin leads to the login page and, from there, back.
+func (a *App) toLogin(c *fiber.Ctx, said string) error {
+	q := url.Values{}
+	if c.Method() == fiber.MethodGet {
+		next := string(c.Request().URI().RequestURI())
+		if c.Get("HX-Request") == "true" { // a part was asked for; go back to the whole
+			if u, err := url.Parse(c.Get("HX-Current-URL")); err == nil {
+				next = u.RequestURI()
+			}
+		}
+		if next != "/" {
+			q.Set("next", next)
+		}
+	}
+	if said != "" {
+		q.Set("because", said)
+	}
+	to := "/login"
+	if len(q) > 0 {
+		to += "?" + q.Encode()
+	}
+	if c.Get("HX-Request") == "true" {
+		c.Set("HX-Redirect", to)
+		return c.SendStatus(fiber.StatusUnauthorized)
+	}
+	return c.Redirect(to, fiber.StatusSeeOther)
+}
+
+// Problems returns what an error says of the form that was sent. ok is false
+// for errors that are not about the form: those have pages of their own.
+func Problems(err error) (p ui.Problems, ok bool) {
+	var problem *api.Problem
+	if !errors.As(err, &problem) {
+		return ui.Problems{}, false
+	}
+	switch problem.Status {
+	case fiber.StatusBadRequest, fiber.StatusUnprocessableEntity:
+		p.Title = "This was not taken; nothing was changed."
+	case fiber.StatusConflict:
+		p.Title = "This can't be done now; nothing was changed."
+	case fiber.StatusPreconditionFailed:
+		p.Title = "Someone changed this in the meantime, so nothing was changed now."
+		problem = &api.Problem{Detail: "Look at what is shown now, then send the form again if you still want it."}
+	default:
+		return ui.Problems{}, false
+	}
+	p.Detail = problem.Detail
+	for _, f := range problem.Errors {
+		p.Fields = append(p.Fields, ui.FieldProblem{Field: strings.TrimPrefix(f.Field, "body."), Message: f.Message})
+	}
+	if len(p.Fields) > 0 && problem.Status != fiber.StatusConflict {
+		p.Detail = "" // the fields say it
+	}
+	return p, true
+}
+
+// trouble is an error as a person meets it.
+type trouble struct {
+	status   int
+	title    string
+	what     string // what happened
+	todo     string // what to do
+	instance string // of the request, for whoever reads the backend's log
+	tone     ui.Tone
+	retry    bool
+}
+
+func troubleOf(err error) trouble {
+	var p *api.Problem
+	var f *fiber.Error
+	switch {
+	case errors.As(err, &p):
+		t := troubleOfStatus(p.Status)
+		if p.Status != fiber.StatusForbidden && p.Status != fiber.StatusNotFound && p.Status != fiber.StatusPreconditionFailed && p.Detail != "" && p.Status < 500 {
+			t.what = ui.Sentence(p.Detail)
+		}
+		t.instance = p.Instance
+		return t
+	case errors.As(err, &f):
+		t := troubleOfStatus(f.Code)
+		if f.Code == fiber.StatusForbidden {
+			t.what, t.todo = f.Message, "Open the page again by its address and send the form from there."
+		}
+		return t
+	case errors.Is(err, client.ErrUnreachable), errors.Is(err, context.DeadlineExceeded):
+		return troubleOfStatus(fiber.StatusBadGateway)
+	default:
+		return troubleOfStatus(fiber.StatusInternalServerError)
+	}
+}
+
+func troubleOfStatus(status int) trouble {
+	switch status {
+	case fiber.StatusForbidden:
+		return trouble{status: status, tone: ui.Wait, title: "Not allowed", what: "Your account may not do or see this.", todo: "Ask an administrator for the permission, or go on elsewhere."}
+	case fiber.StatusNotFound:
+		return trouble{status: status, tone: ui.Gone, title: "Not found", what: "There is nothing here: it was removed, never was, or is not yours to see.", todo: "Look for it in its list."}
+	case fiber.StatusConflict:
+		return trouble{status: status, tone: ui.Wait, title: "Not possible now", what: "The object is not in a state in which this can be done.", todo: "Nothing was changed. Go back, see what state it is in now, and what can be done with it."}
+	case fiber.StatusPreconditionFailed:
+		return trouble{status: status, tone: ui.Wait, title: "Changed in the meantime", what: "Someone changed the object after you opened the page.", todo: "Nothing was changed by you. Go back, load the page again and see whether you still want this."}
+	case fiber.StatusBadRequest, fiber.StatusUnprocessableEntity, fiber.StatusMethodNotAllowed, fiber.StatusRequestEntityTooLarge, fiber.StatusRequestHeaderFieldsTooLarge:
+		return trouble{status: status, tone: ui.Wait, title: "Not understood", what: "This request is not one that Kloigos takes.", todo: "Nothing was changed. Go back and try it from the page."}
+	case fiber.StatusTooManyRequests:
+		return trouble{status: status, tone: ui.Wait, title: "Too many requests", what: "The API asks for a pause.", todo: "Wait a little, then load the page again.", retry: true}
+	case fiber.StatusBadGateway, fiber.StatusServiceUnavailable, fiber.StatusGatewayTimeout:
+		return trouble{status: fiber.StatusBadGateway, tone: ui.Bad, title: "The API can't be reached", what: "This web app is up, but no backend answered it in time.", todo: "Try again in a moment. If it stays so: see that a backend runs, that its /readyz is well, and that the database is up. Jobs that run are not harmed.", retry: true}
+	default:
+		return trouble{status: fiber.StatusInternalServerError, tone: ui.Bad, title: "Something went wrong", what: "Kloigos itself failed to answer.", todo: "Try again. If it stays so, look for this request in the log of the backend or the web app.", retry: true}
+	}
+}
+
+// fail answers with the page of an error.
+func (r *Request) fail(err error) error {
+	var p *api.Problem
+	if errors.As(err, &p) && p.Status == fiber.StatusUnauthorized && r.who != nil {
+		r.app.Sessions.End(r.C)
+		return r.app.toLogin(r.C, "expired")
+	}
+	account := ""
+	if r.who != nil {
+		if who, whoErr := r.who(); whoErr == nil {
+			account = who.Account
+		}
+	}
+	return r.failAs(err, account)
+}
+
+// failBare is fail without asking again who is logged in.
+func (r *Request) failBare(err error) error {
+	var p *api.Problem
+	if errors.As(err, &p) && p.Status == fiber.StatusUnauthorized {
+		r.app.Sessions.End(r.C)
+		return r.app.toLogin(r.C, "expired")
+	}
+	return r.failAs(err, "")
+}
+
+func (r *Request) failAs(err error, account string) error {
+	t := troubleOf(err)
+	if t.status >= 500 {
+		r.app.Log.Error("page failed", "method", r.C.Method(), "path", r.C.Path(), "status", t.status, "error", err.Error())
+	}
+	if r.Ctx.Err() != nil { // render what is left to say all the same
+		r.Ctx = context.WithoutCancel(r.Ctx)
+	}
+	r.C.Response().ResetBody()
+	return r.show(View{Title: t.title, Status: t.status, Body: troublePage(t, r.C.Method() == fiber.MethodGet, r.here())}, account)
+}
+
+// ErrorHandler answers errors that no page handled: unknown paths, refused and
+// oversized requests, panics.
+func (a *App) ErrorHandler(c *fiber.Ctx, err error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.Closing), Patience)
+	defer cancel()
+	r := &Request{C: c, Ctx: ctx, app: a}
+	if token := a.Sessions.Token(c); token != "" {
+		r.API = a.API.WithToken(token).WithForwarded(a.Sessions.ClientAddress(c))
+		if who, whoErr := r.API.Whoami(ctx); whoErr == nil {
+			return r.failAs(err, who.Account)
+		}
+	}
+	return r.failAs(err, "")
+}
+
+// Optional turns the refusal of a part that a page can do without into none:
+// the page is drawn without it.
+func Optional(err error) error {
+	var p *api.Problem
+	if errors.As(err, &p) && (p.Status == fiber.StatusForbidden || p.Status == fiber.StatusNotFound) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,132 @@
+// Package playbook owns the pages of playbooks: the list, versions, the files
+// of a version, and its download.
+package playbook
+
+import (
+	"io"
+	"net/url"
+	"strconv"
+
+	"github.com/gofiber/fiber/v2"
+
+	"kloigos/backend/api"
+	"kloigos/webapp/internal/page"
+	"kloigos/webapp/internal/ui"
+)
+
+// maxDownload is the largest artifact that is passed on, in bytes.
+const maxDownload = 64 << 20
+
+// Mount adds the routes.
+func Mount(r fiber.Router, a *page.App) {
+	r.Get("/playbooks", a.Page(list))
+	r.Get("/playbooks/:name", a.Page(detail))
+	r.Get("/playbooks/:name/versions/:version", a.Page(version))
+	r.Get("/playbooks/:name/versions/:version/file", a.Page(file))
+	r.Get("/playbooks/:name/versions/:version/download", a.Page(download))
+}
+
+func list(r *page.Request) error {
+	found, err := r.API.ListPlaybooks(r.Ctx, api.PageQuery{Limit: 200, Cursor: r.Query("cursor")})
+	if err != nil {
+		return err
+	}
+	first, next := r.Pages(found.NextCursor)
+	return r.Show(page.View{Title: "Playbooks", Nav: "/playbooks", Body: listPage(found.Items, first, next)})
+}
+
+func detail(r *page.Request) error {
+	p, err := r.API.GetPlaybook(r.Ctx, r.Param("name"))
+	if err != nil {
+		return err
+	}
+	found, err := r.API.ListPlaybookVersions(r.Ctx, p.Name, api.PageQuery{Limit: 50, Cursor: r.Query("cursor")})
+	if err != nil {
+		return err
+	}
+	first, next := r.Pages(found.NextCursor)
+	return r.Show(page.View{Title: p.Name, Nav: "/playbooks", Body: detailPage(p, found.Items, first, next)})
+}
+
+type place struct {
+	Playbook string
+	Version  int
+}
+
+func (p place) href() string {
+	return "/playbooks/" + url.PathEscape(p.Playbook) + "/versions/" + strconv.Itoa(p.Version)
+}
+
+func (p place) file(path string) string {
+	return p.href() + "/file?path=" + url.QueryEscape(path)
+}
+
+func placeOf(r *page.Request) (place, error) {
+	v, err := strconv.Atoi(r.Param("version"))
+	if err != nil {
+		return place{}, fiber.ErrNotFound
+	}
+	return place{r.Param("name"), v}, nil
+}
+
+func version(r *page.Request) error {
+	p, err := placeOf(r)
+	if err != nil {
+		return err
+	}
+	files, err := r.API.ListPlaybookFiles(r.Ctx, p.Playbook, p.Version)
+	if err != nil {
+		return err
+	}
+	return r.Show(page.View{Title: p.Playbook + " v" + strconv.Itoa(p.Version), Nav: "/playbooks", Body: versionPage(p, files)})
+}
+
+func file(r *page.Request) error {
+	p, err := placeOf(r)
+	if err != nil {
+		return err
+	}
+	f, err := r.API.GetPlaybookFile(r.Ctx, p.Playbook, p.Version, r.Query("path"))
+	if err != nil {
+		return err
+	}
+	return r.Show(page.View{Title: f.Path, Nav: "/playbooks", Body: filePage(p, f)})
+}
+
+func download(r *page.Request) error {
+	p, err := placeOf(r)
+	if err != nil {
+		return err
+	}
+	body, err := r.API.DownloadPlaybook(r.Ctx, p.Playbook, p.Version)
+	if err != nil {
+		return err
+	}
+	defer body.Close() //nolint:errcheck // read only
+	content, err := io.ReadAll(io.LimitReader(body, maxDownload))
+	if err != nil {
+		return err
+	}
+	r.C.Set(fiber.HeaderContentType, "application/zstd")
+	r.C.Set(fiber.HeaderContentDisposition, `attachment; filename="`+safeName(p.Playbook)+"-v"+strconv.Itoa(p.Version)+`.tar.zst"`)
+	return r.C.Send(content)
+}
+
+// safeName keeps of a name what can stand in a header.
+func safeName(s string) string {
+	out := []byte(s)
+	for i, b := range out {
+		if (b < 'a' || b > 'z') && (b < '0' || b > '9') && b != '_' && b != '-' {
+			out[i] = '_'
+		}
+	}
+	return string(out)
+}
+
+func total(files []api.PlaybookFile) string {
+	var n int64
+	for _, f := range files {
+		n += f.SizeBytes
+	}
+	return ui.Count(len(files), "file") + ", " + ui.Bytes(n)
+}

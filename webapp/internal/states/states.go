@@ -1,0 +1,75 @@
+// Package states owns which tone each state of each noun has, so that the same
+// state looks the same on every page.
+package states
+
+import "kloigos/webapp/internal/ui"
+
+var host = map[string]ui.Tone{
+	"registered": ui.Wait, "probing": ui.Busy, "awaiting_host_key": ui.Wait, "probed": ui.Idle,
+	"initializing": ui.Busy, "init_failed": ui.Bad, "ready": ui.Good, "draining": ui.Idle,
+	"decommissioning": ui.Busy, "decommission_failed": ui.Bad, "decommissioned": ui.Gone, "lost": ui.Gone,
+}
+
+var health = map[string]ui.Tone{
+	"unknown": ui.Idle, "healthy": ui.Good, "degraded": ui.Wait, "unreachable": ui.Bad,
+}
+
+var unit = map[string]ui.Tone{
+	"preparing": ui.Idle, "preparation_failed": ui.Bad, "free": ui.Idle, "allocating": ui.Busy, "allocated": ui.Good,
+	"allocation_failed": ui.Bad, "deallocating": ui.Busy, "deallocation_failed": ui.Bad, "unavailable": ui.Wait,
+	"removing": ui.Busy, "removed": ui.Gone,
+}
+
+var allocation = map[string]ui.Tone{
+	"allocating": ui.Busy, "allocated": ui.Good, "allocation_failed": ui.Bad, "scaling": ui.Busy, "scale_failed": ui.Bad,
+	"deallocating": ui.Busy, "deallocation_failed": ui.Bad, "deallocated": ui.Gone, "lost": ui.Gone,
+}
+
+var address = map[string]ui.Tone{
+	"free": ui.Idle, "reserved": ui.Busy, "allocated": ui.Good, "releasing": ui.Busy, "quarantined": ui.Wait, "unavailable": ui.Wait,
+}
+
+var job = map[string]ui.Tone{
+	"queued": ui.Idle, "running": ui.Busy, "cancelling": ui.Busy, "succeeded": ui.Good, "failed": ui.Bad, "cancelled": ui.Gone,
+}
+
+var step = map[string]ui.Tone{
+	"pending": ui.Gone, "running": ui.Busy, "succeeded": ui.Good, "failed": ui.Bad,
+}
+
+func of(m map[string]ui.Tone, s string) ui.Tone {
+	if t, ok := m[s]; ok {
+		return t
+	}
+	return ui.Idle
+}
+
+// Host returns the tone of a host's state.
+func Host(s string) ui.Tone { return of(host, s) }
+
+// Health returns the tone of a host's health.
+func Health(s string) ui.Tone { return of(health, s) }
+
+// Unit returns the tone of a compute unit's state.
+func Unit(s string) ui.Tone { return of(unit, s) }
+
+// Allocation returns the tone of an allocation's state.
+func Allocation(s string) ui.Tone { return of(allocation, s) }
+
+// Address returns the tone of an address's state.
+func Address(s string) ui.Tone { return of(address, s) }
+
+// Job returns the tone of a job's state.
+func Job(s string) ui.Tone { return of(job, s) }
+
+// Step returns the tone of the state of a job's step.
+func Step(s string) ui.Tone { return of(step, s) }
+
+// The states that lists can be filtered by, in the order of a life.
+var (
+	Hosts       = []string{"registered", "probing", "awaiting_host_key", "probed", "initializing", "init_failed", "ready", "draining", "decommissioning", "decommission_failed", "decommissioned", "lost"}
+	Units       = []string{"preparing", "preparation_failed", "free", "allocating", "allocated", "allocation_failed", "deallocating", "deallocation_failed", "unavailable", "removing", "removed"}
+	Allocations = []string{"live", "allocating", "allocated", "allocation_failed", "deallocating", "deallocation_failed", "deallocated", "lost"}
+	Addresses   = []string{"free", "reserved", "allocated", "releasing", "quarantined", "unavailable"}
+	Jobs        = []string{"active", "queued", "running", "cancelling", "succeeded", "failed", "cancelled"}
+)

@@ -1,0 +1,66 @@
+package ui
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
+
+func (f Field) kind() string {
+	if f.Type == "" {
+		return "text"
+	}
+	return f.Type
+}
+
+func (f Field) attributes() templ.OrderedAttributes {
+	var a templ.OrderedAttributes
+	add := func(name string, value any) { a = append(a, templ.KeyValue[string, any]{Key: name, Value: value}) }
+	if f.Required {
+		add("required", true)
+	}
+	if f.Focus {
+		add("autofocus", true)
+	}
+	if f.Mono {
+		add("class", "mono")
+		add("spellcheck", "false")
+		add("autocapitalize", "off")
+	}
+	if f.Placeholder != "" {
+		add("placeholder", f.Placeholder)
+	}
+	if f.Autocomplete != "" {
+		add("autocomplete", f.Autocomplete)
+	}
+	if f.Inputmode != "" {
+		add("inputmode", f.Inputmode)
+	}
+	if f.Max > 0 {
+		add("maxlength", strconv.Itoa(f.Max))
+	}
+	var described []string
+	if len(f.Problems) > 0 {
+		add("aria-invalid", "true")
+		described = append(described, f.Name+"-problem")
+	}
+	if f.Hint != "" {
+		described = append(described, f.Name+"-hint")
+	}
+	if len(described) > 0 {
+		add("aria-describedby", strings.Join(described, " "))
+	}
+	return a
+}
+
+// id is an id for the field of a confirmation, unique on its page.
+func (o Operation) id() string {
+	return "confirm" + strings.ReplaceAll(o.Action, "/", "-")
+}

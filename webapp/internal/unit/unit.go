@@ -1,0 +1,125 @@
+// Package unit owns the pages of compute units: the list, and a unit with its
+// limits, its tenant and the evidence of its last wipe.
+package unit
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/gofiber/fiber/v2"
+	"golang.org/x/sync/errgroup"
+
+	"kloigos/backend/api"
+	"kloigos/webapp/internal/page"
+	"kloigos/webapp/internal/ui"
+)
+
+type listView struct {
+	Units                     []api.ComputeUnit
+	State, Host, Region, Zone string
+	First, Next               string
+	Filtered                  bool
+}
+
+type detailView struct {
+	Unit   api.ComputeUnit
+	Jobs   []api.Job
+	Events []api.Event
+}
+
+// Mount adds the routes.
+func Mount(r fiber.Router, a *page.App) {
+	r.Get("/compute-units", a.Page(list))
+	r.Get("/compute-units/:id", a.Page(detail))
+	r.Post("/compute-units/:id/close", a.Page(closeUnit))
+	r.Post("/compute-units/:id/open", a.Page(openUnit))
+}
+
+func list(r *page.Request) error {
+	f := api.UnitFilter{State: r.Query("state"), Host: r.Query("host"), Region: r.Query("region"), Zone: r.Query("zone")}
+	f.Cursor, f.Limit = r.Query("cursor"), 50
+	units, err := r.API.ListComputeUnits(r.Ctx, f)
+	if err != nil {
+		return err
+	}
+	v := listView{Units: units.Items, State: f.State, Host: f.Host, Region: f.Region, Zone: f.Zone}
+	v.Filtered = f.State+f.Host+f.Region+f.Zone != ""
+	v.First, v.Next = r.Pages(units.NextCursor)
+	return r.Show(page.View{Title: "Compute units", Nav: "/compute-units", Body: listPage(v, r.Here())})
+}
+
+func detail(r *page.Request) error {
+	u, err := r.API.GetComputeUnit(r.Ctx, r.Param("id"))
+	if err != nil {
+		return err
+	}
+	v := detailView{Unit: u}
+	g, ctx := errgroup.WithContext(r.Ctx)
+	g.Go(func() error {
+		jobs, err := r.API.ListJobs(ctx, api.JobFilter{Unit: u.ID, PageQuery: api.PageQuery{Limit: 10}})
+		v.Jobs = jobs.Items
+		return err
+	})
+	g.Go(func() error {
+		events, err := r.API.ListEvents(ctx, api.EventFilter{Object: u.ID, PageQuery: api.PageQuery{Limit: 10}})
+		v.Events = events.Items
+		return page.Optional(err)
+	})
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return r.Show(page.View{Title: u.Name, Nav: "/compute-units", Body: detailPage(v, r.Here())})
+}
+
+func closeUnit(r *page.Request) error {
+	u, err := r.API.CloseComputeUnit(r.Ctx, r.Param("id"))
+	if err != nil {
+		return err
+	}
+	return r.Go("/compute-units/"+u.ID, "unit-closed")
+}
+
+func openUnit(r *page.Request) error {
+	u, err := r.API.OpenComputeUnit(r.Ctx, r.Param("id"))
+	if err != nil {
+		return err
+	}
+	return r.Go("/compute-units/"+u.ID, "unit-opened")
+}
+
+// operations are what the state of a unit lets one do.
+func operations(u api.ComputeUnit) []ui.Operation {
+	at := "/compute-units/" + u.ID
+	switch u.State {
+	case "free":
+		return []ui.Operation{
+			{Label: "Allocate it", What: "Hands this unit to a person: user, SSH keys, address.", Href: "/allocations/new?unit=" + u.Name, Allowed: u.HostState == "ready", Prevents: "Its host is " + ui.Word(u.HostState) + ".", Main: true},
+			{Label: "Close", What: "Keeps it from being allocated until it is opened again. Nothing changes on the host.", Action: at + "/close", Allowed: true},
+		}
+	case "unavailable":
+		return []ui.Operation{{Label: "Open", What: "Lets it be allocated again.", Action: at + "/open", Allowed: true}}
+	default:
+		return nil
+	}
+}
+
+func pretty(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+// wipe is the evidence of a wipe.
+type wipe struct {
+	Method    string   `json:"method"`
+	Device    string   `json:"device"`
+	Bytes     int64    `json:"bytes"`
+	Leftovers []string `json:"leftovers"`
+}
+
+func wipeOf(raw json.RawMessage) (w wipe, ok bool) {
+	ok = len(raw) > 0 && json.Unmarshal(raw, &w) == nil && w.Method != ""
+	return w, ok
+}
