@@ -143,8 +143,7 @@ func (i *Installation) startControlPlane(ctx context.Context) error {
 	}
 	for n, listen := range proxy.Webapps {
 		webapp, err := i.group.Start(fmt.Sprintf("webapp-%d", n+1), i.path("bin", "kloigos-webapp"), append([]string{
-			"KLOIGOS_LISTEN=" + listen, "KLOIGOS_API_URL=http://" + proxy.Internal,
-			"KLOIGOS_TRUSTED_PROXIES=127.0.0.1/32", "KLOIGOS_LOG_FORMAT=text",
+			"KLOIGOS_WEB_LISTEN=" + listen, "KLOIGOS_API_URL=http://" + proxy.Internal, "KLOIGOS_WEB_TRUSTED_PROXIES=127.0.0.1/32",
 		}, i.env...))
 		if err != nil {
 			return err
@@ -168,7 +167,7 @@ func (i *Installation) startControlPlane(ctx context.Context) error {
 		}
 	}
 	for n, webapp := range i.Webapps {
-		if err := webapp.await(ctx, readyTimeout, answers("http://"+proxy.Webapps[n]+"/healthz")); err != nil {
+		if err := webapp.await(ctx, readyTimeout, answers("http://"+proxy.Webapps[n]+"/web/healthz")); err != nil {
 			return err
 		}
 	}

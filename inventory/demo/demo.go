@@ -7,6 +7,7 @@
 package demo
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -61,6 +62,7 @@ type Installation struct {
 	lock     *os.File
 	machine  chan machine
 	env      []string // of every program
+	answers  *bufio.Reader
 }
 
 // machine is the VM or why there is none.

@@ -34,8 +34,12 @@ type Process struct {
 	Log  string // file with its output
 	PID  int
 
-	done chan struct{}
-	err  error // how it ended; set before done is closed
+	program  string
+	env      []string
+	args     []string
+	expected bool // its end; guarded by the group's lock
+	done     chan struct{}
+	err      error // how it ended; set before done is closed
 }
 
 // NewGroup writes the output of each process to a file in the directory.
@@ -43,7 +47,7 @@ func NewGroup(logs string) *Group { return &Group{logs: logs, died: make(chan *P
 
 // Start starts a program with exactly this environment.
 func (g *Group) Start(name, program string, env []string, args ...string) (*Process, error) {
-	p := &Process{Name: name, Log: filepath.Join(g.logs, name+".log"), done: make(chan struct{})}
+	p := &Process{Name: name, Log: filepath.Join(g.logs, name+".log"), program: program, env: env, args: args, done: make(chan struct{})}
 	log, err := os.OpenFile(p.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the log of %s: %w", name, err)
@@ -66,7 +70,7 @@ func (g *Group) Start(name, program string, env []string, args ...string) (*Proc
 		p.err = cmd.Wait()
 		close(p.done)
 		g.mu.Lock()
-		stopping := g.stopping
+		stopping := g.stopping || p.expected
 		g.mu.Unlock()
 		if !stopping {
 			select {
@@ -206,4 +210,17 @@ func FreePorts(ctx context.Context, wanted, count int) ([]int, error) {
 		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
 	}
 	return ports, nil
+}
+
+// replace kills a process as a crash would, and starts it anew under the same name.
+func (g *Group) replace(p *Process) error {
+	g.mu.Lock()
+	g.started = slices.DeleteFunc(g.started, func(other *Process) bool { return other == p })
+	p.expected = true
+	g.mu.Unlock()
+	if err := p.Kill(); err != nil {
+		return err
+	}
+	_, err := g.Start(p.Name, p.program, p.env, p.args...)
+	return err
 }

@@ -1,5 +1,5 @@
-// Command demo sets up a whole installation on this machine. It is what
-// `./task demo` runs.
+// Command demo sets up a whole installation of Kloigos on this machine and stays in the foreground until Ctrl-C, which
+// stops all that it started. See ./task demo.
 package main
 
 import (
@@ -9,72 +9,93 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 
 	"kloigos/inventory/demo"
 )
 
+const usage = `./task demo [-- options]
+
+Sets up a database, two backends and two web apps behind HAProxy, and a host: a
+throwaway VM, or one of yours. Stays in the foreground; Ctrl-C stops all that it
+started.
+
+`
+
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	o, err := options(os.Args[1:])
-	if errors.Is(err, flag.ErrHelp) {
-		return
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// The second signal ends the demo at once; what it started ends with it.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:]))
+}
+
+func run(ctx context.Context, args []string) int {
+	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
+	flags.Usage = func() {
+		fmt.Fprint(flags.Output(), usage)
+		flags.PrintDefaults()
 	}
-	if err == nil {
-		err = demo.Run(ctx, o)
+	options := demo.Options{Out: os.Stdout, In: os.Stdin}
+	var host, device, address string
+	var yes, check bool
+	flags.BoolVar(&check, "check", false, "do the whole job without a person: a line for each check, exit 0 or 1")
+	flags.StringVar(&host, "host", "", "a host of yours instead of the VM: user@address[:port]; shows what it will do, and asks")
+	flags.StringVar(&device, "device", "", "with --host: empty disks to take, by-id, separated by commas")
+	flags.StringVar(&address, "address", "", "with --host: free address of its network, for the unit")
+	flags.BoolVar(&yes, "yes", false, "with --host: yes to every question")
+	flags.IntVar(&options.Port, "port", 0, "port of the origin (8443, or another if that is taken)")
+	flags.StringVar(&options.Dir, "dir", "", "where the demo keeps its files")
+	flags.BoolVar(&options.SkipPackages, "skip-packages", false, "install nothing")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
+	case flags.NArg() > 0:
+		fmt.Fprintf(os.Stderr, "demo: unexpected argument %q\n", flags.Arg(0))
+		return 2
 	}
-	if err != nil && ctx.Err() == nil {
+	if host != "" {
+		target, err := demo.ParseTarget(host)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "demo: --host:", err)
+			return 2
+		}
+		target.Address, target.Yes = address, yes
+		if device != "" {
+			target.Devices = strings.Split(device, ",")
+		}
+		options.Target = target
+	}
+	if check {
+		if host != "" {
+			fmt.Fprintln(os.Stderr, "demo: --check wants the throwaway VM: it reboots the host and searches its disks")
+			return 2
+		}
+		options.Lease = demo.CheckLease
+	}
+	if err := demonstrate(ctx, options, check); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
-func options(args []string) (demo.Options, error) {
-	o := demo.Options{In: os.Stdin, Out: os.Stdout}
-	flags := flag.NewFlagSet("./task demo --", flag.ContinueOnError)
-	flags.BoolVar(&o.Check, "check", false, "do the whole job without a person, print a line for each check, exit 0 or 1")
-	flags.StringVar(&o.Host, "host", "", "user@address[:port] of a real host instead of the throwaway VM")
-	list(flags, "address", "a free address of the real host's network, for a unit (can be repeated)", &o.Addresses)
-	list(flags, "device", "an empty disk of the real host, /dev/disk/by-id/... (can be repeated; default: all empty ones)", &o.Devices)
-	flags.BoolVar(&o.Yes, "yes", false, "don't ask before touching a real host")
-	flags.IntVar(&o.Backends, "backends", 2, "how many backends")
-	flags.IntVar(&o.Webapps, "webapps", 2, "how many web apps")
-	flags.IntVar(&o.Port, "port", 8443, "port of the web page and the API, if it is free")
-	if err := flags.Parse(args); err != nil {
-		return o, err
-	}
-	if flags.NArg() > 0 || o.Backends < 1 || o.Webapps < 1 {
-		flags.Usage()
-		return o, fmt.Errorf("what was asked makes no sense: %s", strings.Join(args, " "))
-	}
-	var err error
-	if o.Root, err = os.Getwd(); err != nil {
-		return o, err
-	}
-	state, err := directory("XDG_STATE_HOME", ".local/state")
+func demonstrate(ctx context.Context, options demo.Options, check bool) (err error) {
+	installation, err := demo.Up(ctx, options)
 	if err != nil {
-		return o, err
+		return err
 	}
-	cache, err := directory("XDG_CACHE_HOME", ".cache")
-	o.Dir, o.Cache = filepath.Join(state, "demo"), cache
-	return o, err
-}
-
-func list(flags *flag.FlagSet, name, usage string, to *[]string) {
-	flags.Func(name, usage, func(v string) error {
-		*to = append(*to, v)
-		return nil
-	})
-}
-
-// directory is where the XDG base directories put what is ours.
-func directory(variable, fallback string) (string, error) {
-	if dir := os.Getenv(variable); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "kloigos"), nil
+	defer func() { err = errors.Join(err, installation.Down()) }()
+	if check {
+		return installation.Check(ctx)
 	}
-	home, err := os.UserHomeDir()
-	return filepath.Join(home, fallback, "kloigos"), err
+	fmt.Println()
+	for _, line := range installation.Lines() {
+		fmt.Println(line)
+	}
+	fmt.Println()
+	fmt.Println("Ctrl-C stops all of it.")
+	return installation.Wait(ctx)
 }
