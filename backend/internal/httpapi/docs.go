@@ -81,4 +81,3 @@ func document(o *huma.OpenAPI) []byte {
 	}
 	return append(b, '\n')
 }
-

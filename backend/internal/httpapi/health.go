@@ -3,9 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -13,7 +11,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"kloigos/backend/api"
-	"kloigos/backend/internal/store"
 )
 
 const readyTimeout = 3 * time.Second
@@ -50,23 +47,6 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 		c.Status(http.StatusServiceUnavailable)
 	}
 	return c.JSON(out)
-}
-
-// SchemaCheck makes sure that the database has the migrations that this
-// program was built with. More of them are fine: a newer release only adds.
-func SchemaCheck(db *store.DB, needed []int64) Check {
-	return Check{Name: "schema", Run: func(ctx context.Context) error {
-		applied, err := db.AppliedMigrations(ctx)
-		if err != nil {
-			return err
-		}
-		for _, version := range needed {
-			if !slices.Contains(applied, version) {
-				return fmt.Errorf("migration %d is missing; run init", version)
-			}
-		}
-		return nil
-	}}
 }
 
 // only lets a request through whose bearer has a permission; for what lies

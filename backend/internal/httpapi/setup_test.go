@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
@@ -33,28 +35,30 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 // backend is a real server on a real database of its own.
 type backend struct {
-	t       testing.TB
-	db      *store.DB
-	intents *intent.Intents
-	signals *queue.Signals
-	server  *httpapi.Server
-	url     string
-	token   string // of the administrator
-	account uuid.UUID
-	log     *lockedBuffer
-	cfg     httpapi.Config
+	t        testing.TB
+	db       *store.DB
+	database string
+	intents  *intent.Intents
+	signals  *queue.Signals
+	server   *httpapi.Server
+	url      string
+	token    string // of the administrator
+	account  uuid.UUID
+	log      *lockedBuffer
+	cfg      httpapi.Config
 }
 
 const adminPassword = "correct horse battery staple"
 
 func setup(t testing.TB, options ...func(*httpapi.Config)) *backend {
 	t.Helper()
-	db, err := store.Open(t.Context(), testkit.MigratedURL(t))
+	url := testkit.MigratedURL(t)
+	db, err := store.Open(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	b := &backend{t: t, db: db, signals: queue.NewSignals(), log: &lockedBuffer{}}
+	b := &backend{t: t, db: db, database: url, signals: queue.NewSignals(), log: &lockedBuffer{}}
 	b.seed()
 	b.intents = intent.New(db, intent.Config{Targets: domain.TargetPolicy{AllowLoopback: true}})
 	b.cfg = httpapi.Config{
@@ -154,16 +158,29 @@ func (b *backend) tx(f func(tx *store.Tx) error) {
 	}
 }
 
+// sql changes rows behind the store's back.
+func (b *backend) sql(statement string, args ...any) {
+	b.t.Helper()
+	conn, err := pgx.Connect(b.t.Context(), b.database)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	if _, err := conn.Exec(b.t.Context(), statement, args...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 const sshKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJdD7y3aLq454yWBdwLWbieU1ebz9/cu7/QEXn9OIeZJ someone"
 
 // facts are those of a host with 8 CPUs on 2 nodes and one empty disk.
 func facts(machine string) domain.Facts {
 	f := domain.Facts{
 		MachineID: machine, Hostname: "h", Kernel: "6.1.0", Architecture: "x86_64", OS: domain.OSFacts{ID: "debian", VersionID: "12", Name: "Debian"},
-		MemoryBytes: 8 << 30,
-		Nodes:       []domain.Node{{Node: 0, CPUs: "0-3", MemoryBytes: 4 << 30}, {Node: 1, CPUs: "4-7", MemoryBytes: 4 << 30}},
-		Devices:     []domain.Device{{Path: "/dev/vdb", ByID: "/dev/disk/by-id/virtio-kloigos0", SizeBytes: 16 << 30, Discard: true}},
-		Uplink:      domain.Uplink{Interface: "ens3", Address: "10.0.2.15", Prefix: 24, Gateway: "10.0.2.2"},
+		MemoryBytes:  8 << 30,
+		Nodes:        []domain.Node{{Node: 0, CPUs: "0-3", MemoryBytes: 4 << 30}, {Node: 1, CPUs: "4-7", MemoryBytes: 4 << 30}},
+		Devices:      []domain.Device{{Path: "/dev/vdb", ByID: "/dev/disk/by-id/virtio-kloigos0", SizeBytes: 16 << 30, Discard: true}},
+		Uplink:       domain.Uplink{Interface: "ens3", Address: "10.0.2.15", Prefix: 24, Gateway: "10.0.2.2"},
 		Capabilities: domain.Capabilities{CGroup2: true, CPUSet: true, AppArmor: true, NFTables: true, LVM: true, Systemd: "252", Python: "3.11.2"},
 	}
 	for cpu := range 8 {
@@ -353,4 +370,52 @@ func trusted(prefixes ...string) func(*httpapi.Config) {
 			c.TrustedProxies = append(c.TrustedProxies, netip.MustParsePrefix(p))
 		}
 	}
+}
+
+// expired makes an account whose token has expired.
+func (b *backend) expired(name string) (uuid.UUID, string) {
+	b.t.Helper()
+	account, secret := b.newAccount(name, intent.RoleAdministrator)
+	b.sql("UPDATE tokens SET expires_at = now() - INTERVAL '1 second' WHERE account_id = $1", account)
+	return account, secret
+}
+
+// apiToken makes an API token of the administrator through the API.
+func (b *backend) apiToken(name string) string {
+	b.t.Helper()
+	return decode[api.Token](b.t, b.mustDo(http.MethodPost, "/tokens", api.CreateToken{Name: name, Days: 1}, http.StatusCreated)).Token
+}
+
+func failingCheck(c *httpapi.Config) {
+	c.Ready = []httpapi.Check{{Name: "keyset", Run: func(context.Context) error { return fmt.Errorf("wrong key hunter2") }}}
+}
+
+// rawRequest sends a path as it is; net/http would refuse or mend it.
+func rawRequest(t testing.TB, b *backend, method, path string) answer {
+	t.Helper()
+	return rawBytes(t, b, fmt.Sprintf("%s %s HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer %s\r\nConnection: close\r\n\r\n", method, path, b.token))
+}
+
+// rawBytes sends bytes and reads one answer.
+func rawBytes(t testing.TB, b *backend, request string) answer {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.WriteString(conn, request) }() // the server may answer and close before it has read all
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatalf("no answer to %.80q: %v", request, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{resp.StatusCode, resp.Header, body}
 }
