@@ -13,6 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// endWithin is twice what is promised, for a machine that is busy with other tests.
+const endWithin = 4 * time.Second
+
 // longPlay runs a play that sleeps on the host, and tells by the channel when it is asleep there.
 func (b *bed) longPlay(t *testing.T) (play Play, asleep func() bool) {
 	t.Helper()
@@ -70,7 +73,7 @@ func TestCancelEndsEverything(t *testing.T) {
 	cancelled := time.Now()
 	cancel()
 	r := <-done
-	if took := time.Since(cancelled); took > 2*time.Second {
+	if took := time.Since(cancelled); took > endWithin {
 		t.Errorf("it took %s", took)
 	}
 	if r.err != nil {
@@ -160,7 +163,7 @@ func TestKilledBackendLeavesNothing(t *testing.T) {
 	}
 	_ = backend.Wait()
 	eventually(t, "all is gone", func() bool { left, _ := os.ReadDir(b.root); return len(left) == 0 && len(b.processes()) == 0 })
-	if took := time.Since(killed); took > 2*time.Second {
+	if took := time.Since(killed); took > endWithin {
 		t.Errorf("it took %s", took)
 	}
 }

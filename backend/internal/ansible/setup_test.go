@@ -205,7 +205,7 @@ func (b *bed) host() Host {
 }
 
 func (b *bed) play(playbook string, vars map[string]any) Play {
-	return Play{Name: "demo", Bundle: b.bundle, Playbook: playbook, Hosts: []Host{b.host()}, Vars: vars, Timeout: time.Minute}
+	return Play{Name: "demo", Bundle: b.bundle, Playbook: playbook, Hosts: []Host{b.host()}, Vars: vars, Timeout: 3 * time.Minute}
 }
 
 // run carries a play out and returns what came, too.
@@ -280,7 +280,7 @@ func dump(events []Event) string {
 
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(30 * time.Millisecond) {
 		if is() {
 			return
 		}
