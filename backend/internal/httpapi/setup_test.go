@@ -419,3 +419,16 @@ func rawBytes(t testing.TB, b *backend, request string) answer {
 	}
 	return answer{resp.StatusCode, resp.Header, body}
 }
+
+// row reads one value.
+func (b *backend) row(to any, query string, args ...any) {
+	b.t.Helper()
+	conn, err := pgx.Connect(b.t.Context(), b.database)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	if err := conn.QueryRow(b.t.Context(), query, args...).Scan(to); err != nil {
+		b.t.Fatal(err)
+	}
+}
