@@ -217,7 +217,7 @@ func nearest(e store.Explanation, w store.Wanted) string {
 		return "Leave out the unit."
 	case "host_labels":
 		return "Leave out some of the host labels."
-	case "login_user":
+	case "login_user", "admin_user":
 		return "Choose another login user."
 	case "network":
 		return fmt.Sprintf("Leave out network %q.", w.Network)

@@ -134,33 +134,50 @@ func (q *Queue) claim(stop, hard context.Context, how claimFunc) {
 	}
 	var claims []store.Claim
 	begun := time.Now()
-	err := q.db.InTx(stop, func(tx *store.Tx) (err error) {
-		claims, err = how(tx, stop, q.cfg.Worker, q.cfg.Lease, free)
+	// Not cut by stop: what is claimed must be known, to be handed over.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(stop), 5*time.Second)
+	defer cancel()
+	err := q.db.InTx(ctx, func(tx *store.Tx) (err error) {
+		claims, err = how(tx, ctx, q.cfg.Worker, q.cfg.Lease, free)
 		return err
 	})
 	if err != nil {
 		// After an unknown commit the lease of a job that was claimed all the
 		// same runs out, and it is taken over.
-		if stop.Err() == nil {
-			q.cfg.Logger.Error("claim jobs", "error", err)
-		}
+		q.cfg.Logger.Error("claim jobs", "error", err)
 		return
 	}
 	for _, c := range claims {
+		if stop.Err() != nil {
+			q.finish(c, Result{End: HandOver}, q.cfg.Logger.With("job", c.ID))
+			continue
+		}
 		q.slots <- struct{}{}
 		q.running.Add(1)
 		go func() {
 			defer func() { <-q.slots; q.running.Done(); q.Wake() }()
-			q.attempt(hard, c, begun)
+			q.attempt(stop, hard, c, begun)
 		}()
 	}
 }
 
+type stopping struct{}
+
+// Stopping tells, with the context that a Work got, whether its process is
+// about to stop: what has begun may go on, but nothing else should begin.
+func Stopping(ctx context.Context) bool {
+	stop, ok := ctx.Value(stopping{}).(context.Context)
+	return ok && stop.Err() != nil
+}
+
 // attempt runs one attempt of a job to its end.
-func (q *Queue) attempt(hard context.Context, c store.Claim, leased time.Time) {
+func (q *Queue) attempt(stop, hard context.Context, c store.Claim, leased time.Time) {
 	log := q.cfg.Logger.With("job", c.ID, "kind", c.Kind, "attempt", c.Attempt)
 	log.Info("job begins", "takeover", c.Takeover)
-	ctx, end := context.WithCancelCause(context.WithoutCancel(hard))
+	ctx, end := context.WithCancelCause(context.WithValue(context.WithoutCancel(hard), stopping{}, stop))
+	if c.State == domain.JobCancelling {
+		end(ErrCancelled) // before anything is begun
+	}
 	stopHard := context.AfterFunc(hard, func() { end(ErrHandedOver) })
 	defer stopHard()
 	renewed := make(chan struct{})
@@ -170,7 +187,10 @@ func (q *Queue) attempt(hard context.Context, c store.Claim, leased time.Time) {
 		q.renew(renewCtx, c, leased, end)
 	}()
 
-	jobLog, err := newLog(ctx, q.db, q.signals, c)
+	// Also a job that is only to be stopped tells of it.
+	logCtx, cancelLog := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	jobLog, err := newLog(logCtx, q.db, q.signals, c)
+	cancelLog()
 	var result Result
 	if err != nil {
 		result = Result{End: HandOver, After: time.Second}
@@ -194,9 +214,6 @@ func (q *Queue) attempt(hard context.Context, c store.Claim, leased time.Time) {
 // renew keeps the lease, and ends the job's context when it is to be stopped
 // or when the lease could not be renewed in time.
 func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, end context.CancelCauseFunc) {
-	if c.State == domain.JobCancelling {
-		end(ErrCancelled)
-	}
 	giveUp := q.cfg.Lease * 3 / 4
 	for {
 		select {
@@ -281,11 +298,16 @@ func write(ctx context.Context, tx *store.Tx, c store.Claim, r Result) error {
 		return tx.FinishJob(ctx, c.ID, c.Attempt, domain.JobFailed, r.Error, r.Outcome)
 	case Cancelled:
 		return tx.FinishJob(ctx, c.ID, c.Attempt, domain.JobCancelled, r.Error, r.Outcome)
-	case Retry:
-		return tx.RequeueJob(ctx, c.ID, c.Attempt, r.After, r.Error)
-	default:
-		return tx.RequeueJob(ctx, c.ID, c.Attempt, r.After, nil)
 	}
+	why := r.Error
+	if r.End == HandOver {
+		why = nil
+	}
+	err := tx.RequeueJob(ctx, c.ID, c.Attempt, r.After, why)
+	if errors.Is(err, store.ErrLost) { // it is ours, so it is to be stopped since a moment ago
+		return tx.LetGo(ctx, c.ID, c.Attempt)
+	}
+	return err
 }
 
 func (e End) String() string {

@@ -107,8 +107,11 @@ var ErrLoginTaken = domain.Conflictf("login_user_taken", "another allocation on 
 func (tx *Tx) InsertAllocation(ctx context.Context, a Allocation) error {
 	_, err := tx.exec(ctx, sqlInsertAllocation, a.ID, a.WorkspaceID, a.UnitID, a.HostID, a.LoginUser, a.UID, a.Address, a.Network,
 		a.SSHKeys, a.Labels, a.State, a.CreatedBy)
-	if _, dup := uniqueViolation(err); dup {
+	switch constraint, dup := uniqueViolation(err); {
+	case dup && constraint == "allocations_live_login":
 		return ErrLoginTaken
+	case dup && constraint == "allocations_live_unit":
+		return domain.Conflictf("unit_taken", "the unit has an allocation that has not ended")
 	}
 	if err != nil {
 		return fmt.Errorf("insert allocation: %w", err)

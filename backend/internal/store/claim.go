@@ -19,31 +19,33 @@ type Claim struct {
 }
 
 // A job of a host that another job holds is left in the queue, unless it only
-// reads: it could do nothing but wait.
+// reads: it could do nothing but wait. ARRAY makes the inner statement run
+// once; as the inner side of a join it would run for each row of the outer one,
+// pass over what it has just updated, and claim more than its limit.
 const sqlClaimJobs = `
 UPDATE jobs
    SET state = 'running', attempt = attempt + 1, worker_id = $1, lease_expires_at = now() + $2::INT8 * INTERVAL '1 millisecond',
        started_at = COALESCE(started_at, now())
  WHERE state = 'queued'
-   AND id IN (SELECT j.id
-                FROM jobs j
-               WHERE j.state = 'queued' AND j.run_after <= now()
-                 AND (j.kind = ANY($4) OR NOT EXISTS (SELECT 1 FROM host_locks l WHERE l.host_id = j.host_id AND l.job_id <> j.id))
-               ORDER BY j.priority DESC, j.run_after, j.id
-               LIMIT $3
-                 FOR UPDATE SKIP LOCKED)
+   AND id = ANY (ARRAY(SELECT j.id
+                         FROM jobs j
+                        WHERE j.state = 'queued' AND j.run_after <= now()
+                          AND (j.kind = ANY($4) OR NOT EXISTS (SELECT 1 FROM host_locks l WHERE l.host_id = j.host_id AND l.job_id <> j.id))
+                        ORDER BY j.priority DESC, j.run_after, j.id
+                        LIMIT $3
+                          FOR UPDATE SKIP LOCKED))
 RETURNING id, kind, attempt, state, false AS takeover`
 
 const sqlTakeOverJobs = `
 UPDATE jobs
    SET attempt = attempt + 1, worker_id = $1, lease_expires_at = now() + $2::INT8 * INTERVAL '1 millisecond'
  WHERE lease_expires_at < now()
-   AND id IN (SELECT j.id
-                FROM jobs j
-               WHERE j.lease_expires_at < now()
-               ORDER BY j.lease_expires_at
-               LIMIT $3
-                 FOR UPDATE SKIP LOCKED)
+   AND id = ANY (ARRAY(SELECT j.id
+                         FROM jobs j
+                        WHERE j.lease_expires_at < now()
+                        ORDER BY j.lease_expires_at
+                        LIMIT $3
+                          FOR UPDATE SKIP LOCKED))
 RETURNING id, kind, attempt, state, true AS takeover`
 
 // ClaimJobs gives a worker the lease of up to limit queued jobs, by priority,
@@ -151,6 +153,20 @@ func (tx *Tx) RequeueJob(ctx context.Context, id uuid.UUID, attempt int, after t
 		failures = 1
 	}
 	if err := tx.one(ctx, ErrLost, sqlRequeueJob, id, attempt, after.Milliseconds(), why, failures); err != nil {
+		return err
+	}
+	return tx.UnlockHosts(ctx, id, attempt)
+}
+
+const sqlLetGo = `
+UPDATE jobs
+   SET lease_expires_at = now()
+ WHERE id = $1 AND attempt = $2 AND state = 'cancelling'`
+
+// LetGo ends the lease of a job that is to be stopped and whose worker can't do
+// it any more: whoever takes it over does.
+func (tx *Tx) LetGo(ctx context.Context, id uuid.UUID, attempt int) error {
+	if err := tx.one(ctx, ErrLost, sqlLetGo, id, attempt); err != nil {
 		return err
 	}
 	return tx.UnlockHosts(ctx, id, attempt)

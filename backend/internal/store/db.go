@@ -136,22 +136,40 @@ func (db *DB) postgresTx(ctx context.Context, f func(*Tx) error) error {
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	if err := f(&Tx{Reads{tx}, tx}); err != nil {
-		rollback, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		_ = tx.Rollback(rollback) // the connection is dropped if this fails, which rolls back too
+	returned := false
+	defer func() {
+		if !returned { // f panicked; without this the connection would never come back to the pool
+			rollBack(ctx, tx)
+		}
+	}()
+	err = f(&Tx{Reads{tx}, tx})
+	returned = true
+	if err != nil {
+		rollBack(ctx, tx)
 		return err
 	}
 	return commitError(tx.Commit(ctx))
 }
 
-// commitError tells a COMMIT that the server refused from one whose answer
-// never came.
+func rollBack(ctx context.Context, tx pgx.Tx) {
+	rollback, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	_ = tx.Rollback(rollback) // the connection is dropped if this fails, which rolls back too
+}
+
+// commitError tells a COMMIT that the server refused, or never saw, from one
+// whose answer never came. A server that ends the connection instead of
+// answering (FATAL) may have committed before: PostgreSQL does so, for one,
+// when it is shut down while it waits for a standby.
 func commitError(err error) error {
 	var pg *pgconn.PgError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &pg) && (pg.Severity == "FATAL" || pg.Severity == "PANIC"):
+		return fmt.Errorf("%w: %w", ErrCommitUnknown, err)
+	case pgconn.SafeToRetry(err):
+		return fmt.Errorf("commit: %w", err)
 	case errors.As(err, &pg), errors.Is(err, pgx.ErrTxCommitRollback), errors.Is(err, pgx.ErrTxClosed):
 		return fmt.Errorf("commit: %w", err)
 	default:

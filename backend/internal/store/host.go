@@ -245,10 +245,11 @@ func (tx *Tx) LockHost(ctx context.Context, host, job uuid.UUID, attempt int) (i
 const sqlUnlockHosts = `
 UPDATE host_locks
    SET job_id = NULL, taken_at = NULL
- WHERE job_id = $1 AND attempt = $2`
+ WHERE job_id = $1 AND attempt <= $2`
 
-// UnlockHosts lets go of every host that an attempt of a job holds. The number
-// stays: the next holder's is higher.
+// UnlockHosts lets go of every host that an attempt of a job holds, or that an
+// earlier one held when its worker died. The number stays: the next holder's
+// is higher.
 func (tx *Tx) UnlockHosts(ctx context.Context, job uuid.UUID, attempt int) error {
 	_, err := tx.exec(ctx, sqlUnlockHosts, job, attempt)
 	return err

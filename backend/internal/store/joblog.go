@@ -62,7 +62,11 @@ const sqlAppendLog = `
 INSERT INTO job_log (job_id, first_seq, last_seq, attempt, entries)
 SELECT j.id, $2, $3, j.attempt, $5
   FROM jobs j
- WHERE j.id = $1 AND j.attempt = $4 AND j.state IN ('running', 'cancelling')`
+ WHERE j.id = $1 AND j.attempt = $4 AND j.state IN ('running', 'cancelling')
+   FOR UPDATE`
+
+// The job's row is locked, or a takeover could find the end of the log while
+// the chunk of the attempt before it is being written, and use its numbers.
 
 // AppendLog adds a chunk of entries, numbered in order, of a running attempt.
 // ErrLost if the attempt is no longer the running one, or another wrote on.

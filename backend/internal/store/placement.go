@@ -53,6 +53,7 @@ func (w Wanted) filters() []placementFilter {
 	add(w.Region != "", "region", "h.region = ?", w.Region, "is in another region")
 	add(w.Zone != "", "zone", "h.zone = ?", w.Zone, "is in another zone")
 	add(len(w.HostLabels) > 0, "host_labels", "h.labels @> ?", w.HostLabels, "is on a host without the labels")
+	add(w.LoginUser != "", "admin_user", "h.admin_user <> ?", w.LoginUser, "is on a host whose administrator has the login user")
 	add(w.LoginUser != "", "login_user",
 		"NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = ? AND a.ended_at IS NULL)", w.LoginUser,
 		"is on a host where the login user is taken")

@@ -115,6 +115,9 @@ func (tx *Tx) InsertUnit(ctx context.Context, h Host, ordinal int, u domain.Unit
 	id := uuid.New()
 	_, err = tx.exec(ctx, sqlInsertUnit, id, h.WorkspaceID, h.ID, ordinal, domain.UnitName(h.Name, ordinal), domain.UnitLifecycle.Initial,
 		u.CPUs, u.CPUCount, u.MemoryNodes, u.MemoryMaxBytes, u.MemoryHighBytes, u.VolumeBytes, u.TasksMax, shuffle())
+	if _, dup := uniqueViolation(err); dup {
+		return uuid.Nil, movedMeanwhile("host") // someone else sets a layout
+	}
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("insert unit: %w", err)
 	}

@@ -37,7 +37,11 @@ func checkHostKey(ctx context.Context, r *run) error {
 		return err
 	case offered == known:
 		r.log.Note("The host shows the confirmed key, %s.", fingerprint(offered))
-		return nil
+		if r.host.OfferedHostKey == "" {
+			return nil
+		}
+		// What was offered at another time is not to be confirmed by mistake.
+		return r.write(ctx, func(tx *store.Tx) error { return tx.OfferHostKey(ctx, r.host.ID, "") })
 	case known != "":
 		if err := r.write(ctx, func(tx *store.Tx) error { return tx.OfferHostKey(ctx, r.host.ID, offered) }); err != nil {
 			return fmt.Errorf("note the offered key: %w", err)

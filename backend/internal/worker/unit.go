@@ -45,22 +45,25 @@ func keysApplied(ctx context.Context, tx *store.Tx, r *run) error {
 
 var unitDeallocate = handler{
 	steps: map[string]step{"deallocate": {lock: true, do: deallocate}},
-	apply: func(ctx context.Context, tx *store.Tx, r *run) error {
-		var result struct {
-			Wipe json.RawMessage `json:"wipe"`
-		}
-		if json.Unmarshal(r.result, &result) != nil || len(result.Wipe) == 0 {
-			return nil
-		}
-		return tx.SetWipe(ctx, r.unit.ID, result.Wipe)
-	},
+	apply: func(ctx context.Context, tx *store.Tx, r *run) error { return tx.SetWipe(ctx, r.unit.ID, r.wipe) },
 }
 
 func deallocate(ctx context.Context, r *run) error {
 	err := r.play(ctx, "playbook.yml", unitDeallocateVars{Host: varsOfHost(r.host), Unit: varsOfUnit(r.unit),
 		VolumeGroup: r.host.Layout.VolumeGroup, Uplink: r.host.Facts.Uplink.Interface, Allocation: varsOfTenant(r.alloc)}, true)
-	if err == nil {
-		r.outcome = fmt.Sprintf("%s is wiped and free.", r.unit.Name)
+	if err != nil {
+		return err
 	}
-	return err
+	var result struct {
+		Wipe map[string]any `json:"wipe"`
+	}
+	if json.Unmarshal(r.result, &result) != nil || len(result.Wipe) == 0 {
+		// Without evidence the unit must not be handed out again.
+		return &domain.JobError{Code: domain.ErrCodePlaybookError, Host: r.host.Name, Message: "The playbook ended well, but gave no evidence that the volume was wiped."}
+	}
+	if r.wipe, err = json.Marshal(result.Wipe); err != nil {
+		return fmt.Errorf("keep the evidence of the wipe: %w", err)
+	}
+	r.outcome = fmt.Sprintf("%s is wiped and free.", r.unit.Name)
+	return nil
 }

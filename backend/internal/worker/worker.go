@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"runtime/debug"
 	"time"
 
 	"github.com/google/uuid"
@@ -66,8 +67,10 @@ type run struct {
 	alloc store.Allocation
 	fence int64 // number of the host lock; 0 while none is held
 
+	open    *int          // position of a step that is done and ends with the job
 	facts   *domain.Facts // read by a probe
 	result  []byte        // kloigos_result of the last play
+	wipe    []byte        // evidence, as JSON
 	waits   string        // the job ends well, but a person has to confirm this
 	outcome string
 }
@@ -90,9 +93,17 @@ func New(db *store.DB, runner ansible.Runner, keys Opener, cfg Config) *Worker {
 // errBusy hands the job back because another one holds the host.
 var errBusy = errors.New("another job holds the host")
 
+// errStopping hands the job over at the step where it stands.
+var errStopping = errors.New("the backend stops")
+
 // Work is a queue.Work.
-func (w *Worker) Work(ctx context.Context, c store.Claim, log *queue.Log) queue.Result {
+func (w *Worker) Work(ctx context.Context, c store.Claim, log *queue.Log) (result queue.Result) {
 	r := &run{w: w, claim: c, log: log}
+	defer func() { // or a job that makes one backend panic would go round and end all of them
+		if p := recover(); p != nil {
+			result = r.end(ctx, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		}
+	}()
 	err := r.load(ctx)
 	if err == nil {
 		if c.Takeover {
@@ -105,9 +116,27 @@ func (w *Worker) Work(ctx context.Context, c store.Claim, log *queue.Log) queue.
 
 // load reads everything afresh: the job's arguments hold ids only.
 func (r *run) load(ctx context.Context) (err error) {
+	// Also for a job that is only to be stopped: its end is written on its objects.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
 	if r.job, err = r.w.db.Job(ctx, r.claim.ID); err != nil {
 		return fmt.Errorf("load job: %w", err)
 	}
+	if err := r.loadSubject(ctx); err != nil {
+		return err
+	}
+	if r.job.DeadlinePassed {
+		last := ""
+		if r.job.Error != nil {
+			last = " The last try ended with: " + r.job.Error.Message
+		}
+		return &domain.JobError{Code: domain.ErrCodeDeadline, Host: r.host.Name,
+			Message: fmt.Sprintf("The job was not done by its deadline, %s.%s", r.job.DeadlineAt.UTC().Format(time.RFC3339), last)}
+	}
+	return nil
+}
+
+func (r *run) loadSubject(ctx context.Context) (err error) {
 	s := r.job.Subject()
 	if r.host, err = r.w.db.Host(ctx, s.HostID); err != nil {
 		return fmt.Errorf("load host: %w", err)
@@ -122,14 +151,6 @@ func (r *run) load(ctx context.Context) (err error) {
 			return fmt.Errorf("load allocation: %w", err)
 		}
 	}
-	if r.job.DeadlinePassed {
-		last := ""
-		if r.job.Error != nil {
-			last = " The last try ended with: " + r.job.Error.Message
-		}
-		return &domain.JobError{Code: domain.ErrCodeDeadline, Host: r.host.Name,
-			Message: fmt.Sprintf("The job was not done by its deadline, %s.%s", r.job.DeadlineAt.UTC().Format(time.RFC3339), last)}
-	}
 	return nil
 }
 
@@ -138,15 +159,18 @@ func (r *run) steps(ctx context.Context) error {
 	if !ok {
 		return &domain.JobError{Code: domain.ErrCodeInternal, Message: fmt.Sprintf("This backend knows no jobs of kind %q.", r.job.Kind)}
 	}
-	for _, s := range r.job.Steps {
+	for i, s := range r.job.Steps {
 		if s.State == domain.StepSucceeded {
 			continue
+		}
+		if queue.Stopping(ctx) {
+			return errStopping
 		}
 		what, ok := h.steps[s.Name]
 		if !ok {
 			return &domain.JobError{Code: domain.ErrCodeInternal, Message: fmt.Sprintf("This backend knows no step %q of %s.", s.Name, r.job.Kind)}
 		}
-		if err := r.step(ctx, s, what); err != nil {
+		if err := r.step(ctx, s, what, i == len(r.job.Steps)-1); err != nil {
 			return err
 		}
 		if r.waits != "" {
@@ -156,7 +180,7 @@ func (r *run) steps(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) step(ctx context.Context, s store.Step, what step) error {
+func (r *run) step(ctx context.Context, s store.Step, what step, last bool) error {
 	r.log.Step(s.Name)
 	if err := r.w.db.InTx(ctx, func(tx *store.Tx) error { return r.begin(ctx, tx, s, what.lock) }); err != nil {
 		if errors.Is(err, store.ErrHostBusy) {
@@ -164,13 +188,19 @@ func (r *run) step(ctx context.Context, s store.Step, what step) error {
 		}
 		return fmt.Errorf("begin step %s: %w", s.Name, err)
 	}
-	err := what.do(ctx, r)
+	err := r.do(ctx, what)
 	state := domain.StepSucceeded
 	if err != nil {
 		state = domain.StepFailed
 	}
-	if errors.Is(context.Cause(ctx), queue.ErrHandedOver) || errors.Is(context.Cause(ctx), queue.ErrLeaseLost) {
+	if cause := context.Cause(ctx); err != nil && (errors.Is(cause, queue.ErrHandedOver) || errors.Is(cause, queue.ErrLeaseLost)) {
 		return err // the step stays as it is for whoever goes on
+	}
+	if err == nil && (last || r.waits != "") {
+		// It ends with the job, in one transaction: what it returned is only
+		// known to this attempt, so whoever takes over before that does it again.
+		r.open = &s.Position
+		return nil
 	}
 	// The end of a step is written although the job is being cancelled.
 	written, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
@@ -186,6 +216,18 @@ func (r *run) step(ctx context.Context, s store.Step, what step) error {
 		return fmt.Errorf("end step %s: %w", s.Name, endErr)
 	}
 	return err
+}
+
+// do does a step. What is needed to be the host's one holder for is read again
+// now that nobody else can change the host: another job may have done so, and
+// ended, between the first look and the lock.
+func (r *run) do(ctx context.Context, what step) error {
+	if what.lock {
+		if err := r.loadSubject(ctx); err != nil {
+			return err
+		}
+	}
+	return what.do(ctx, r)
 }
 
 func (r *run) begin(ctx context.Context, tx *store.Tx, s store.Step, lock bool) error {
@@ -209,7 +251,7 @@ func (r *run) end(ctx context.Context, err error) queue.Result {
 		return queue.Result{End: queue.HandOver}
 	case err == nil:
 		return r.success()
-	case errors.Is(cause, queue.ErrHandedOver):
+	case errors.Is(cause, queue.ErrHandedOver), errors.Is(err, errStopping) && cause == nil:
 		return queue.Result{End: queue.HandOver}
 	case errors.Is(err, errBusy):
 		return queue.Result{End: queue.HandOver, After: time.Second + rand.N(time.Second)}
@@ -245,6 +287,9 @@ func (r *run) success() queue.Result {
 		r.outcome = r.waits
 	}
 	apply := func(ctx context.Context, tx *store.Tx) error {
+		if err := r.endOpen(ctx, tx, domain.StepSucceeded); err != nil {
+			return err
+		}
 		if r.waits == "" && r.w.handlers[r.job.Kind].apply != nil {
 			if err := r.w.handlers[r.job.Kind].apply(ctx, tx, r); err != nil {
 				return err
@@ -268,6 +313,9 @@ func (r *run) failure(end queue.End, why *domain.JobError) queue.Result {
 	r.log.Note("%s", why.Message)
 	seen := r.seen(why)
 	apply := func(ctx context.Context, tx *store.Tx) error {
+		if err := r.endOpen(ctx, tx, domain.StepFailed); err != nil {
+			return err
+		}
 		if err := tx.Apply(ctx, joint.Failure, r.job.Subject(), why.Message); err != nil {
 			return err
 		}
@@ -277,6 +325,13 @@ func (r *run) failure(end queue.End, why *domain.JobError) queue.Result {
 		return tx.AddEvent(ctx, r.actor(), r.audit(end.String(), why))
 	}
 	return queue.Result{End: end, Error: why, Apply: apply}
+}
+
+func (r *run) endOpen(ctx context.Context, tx *store.Tx, state domain.StepState) error {
+	if r.open == nil {
+		return nil
+	}
+	return tx.EndStep(ctx, r.claim.ID, r.claim.Attempt, *r.open, state)
 }
 
 // seen notes on the host what a failure tells of its health.
