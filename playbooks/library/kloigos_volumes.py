@@ -365,7 +365,7 @@ class Volumes:
         for unit in units:
             result = {"id": unit["id"], "ok": True, "message": "", "volume_bytes": 0}
             results[unit["id"]] = result
-            # What is wrong with one unit is that unit's; the others become usable.
+            # What is wrong with one unit does not keep the others from being made: all problems are told at once.
             try:
                 result["volume_bytes"] = self.unit(unit)
                 ready.append(unit)
@@ -467,6 +467,11 @@ def main():
         # A check says what a run would say, and goes on.
         volumes.warnings.append("a run would stop here: %s" % problem)
         volumes.follows.append("volumes")
+    bad = [unit for unit in result.get("kloigos_result", {}).get("units", []) if not unit["ok"]]
+    if bad and not module.check_mode:
+        names = {unit["id"]: unit["name"] for unit in module.params["units"]}
+        problems = "; ".join("%s: %s" % (names[unit["id"]], unit["message"]) for unit in bad)
+        module.fail_json(msg="%d of %d units have no volume: %s" % (len(bad), len(names), problems), done=volumes.done, **result)
     diff = {"before": "", "after": "".join(line + "\n" for line in volumes.done + ["follows: " + f for f in volumes.follows])}
     module.exit_json(
         changed=bool(volumes.done or volumes.follows), done=volumes.done, follows=volumes.follows, warnings=volumes.warnings, diff=diff, **result)
