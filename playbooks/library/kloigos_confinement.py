@@ -10,6 +10,7 @@ Modules of the kernel that our modprobe rules forbid are unloaded if they are th
 from __future__ import annotations
 
 import glob
+import grp
 import os
 import re
 import time
@@ -28,6 +29,7 @@ SERVICE = "ssh.service"
 STAMP = "/run/kloigos/sshd.reloaded"
 SSHD = "/usr/sbin/sshd"
 FORBIDDEN = "/etc/modprobe.d/50-kloigos.conf"
+PING = "/proc/sys/net/ipv4/ping_group_range"
 
 
 def changed_at():
@@ -83,6 +85,20 @@ class Confinement:
             if not self.module.check_mode:
                 self.run(["/usr/sbin/rmmod", name])
 
+    def take_ping_back(self):
+        """What `unit up` set for the group of tenants goes back to the kernel's own default."""
+        try:
+            gid = str(grp.getgrnam("kloigos-tenants").gr_gid)
+        except KeyError:
+            return
+        with open(PING, encoding="ascii") as file:
+            if file.read().split() != [gid, gid]:
+                return
+        self.done.append("took back the leave to ping")
+        if not self.module.check_mode:
+            with open(PING, "w", encoding="ascii") as file:
+                file.write("1 0")
+
     def holds_tenants(self):
         """Options that a Match block can't set, and that all of the confinement rests on."""
         out = self.run([SSHD, "-T", "-C", "user=nobody,host=localhost,addr=127.0.0.1"])
@@ -115,6 +131,8 @@ def main():
         confinement.follow()
         if module.params["state"] == "present":
             confinement.unload()
+        else:
+            confinement.take_ping_back()
     except OSError as problem:
         module.fail_json(msg=str(problem))
     module.exit_json(changed=bool(confinement.done), done=confinement.done, diff={"before": "", "after": "".join(line + "\n" for line in confinement.done)})

@@ -209,18 +209,21 @@ class Unit:
         if self.check and not os.path.exists(UNIT_PROGRAM):
             self.follows.append("address " + self.allocation["address"])
             return
-        if self.show(self.service, "UnitFileState")["UnitFileState"] != "enabled":
+        state = self.show(self.service, "UnitFileState", "ActiveState")
+        if state["UnitFileState"] != "enabled":
             self.did("enabled " + self.service, [SYSTEMCTL, "--quiet", "enable", "--", self.service])
         code, out = self.run([UNIT_PROGRAM, "status", self.name], fail=False)
-        if code != 0 or self.show(self.service, "ActiveState")["ActiveState"] != "active":
+        if code != 0 or state["ActiveState"] != "active":
             self.did("brought up the unit (%s)" % (", ".join(out.splitlines()) or "service was not active"),
                      [SYSTEMCTL, "restart", "--", self.service])
             if not self.check:
                 self.run([UNIT_PROGRAM, "status", self.name])
 
-    def manager_label(self):
-        pid = self.show(self.manager, "MainPID")["MainPID"]
-        return read("/proc/%s/attr/current" % pid).strip() if pid != "0" else ""
+    def manager_state(self):
+        """Whether the user manager runs, and under which profile."""
+        state = self.show(self.manager, "ActiveState", "MainPID")
+        label = read("/proc/%s/attr/current" % state["MainPID"]).strip() if state["MainPID"] != "0" else ""
+        return state["ActiveState"] == "active", label
 
     def start_manager(self):
         if self.check and (self.follows or self.user not in [account.pw_name for account in pwd.getpwall()]):
@@ -228,12 +231,11 @@ class Unit:
             return
         if not os.path.exists(LINGER + self.user):
             self.did("lets %s's own services start at boot" % self.user, ["/usr/bin/loginctl", "enable-linger", "--", self.user])
-        if not self.check:
-            # loginctl asks for the manager and does not wait for it.
-            self.wait(lambda: self.show(self.manager, "ActiveState")["ActiveState"] == "active", 2)
-        if self.show(self.manager, "ActiveState")["ActiveState"] != "active":
+        active, label = self.manager_state()
+        if not active:
+            # Waits for a start that logind may have asked for.
             self.did("started " + self.manager, [SYSTEMCTL, "start", "--", self.manager])
-        elif self.manager_label() != self.profile + " (enforce)":
+        elif label != self.profile + " (enforce)":
             self.did("restarted %s, which was not confined" % self.manager, [SYSTEMCTL, "restart", "--", self.manager])
 
     def limits(self):
@@ -259,7 +261,7 @@ class Unit:
         off = ["%s is %s, promised %s" % (name, now, promised) for name, (now, promised) in self.limits().items() if now != promised]
         if off:
             self.module.fail_json(msg="%s does not hold what was promised: %s" % (self.slice, "; ".join(off)), done=self.done)
-        label = self.manager_label()
+        _active, label = self.manager_state()
         if label != self.profile + " (enforce)":
             self.module.fail_json(msg="%s runs as %r, not under %s" % (self.manager, label, self.profile), done=self.done)
         self.facts = {"verified": sorted(self.limits()) + ["apparmor_profile", "address"]}

@@ -182,7 +182,7 @@ def split(target):
 
 def opened(family, kind, source):
     sock = socket.socket(family, kind)
-    sock.settimeout(5)
+    sock.settimeout(3)
     if source:
         # Needs no right, so a tenant would use it too.
         sock.setsockopt(socket.IPPROTO_IP, IP_FREEBIND, 1)

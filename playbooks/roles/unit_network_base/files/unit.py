@@ -10,6 +10,7 @@ It reads /etc/kloigos/addresses/NAME.conf (KEY=value) and refuses a unit whose f
 /run/kloigos/ready/NAME behind; the tenant's login shell and user manager do not start without that file.
 """
 import fcntl
+import grp
 import json
 import os
 import re
@@ -42,8 +43,9 @@ def ip(*argv, check=True):
 
 
 def ip_json(*argv):
-    out = ip("-N", "-j", *argv, check=False).stdout.strip()
-    return json.loads(out) if out else []
+    """Empty also where ip fails: it does for a table that has no route yet."""
+    done = ip("-N", "-j", *argv, check=False)
+    return json.loads(done.stdout) if done.returncode == 0 and done.stdout.strip() else []
 
 
 def read_config(name):
@@ -81,7 +83,8 @@ def rules(family, conf):
 
 
 def shm_path(conf):
-    return "%s/shm/%s/%s" % (RUN, conf["UID"], conf["USER"])
+    """Mounted under the UID: the table of mounts can be read by everyone and shall not name tenants."""
+    return "%s/shm/%s" % (RUN, conf["UID"])
 
 
 def is_mounted(path):
@@ -110,7 +113,7 @@ def missing(name, conf):
         lacking.append("rule for UID %s" % conf["UID"])
     if has_ipv6() and rules("-6", conf) == []:
         lacking.append("IPv6 rule for UID %s" % conf["UID"])
-    if not is_mounted(shm_path(conf)):
+    if not is_mounted(shm_path(conf)) or not os.path.isdir("%s/%s" % (shm_path(conf), conf["USER"])):
         lacking.append("shared memory %s" % shm_path(conf))
     if not os.path.exists("%s/ready/%s" % (RUN, name)):
         lacking.append("mark %s/ready/%s" % (RUN, name))
@@ -143,6 +146,17 @@ def announce(interface, address):
             link.send(b"\xff" * 6 + mac + b"\x08\x06" + body)
 
 
+def let_tenants_ping():
+    """A tenant's programs can't gain rights, so ping needs the kernel's leave; it is given where nobody has set anything."""
+    path = "/proc/sys/net/ipv4/ping_group_range"
+    with open(path, encoding="ascii") as file:
+        untouched = file.read().split() == ["1", "0"]
+    if untouched:
+        gid = grp.getgrnam("kloigos-tenants").gr_gid
+        with open(path, "w", encoding="ascii") as file:
+            file.write("%d %d" % (gid, gid))
+
+
 def up(name, conf):
     lacking = missing(name, conf)
     if not lacking:
@@ -166,12 +180,16 @@ def up(name, conf):
     if has_ipv6() and rules("-6", conf) == []:
         # Programs then fall back to IPv4 at once instead of waiting for packets that nftables drops.
         ip("-6", "rule", "add", "priority", str(PRIORITY), "uidrange", span, "unreachable")
-    for path, mode in ((RUN, 0o755), (RUN + "/shm", 0o711), (os.path.dirname(shm_path(conf)), 0o711), (shm_path(conf), 0o711), (RUN + "/ready", 0o711)):
+    for path, mode in ((RUN, 0o755), (RUN + "/shm", 0o711), (RUN + "/ready", 0o711)):
         os.makedirs(path, exist_ok=True)
-        if not is_mounted(path):
-            os.chmod(path, mode)
+        os.chmod(path, mode)
+    os.makedirs(shm_path(conf), exist_ok=True)
     if not is_mounted(shm_path(conf)):
-        run("mount", "-t", "tmpfs", "-o", "nosuid,nodev,mode=1777,size=%d" % int(conf["SHM_BYTES"]), "kloigos", shm_path(conf))
+        run("mount", "-t", "tmpfs", "-o", "nosuid,nodev,mode=0711,size=%d" % int(conf["SHM_BYTES"]), "kloigos", shm_path(conf))
+    inner = "%s/%s" % (shm_path(conf), conf["USER"])
+    os.makedirs(inner, exist_ok=True)
+    os.chmod(inner, 0o1777)
+    let_tenants_ping()
     announce(device, address)
     with open("%s/ready/%s" % (RUN, name), "w", encoding="ascii") as mark:
         mark.write(conf["ADDRESS"] + "\n")
@@ -192,9 +210,8 @@ def clear(name, conf):
         if not is_mounted(shm_path(conf)):
             break
         run("umount", "-l", shm_path(conf), check=False)
-    for path in (shm_path(conf), os.path.dirname(shm_path(conf))):
-        if os.path.isdir(path):
-            os.rmdir(path)
+    if os.path.isdir(shm_path(conf)):
+        os.rmdir(shm_path(conf))
 
 
 def main(argv):
@@ -210,7 +227,7 @@ def main(argv):
                 print("missing: " + what)
             return 3 if lacking else 0
         (up if argv[1] == "up" else clear)(argv[2], conf)
-    except (Problem, OSError, subprocess.TimeoutExpired, ValueError) as problem:
+    except (Problem, OSError, subprocess.TimeoutExpired, ValueError, KeyError) as problem:
         print("kloigos unit %s: %s" % (argv[2], problem), file=sys.stderr)
         return 1
     return 0
