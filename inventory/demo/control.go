@@ -38,7 +38,7 @@ func (i *Installation) installPackages(ctx context.Context) error {
 }
 
 func (i *Installation) build(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", i.path("bin")+string(filepath.Separator),
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", i.path("bin")+string(filepath.Separator),
 		"./backend/cmd/kloigos-backend", "./webapp/cmd/kloigos-webapp")
 	cmd.Dir = i.options.Root
 	if output, err := cmd.CombinedOutput(); err != nil {

@@ -1,0 +1,67 @@
+//go:build e2e
+
+package e2e_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kloigos/inventory/demo"
+)
+
+// TestDemo sets up what ./task demo sets up and looks at it as --check does, a subtest for each line.
+func TestDemo(t *testing.T) {
+	dir, err := os.MkdirTemp("", "kloigos-e2e-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Not t.TempDir: its parents are closed to the user that PostgreSQL runs as.
+	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // as above
+		t.Fatal(err)
+	}
+	installation, err := demo.Up(t.Context(), demo.Options{
+		Out: t.Output(), In: strings.NewReader(""), Dir: dir, Lease: demo.CheckLease, SkipPackages: true,
+	})
+	if err != nil {
+		showLogs(t, dir)
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := installation.Down(); err != nil {
+			t.Errorf("stop the installation: %v", err)
+		}
+		if t.Failed() {
+			showLogs(t, dir)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, check := range installation.Checks() {
+		t.Run(check.Name, func(t *testing.T) {
+			if err := check.Run(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// showLogs shows the end of what each program said, for a failure in CI, where nobody can look.
+func showLogs(t *testing.T, dir string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "vm", "logs", "*.log"))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		const limit = 4000
+		t.Logf("--- %s\n%s", filepath.Base(file), text[max(0, len(text)-limit):])
+	}
+}
