@@ -6,8 +6,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/httpapi"
 )
 
 // Every class of bad input: which status, which field, and nothing written.
@@ -193,6 +195,16 @@ func TestLimits(t *testing.T) {
 	if a := rawBytes(t, b, "GARBAGE\r\n\r\n"); a.status != 400 {
 		t.Errorf("garbage: %d", a.status)
 	}
+}
+
+func TestSlowBody(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *httpapi.Config) { c.ReadTimeout = 200 * time.Millisecond })
+	a := rawBytes(t, b, "POST /api/v1/hosts HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer "+b.token+"\r\nContent-Length: 100\r\n\r\n{")
+	if p := a.problem(t); a.status != 408 || p.Code != "too_slow" {
+		t.Errorf("%d %+v", a.status, p)
+	}
+	b.mustDo(http.MethodGet, "/whoami", nil, 200)
 }
 
 // Hostile bodies must not cost much memory, however many come one after

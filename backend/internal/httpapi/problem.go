@@ -156,7 +156,7 @@ func fromFiber(err error) *api.Problem {
 	case http.StatusRequestHeaderFieldsTooLarge:
 		return problem(status, "headers_too_large", "The header is larger than 16 KiB.")
 	case http.StatusRequestTimeout:
-		return problem(status, "too_slow", "The request did not arrive within 15 seconds.")
+		return problem(status, "too_slow", "The request did not arrive in time.")
 	}
 	if status >= http.StatusInternalServerError {
 		return problem(http.StatusInternalServerError, "internal", internalDetail)

@@ -24,7 +24,7 @@ import (
 const (
 	maxBody        = 1 << 20
 	maxHeader      = 16 << 10
-	readTimeout    = 15 * time.Second // for a whole request, body included
+	readTimeout    = 15 * time.Second
 	writeTimeout   = 30 * time.Second // a stream renews it with each write
 	idleTimeout    = 2 * time.Minute
 	requestTimeout = 30 * time.Second // for the database's part of a request
@@ -54,6 +54,7 @@ type Config struct {
 	Version        string
 	Ready          []Check              // beside the database, which is always checked
 	Metrics        *prometheus.Registry // nil: one of its own
+	ReadTimeout    time.Duration        // for a whole request, body included; 0: 15 s
 }
 
 // Server is the HTTP side of one backend.
@@ -78,6 +79,9 @@ type Server struct {
 // New makes the server and every route of api.Routes. It panics if a route has
 // no handler or a handler no route: that is a mistake in the program.
 func New(cfg Config) *Server {
+	if cfg.ReadTimeout == 0 {
+		cfg.ReadTimeout = readTimeout
+	}
 	if cfg.Metrics == nil {
 		cfg.Metrics = prometheus.NewRegistry()
 	}
@@ -87,7 +91,7 @@ func New(cfg Config) *Server {
 	}
 	s.app = fiber.New(fiber.Config{
 		AppName: "kloigos", DisableStartupMessage: true, Immutable: true, StrictRouting: true, CaseSensitive: true,
-		BodyLimit: maxBody, ReadBufferSize: maxHeader, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		BodyLimit: maxBody, ReadBufferSize: maxHeader, ReadTimeout: cfg.ReadTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		Concurrency: maxConnections, ErrorHandler: s.broken,
 	})
 	s.app.Use(s.enter)

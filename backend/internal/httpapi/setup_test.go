@@ -48,8 +48,6 @@ type backend struct {
 	cfg      httpapi.Config
 }
 
-const adminPassword = "correct horse battery staple"
-
 func setup(t testing.TB, options ...func(*httpapi.Config)) *backend {
 	t.Helper()
 	url := testkit.MigratedURL(t)
@@ -93,6 +91,14 @@ func (b *backend) serve(cfg httpapi.Config) (*httpapi.Server, string) {
 		}
 	})
 	return server, "http://" + l.Addr().String()
+}
+
+// cfg2 is the configuration of a second backend: other parts of its own, the
+// same database.
+func (b *backend) cfg2() httpapi.Config {
+	cfg := b.cfg
+	cfg.Signals, cfg.Metrics, cfg.Sessions = nil, nil, intent.NewSessions(b.db)
+	return cfg
 }
 
 // seed does what init does.

@@ -1,0 +1,144 @@
+package httpapi_test
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
+)
+
+// login makes a backend that knows one account with a real password.
+func login(t *testing.T) (*backend, string) {
+	t.Helper()
+	b := setup(t)
+	b.sql("DELETE FROM accounts")
+	password, made, err := intent.CreateAdministrator(t.Context(), b.db, domain.Actor{Kind: domain.ActorInit, Name: "init"}, "root")
+	if err != nil || !made {
+		t.Fatalf("made %v, %v", made, err)
+	}
+	return b, password
+}
+
+func TestLogin(t *testing.T) {
+	t.Parallel()
+	b, password := login(t)
+	if _, made, err := intent.CreateAdministrator(t.Context(), b.db, domain.Actor{Kind: domain.ActorInit, Name: "init"}, "second"); made || err != nil {
+		t.Errorf("a second first administrator: %v, %v", made, err)
+	}
+	for _, l := range []api.Login{{Account: "root", Password: "x"}, {Account: "nobody", Password: password}, {Account: "ROOT", Password: password}, {Account: "", Password: ""}} {
+		p := b.mustDo(http.MethodPost, "/sessions", l, 401, "Authorization", "").problem(t)
+		if p.Code != "bad_login" {
+			t.Errorf("%s: %q", l.Account, p.Code)
+		}
+	}
+	a := b.mustDo(http.MethodPost, "/sessions", api.Login{Account: "root", Password: password}, 201, "Authorization", "")
+	s := decode[api.Session](t, a)
+	if !strings.HasPrefix(s.Token, "kl_") || len(s.Token) != 46 || time.Until(s.ExpiresAt) < 23*time.Hour {
+		t.Errorf("session %+v", s)
+	}
+	if a.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("the answer can be cached: %v", a.header)
+	}
+	b.token = s.Token
+	w := decode[api.Whoami](t, b.mustDo(http.MethodGet, "/whoami", nil, 200))
+	if w.Account != "root" || w.Role != "administrator" || w.TokenKind != "session" || w.TokenID != s.ID || !slices.Contains(w.Permissions, "project.workspace.host:create") {
+		t.Errorf("whoami %+v", w)
+	}
+	b.mustDo(http.MethodDelete, "/sessions/current", nil, 204)
+	b.mustDo(http.MethodGet, "/whoami", nil, 401)
+	if strings.Contains(b.log.String(), password) || strings.Contains(b.log.String(), s.Token) {
+		t.Error("the log holds a secret")
+	}
+	for _, table := range []string{"tokens", "events", "accounts"} {
+		var n int
+		b.row(&n, "SELECT count(*) FROM "+table+" x WHERE x::TEXT LIKE '%'||$1||'%' OR x::TEXT LIKE '%'||$2||'%'", password, s.Token)
+		if n != 0 {
+			t.Errorf("%s holds a secret", table)
+		}
+	}
+}
+
+// A name that no account has costs the same work as a wrong password.
+func TestLoginTellsNothingByTime(t *testing.T) {
+	t.Parallel()
+	b, _ := login(t)
+	took := func(l api.Login) time.Duration {
+		best := time.Hour
+		for range 5 {
+			began := time.Now()
+			b.mustDo(http.MethodPost, "/sessions", l, 401, "Authorization", "")
+			best = min(best, time.Since(began))
+		}
+		return best
+	}
+	took(api.Login{Account: "nobody", Password: "x"}) // makes the hash that nobody has
+	known, unknown := took(api.Login{Account: "root", Password: "x"}), took(api.Login{Account: "nobody", Password: "x"})
+	if unknown < known/3 || known < unknown/3 {
+		t.Errorf("known %v, unknown %v", known, unknown)
+	}
+}
+
+func TestTooManyLoginsAtOnce(t *testing.T) {
+	t.Parallel()
+	b, _ := login(t)
+	status := make(chan int, 80)
+	for range cap(status) {
+		go func() {
+			status <- b.do(http.MethodPost, "/sessions", api.Login{Account: "root", Password: "x"}, "Authorization", "").status
+		}()
+	}
+	count := map[int]int{}
+	for range cap(status) {
+		count[<-status]++
+	}
+	if count[401]+count[429] != cap(status) || count[401] == 0 {
+		t.Errorf("statuses %v", count)
+	}
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	made := decode[api.Token](t, b.mustDo(http.MethodPost, "/tokens", api.CreateToken{Name: "ci", Days: 7}, 201))
+	if d := time.Until(made.ExpiresAt); made.Kind != "api" || d < 6*24*time.Hour || d > 8*24*time.Hour || !strings.HasPrefix(made.Token, made.Prefix) || len(made.Prefix) != 8 {
+		t.Errorf("token %+v", made)
+	}
+	if made := decode[api.Token](t, b.mustDo(http.MethodPost, "/tokens", `{"name":"default"}`, 201)); time.Until(made.ExpiresAt) < 89*24*time.Hour {
+		t.Errorf("by default valid until %v", made.ExpiresAt)
+	}
+	use := func(status int) {
+		b.mustDo(http.MethodGet, "/whoami", nil, status, "Authorization", "Bearer "+made.Token)
+	}
+	use(200)
+	used := func() *time.Time {
+		for _, k := range decode[api.Page[api.Token]](t, b.mustDo(http.MethodGet, "/tokens", nil, 200)).Items {
+			if k.ID == made.ID {
+				return k.LastUsedAt
+			}
+		}
+		t.Fatal("the token is not listed")
+		return nil
+	}
+	if used() != nil {
+		t.Error("a request waited for the write of its token's use")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b.server.Run(ctx) // writes what is due, and ends
+	if at := used(); at == nil || time.Since(*at) > time.Minute {
+		t.Errorf("last used at %v", at)
+	}
+	_, other := b.newAccount("other", intent.RoleAdministrator)
+	b.mustDo(http.MethodDelete, "/tokens/"+made.ID, nil, 404, "Authorization", "Bearer "+other)
+	use(200)
+	b.mustDo(http.MethodDelete, "/tokens/"+made.ID, nil, 204)
+	use(401)
+	b.mustDo(http.MethodDelete, "/tokens/"+made.ID, nil, 404)
+	b.mustDo(http.MethodDelete, "/tokens/ci", nil, 404)
+}
