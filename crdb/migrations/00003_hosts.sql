@@ -36,7 +36,7 @@ CREATE TABLE IF NOT EXISTS hosts (
     CHECK (state IN ('registered', 'probing', 'awaiting_host_key', 'lost') OR host_key <> ''),
     CHECK (state IN ('registered', 'probing', 'awaiting_host_key', 'lost') OR facts IS NOT NULL),
     CHECK (state NOT IN ('initializing', 'init_failed', 'ready', 'draining', 'decommissioning', 'decommission_failed') OR layout IS NOT NULL),
-    CHECK (state <> 'awaiting_host_key' OR offered_host_key <> ''),
+    CHECK (state <> 'awaiting_host_key' OR offered_host_key <> '' OR host_key <> ''),
     CHECK (removed_at IS NULL OR state IN ('registered', 'awaiting_host_key', 'probed', 'decommissioned', 'lost'))
 );
 
