@@ -61,6 +61,7 @@ type Installation struct {
 	database *localdb.Server
 	lock     *os.File
 	machine  chan machine
+	booting  bool     // the machine's start was begun and its outcome not taken yet
 	env      []string // of every program
 	answers  *bufio.Reader
 }
@@ -99,6 +100,7 @@ func Up(ctx context.Context, options Options) (_ *Installation, err error) {
 	defer func() {
 		if err != nil {
 			cancel()
+			i.stages.Line("stopping what was started")
 			err = errors.Join(err, i.Down())
 		}
 	}()
@@ -108,6 +110,7 @@ func Up(ctx context.Context, options Options) (_ *Installation, err error) {
 		}
 	}
 	if options.Target == nil {
+		i.booting = true
 		go i.startMachine(ctx)
 	}
 	for _, stage := range []struct {
@@ -211,12 +214,9 @@ func (i *Installation) Wait(ctx context.Context) error {
 func (i *Installation) Down() error {
 	var errs []error
 	errs = append(errs, i.group.Stop())
-	if i.VM == nil && i.options.Target == nil {
-		select {
-		case got := <-i.machine:
-			i.VM = got.vm
-		default: // its start was cancelled with the context, and leaves nothing
-		}
+	if i.booting {
+		// Its start was cancelled, and ends with all that it started.
+		i.VM = (<-i.machine).vm
 	}
 	if i.VM != nil {
 		errs = append(errs, i.VM.Stop())

@@ -37,6 +37,7 @@ func (i *Installation) awaitHost(ctx context.Context) error {
 	i.stages.Note("a Debian VM; it has been starting since the packages were there (the image is built once)")
 	select {
 	case got := <-i.machine:
+		i.booting = false
 		if got.err != nil {
 			return got.err
 		}
