@@ -46,24 +46,24 @@ func command() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), cfg, slog.New(slog.NewJSONHandler(os.Stderr, nil)))
+			l, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", cfg.Listen)
+			if err != nil {
+				return fmt.Errorf("listen: %w", err)
+			}
+			return serveOn(cmd.Context(), l, cfg, slog.New(slog.NewJSONHandler(os.Stderr, nil)))
 		},
 	}
 	return cmd
 }
 
-// serve serves until ctx ends: then streams end at once, and requests that are
+// serveOn serves until ctx ends: then streams end at once, and requests that are
 // under way may finish.
-func serve(ctx context.Context, cfg app.Config, log *slog.Logger) error {
+func serveOn(ctx context.Context, l net.Listener, cfg app.Config, log *slog.Logger) error {
 	closing, end := context.WithCancel(context.Background())
 	defer end()
 	server, err := app.New(closing, cfg, log)
 	if err != nil {
 		return err
-	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Listen)
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
 	}
 	log.Info("web app is up", "address", l.Addr().String(), "api", cfg.APIURL)
 	done := make(chan error, 1)

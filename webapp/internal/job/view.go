@@ -132,7 +132,7 @@ func lineOf(e api.LogEntry) line {
 	case "ok":
 		l.Tone = ui.Good
 	case "changed":
-		l.Tone = ui.Wait
+		l.Tone = ui.Edit
 	case "skipped":
 		l.Tone = ui.Gone
 	case "failed", "unreachable":

@@ -23,6 +23,7 @@ const (
 	Bad  Tone = "bad"  // failed; a person has to mend
 	Idle Tone = "idle" // resting, ready for use
 	Gone Tone = "gone" // over
+	Edit Tone = "edit" // something was changed
 )
 
 type nowKey struct{}

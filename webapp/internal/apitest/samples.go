@@ -1,0 +1,234 @@
+package apitest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"kloigos/backend/api"
+)
+
+// Ids of the samples.
+const (
+	HostID       = "5d3f1c1e-0000-4000-8000-000000000001"
+	UnitID       = "5d3f1c1e-0000-4000-8000-000000000002"
+	AllocationID = "5d3f1c1e-0000-4000-8000-000000000003"
+	JobID        = "5d3f1c1e-0000-4000-8000-000000000004"
+	AddressID    = "5d3f1c1e-0000-4000-8000-000000000005"
+	TokenID      = "5d3f1c1e-0000-4000-8000-000000000006"
+)
+
+// Key is an SSH public key.
+const Key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJu0t3Zk0cXSAMPLEsampleSAMPLEsampleSAMPLEsamp kloigos"
+
+func ago(d time.Duration) time.Time { return Now.Add(-d) }
+
+func at(d time.Duration) *time.Time {
+	t := ago(d)
+	return &t
+}
+
+// Facts are those of a host with two sockets of four CPUs.
+func Facts() *api.HostFacts {
+	f := &api.HostFacts{
+		MachineID: "3f9d1c5a7b2e4d608f1a2b3c4d5e6f70", Hostname: "h1", Kernel: "6.1.0-28-amd64", Architecture: "x86_64",
+		OS: api.HostOS{ID: "debian", VersionID: "12", Name: "Debian GNU/Linux 12 (bookworm)"}, MemoryBytes: 8 << 30,
+		Uplink:       api.HostUplink{Interface: "ens3", Address: "10.0.2.15", Prefix: 24, Gateway: "10.0.2.2"},
+		Capabilities: api.HostCapabilities{CGroup2: true, CPUSet: true, AppArmor: true, NFTables: true, LVM: true, Systemd: "252", Python: "3.11.2"},
+		Devices: []api.HostDevice{
+			{Path: "/dev/vda", ByID: "/dev/disk/by-id/virtio-root", SizeBytes: 20 << 30, Signatures: []string{"gpt"}, Partitions: 2, Mounted: true},
+			{Path: "/dev/vdb", ByID: "/dev/disk/by-id/virtio-kloigos0", SizeBytes: 64 << 30, Discard: true, Model: "QEMU disk", Signatures: []string{}},
+		},
+	}
+	for n := range 2 {
+		f.Nodes = append(f.Nodes, api.HostNode{Node: n, CPUs: fmt.Sprintf("%d-%d", n*4, n*4+3), MemoryBytes: 4 << 30})
+	}
+	for c := range 8 {
+		f.CPUs = append(f.CPUs, api.HostCPU{CPU: c, Node: c / 4, Socket: c / 4, Core: c % 4})
+	}
+	return f
+}
+
+// Layout is one of three units.
+func Layout() *api.Layout {
+	l := &api.Layout{SystemCPUs: "0", VolumeGroup: "kloigos-vg", Devices: []string{"/dev/disk/by-id/virtio-kloigos0"}, SystemMemoryBytes: 512 << 20}
+	for i, cpus := range []string{"1-3", "4-5", "6-7"} {
+		n := 3 - min(i, 1)
+		node := "0"
+		if i > 0 {
+			node = "1"
+		}
+		l.Units = append(l.Units, api.LayoutUnit{CPUs: cpus, CPUCount: n, MemoryNodes: node, MemoryMaxBytes: int64(n) << 30, MemoryHighBytes: int64(n) << 30 / 100 * 95, VolumeBytes: int64(n) * 9 << 30, TasksMax: 2048})
+	}
+	return l
+}
+
+func op(name string, prevents string) api.Operation {
+	return api.Operation{Name: name, Allowed: prevents == "", Prevents: prevents}
+}
+
+// Host is a host that is ready.
+func Host() api.Host {
+	return api.Host{
+		ID: HostID, Name: "h1", Address: "192.0.2.10", Port: 22, AdminUser: "admin", Region: "north", Zone: "a", Networks: []string{"default"},
+		Labels: map[string]string{"rack": "b2", "disk": "nvme"}, Profile: "minimal", Purpose: "units", State: "ready", StateMeans: "its free units can be allocated",
+		Health: "healthy", HealthMessage: "the last job reached it", HealthAt: at(2 * time.Minute), HostKey: Key, Fingerprint: "SHA256:0ZxkqQnZkqZk3zE1rXk3HSxYHxqXGqLrJv5b5l2J2hU",
+		AuthorizedKey: Key, Facts: Facts(), FactsAt: at(time.Hour), Layout: Layout(), Units: map[string]int{"allocated": 1, "free": 1, "allocation_failed": 1},
+		Operations: []api.Operation{
+			op("probe", ""), op("confirm-host-key", "it offers no key that waits"), op("set-layout", "it has units that are in use"), op("initialize", ""), op("drain", ""),
+			op("undrain", "it is not draining"), op("decommission", "it has an allocation"), op("declare-lost", ""), op("remove", "it is ready; decommission it first"),
+		},
+		Version: 7, CreatedAt: ago(26 * time.Hour), UpdatedAt: ago(time.Hour), Conditions: []string{}, FenceIncarnation: "a3e1", FenceNumber: 4,
+	}
+}
+
+// WaitingHost is a host whose key a person must confirm.
+func WaitingHost() api.Host {
+	h := Host()
+	h.ID, h.Name, h.Address, h.State = "5d3f1c1e-0000-4000-8000-0000000000a1", "h2", "192.0.2.11", "awaiting_host_key"
+	h.StateMeans = "a person must compare and confirm the fingerprint of its SSH host key"
+	h.Health, h.HealthAt, h.Facts, h.FactsAt, h.Layout, h.HostKey, h.Fingerprint = "unknown", nil, nil, nil, nil, "", ""
+	h.OfferedKey, h.OfferedPrint = Key, "SHA256:9aYk3zE1rXk3HSxYHxqXGqLrJv5b5l2J2hU0ZxkqQnZ"
+	h.Units, h.Operations = map[string]int{}, []api.Operation{op("probe", ""), op("confirm-host-key", ""), op("set-layout", "it has not been probed"), op("remove", "")}
+	return h
+}
+
+// ProbedHost is a host that has no layout yet.
+func ProbedHost() api.Host {
+	h := Host()
+	h.ID, h.Name, h.Address, h.State = "5d3f1c1e-0000-4000-8000-0000000000a2", "h3", "192.0.2.12", "probed"
+	h.StateMeans, h.Layout, h.Units = "its facts are known; a layout can be set and the host initialized", nil, map[string]int{}
+	h.Operations = []api.Operation{op("probe", ""), op("set-layout", ""), op("initialize", "it has no layout"), op("decommission", "nothing of Kloigos is on it"), op("remove", "")}
+	return h
+}
+
+// Unit is a unit in a state.
+func Unit(ordinal int, state string) api.ComputeUnit {
+	l := Layout().Units[(ordinal-1)%3]
+	u := api.ComputeUnit{
+		ID: UnitID, Name: fmt.Sprintf("h1-cu%02d", ordinal), HostID: HostID, Host: "h1", Region: "north", Zone: "a", HostState: "ready", Ordinal: ordinal,
+		State: state, StateMeans: "what the state means", CPUs: l.CPUs, CPUCount: l.CPUCount, MemoryNodes: l.MemoryNodes, MemoryMaxBytes: l.MemoryMaxBytes,
+		MemoryHighBytes: l.MemoryHighBytes, VolumeBytes: l.VolumeBytes, TasksMax: 2048, Mount: fmt.Sprintf("/mnt/kloigos/h1/cu%02d", ordinal),
+		Version: 3, CreatedAt: ago(20 * time.Hour), UpdatedAt: ago(time.Hour),
+	}
+	if state == "allocated" || state == "allocation_failed" {
+		u.AllocationID, u.LoginUser = AllocationID, "ada"
+	}
+	if state == "free" {
+		u.Wipe, u.WipedAt = json.RawMessage(`{"method":"discard and new ext4","device":"/dev/kloigos-vg/cu02","bytes":19327352832,"leftovers":[]}`), at(3*time.Hour)
+	}
+	return u
+}
+
+// Allocation is one that its user can log in to.
+func Allocation() api.Allocation {
+	return api.Allocation{
+		ID: AllocationID, UnitID: UnitID, Unit: "h1-cu01", HostID: HostID, Host: "h1", Region: "north", Zone: "a", LoginUser: "ada", UID: 200001,
+		Address: "10.0.2.101", Network: "default", SSHCommand: "ssh -p 2201 ada@203.0.113.9", SSHHost: "203.0.113.9", SSHPort: 2201, SSHKeys: []string{Key}, KeysApplied: true,
+		Labels: map[string]string{"team": "web"}, State: "allocated", StateMeans: "its user can log in", CPUCount: 3, CPUs: "1-3", MemoryBytes: 3 << 30, VolumeBytes: 27 << 30,
+		HostKey: Key, Operations: []api.Operation{op("replace-keys", ""), op("deallocate", "")}, CreatedBy: "admin", Version: 2, CreatedAt: ago(5 * time.Hour), UpdatedAt: ago(time.Hour),
+	}
+}
+
+// Job is a job in a state.
+func Job(kind, state string) api.Job {
+	j := api.Job{
+		ID: JobID, Kind: kind, KindMeans: "what a job of this kind does", State: state, StateMeans: "what the state means", HostID: HostID, Host: "h1", Priority: 10, Attempt: 1,
+		MaxAttempts: 5, RunAfter: ago(10 * time.Minute), DeadlineAt: Now.Add(50 * time.Minute), Worker: "backend-1", Playbook: "host_initialize", Version: 1, RequestedBy: "admin",
+		Operations: []api.Operation{op("retry", "it is "+state), op("cancel", ""), op("give-up", "it has not failed")}, CreatedAt: ago(10 * time.Minute), StartedAt: at(9 * time.Minute),
+		Steps: []api.JobStep{
+			{Position: 1, Name: "bootstrap", State: "succeeded", Attempt: 1, StartedAt: at(9 * time.Minute), FinishedAt: at(7 * time.Minute)},
+			{Position: 2, Name: "initialize", State: "running", Attempt: 1, StartedAt: at(7 * time.Minute)},
+		},
+	}
+	switch state {
+	case "failed":
+		j.FinishedAt, j.Steps[1].State, j.Failures = at(time.Minute), "failed", 1
+		j.Error = &api.JobError{Code: "task_failed", Message: "mkfs.ext4: /dev/vdb is mounted; will not make a filesystem here!", Host: "h1", Task: "Make the volumes", NextStep: "Read the host's message, mend the cause on the host, then retry the job. Steps that are done are not repeated."}
+		j.Operations = []api.Operation{op("retry", ""), op("cancel", "it has ended"), op("give-up", "")}
+	case "succeeded":
+		j.FinishedAt, j.Steps[1].State, j.Outcome = at(time.Minute), "succeeded", "3 units are ready"
+		j.Operations = []api.Operation{op("retry", "it has succeeded"), op("cancel", "it has ended"), op("give-up", "it has succeeded")}
+	}
+	return j
+}
+
+// Log is the beginning of a job's log.
+func Log() []api.LogEntry {
+	log := []api.LogEntry{
+		{Kind: "play_started", Play: "Bootstrap the host"},
+		{Kind: "task_started", Task: "Install what the fence and the units need", Role: "host_bootstrap", Action: "ansible.builtin.apt"},
+		{Kind: "changed", Host: "h1", Changed: true, DurationMS: 8423, Output: "Setting up lvm2 (2.03.16-2) ...\nSetting up \x1b[32mnftables\x1b[0m (1.0.6-2) ..."},
+		{Kind: "task_started", Task: "Install the fence", Role: "host_bootstrap", Action: "ansible.builtin.copy"},
+		{Kind: "changed", Host: "h1", Changed: true, DurationMS: 412, Diff: "--- before\n+++ after: /usr/local/lib/kloigos/fence-python\n@@ -0,0 +1,2 @@\n+#!/bin/sh\n+set -eu\n"},
+		{Kind: "play_started", Play: "Initialize the host"},
+		{Kind: "task_started", Task: "Keep the system on its CPUs", Role: "host_initialize"},
+		{Kind: "ok", Host: "h1", DurationMS: 96},
+		{Kind: "task_started", Task: "Say why it is skipped", Role: "host_initialize"},
+		{Kind: "skipped", Host: "h1"},
+		{Kind: "task_started", Task: "Make the volumes", Role: "host_initialize"},
+		{Kind: "failed", Host: "h1", DurationMS: 1204, Message: "mkfs.ext4: /dev/vdb is mounted", Output: "<script>alert(1)</script> \x1b[31mwill not make a filesystem here!\x1b[0m"},
+	}
+	for i := range log {
+		log[i].Sequence, log[i].Attempt, log[i].Step, log[i].Time = int64(i+1), 1, "initialize", ago(8*time.Minute-time.Duration(i)*4*time.Second)
+	}
+	return log
+}
+
+// byID answers with the object whose id or name stands at the end of the path.
+func byID[T any](objects map[string]T) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		o, ok := objects[r.PathValue("id")]
+		if !ok {
+			Problem(w, api.Problem{Status: http.StatusNotFound, Code: "not_found", Title: "Not found"})
+			return
+		}
+		write(w, "application/json", http.StatusOK, o)
+	}
+}
+
+func (a *API) samples() {
+	hosts := []api.Host{Host(), WaitingHost(), ProbedHost()}
+	known := map[string]api.Host{}
+	for _, h := range hosts {
+		known[h.ID], known[h.Name] = h, h
+	}
+	a.Answer("whoami", 200, api.Whoami{Account: "admin", Role: "administrator", TokenKind: "session", TokenID: TokenID, ExpiresAt: Now.Add(time.Hour)})
+	a.Answer("list-hosts", 200, Page(hosts...))
+	a.On("get-host", byID(known))
+	a.Answer("preview-layout", 200, Layout())
+	a.Answer("list-compute-units", 200, Page(Unit(1, "allocated"), Unit(2, "free"), Unit(3, "allocation_failed")))
+	a.On("get-compute-unit", byID(map[string]api.ComputeUnit{UnitID: Unit(2, "free"), "h1-cu02": Unit(2, "free")}))
+	a.Answer("list-allocations", 200, Page(Allocation()))
+	a.On("get-allocation", byID(map[string]api.Allocation{AllocationID: Allocation()}))
+	a.Answer("list-addresses", 200, Page(
+		api.Address{ID: AddressID, Network: "default", Address: "10.0.2.101", Endpoint: "203.0.113.9:2201", State: "allocated", AllocationID: AllocationID, LoginUser: "ada"},
+		api.Address{ID: AddressID, Network: "default", Address: "10.0.2.102", State: "free"},
+		api.Address{ID: AddressID, Network: "default", Address: "10.0.2.103", State: "quarantined"},
+	))
+	a.Answer("list-playbooks", 200, Page(api.Playbook{Name: "host_initialize", Description: "Installs what units need, makes their volumes.", DefaultVersion: 1, Versions: 1, UpdatedAt: ago(24 * time.Hour)}))
+	a.Answer("get-playbook", 200, api.Playbook{Name: "host_initialize", Description: "Installs what units need, makes their volumes.", DefaultVersion: 1, Versions: 1})
+	a.Answer("list-playbook-versions", 200, Page(api.PlaybookVersion{Playbook: "host_initialize", Version: 1, SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", SizeBytes: 18342, DecodedBytes: 91234, Files: 3, Seeded: true, Default: true, CreatedAt: ago(24 * time.Hour)}))
+	a.Answer("list-playbook-files", 200, Page(api.PlaybookFile{Path: "playbook.yml", SizeBytes: 312}, api.PlaybookFile{Path: "roles/host_initialize/tasks/main.yml", SizeBytes: 8123}))
+	a.Answer("get-playbook-file", 200, api.PlaybookFile{Path: "playbook.yml", SizeBytes: 312, Content: "---\n- name: Initialize\n  hosts: all\n  roles:\n    - host_initialize\n"})
+	jobs := map[string]api.Job{JobID: Job("host_initialize", "failed")}
+	a.On("get-job", byID(jobs))
+	probe := Job("host_probe", "succeeded")
+	probe.Steps = probe.Steps[:1]
+	a.Answer("list-jobs", 200, Page(Job("host_initialize", "running"), Job("host_initialize", "failed"), probe))
+	log := Log()
+	a.Answer("get-job-log", 200, api.JobLog{Items: log, Last: int64(len(log)), Complete: true})
+	a.Answer("list-events", 200, Page(
+		api.Event{ID: "e1", At: ago(time.Minute), ActorKind: "account", Actor: "admin", Client: "198.51.100.7", Action: "host.initialize", ObjectKind: "host", ObjectID: HostID, Object: "h1", JobID: JobID, Before: json.RawMessage(`{"state":"probed"}`), After: json.RawMessage(`{"state":"initializing"}`)},
+		api.Event{ID: "e2", At: ago(time.Hour), ActorKind: "backend", Actor: "backend-1", Action: "host.probe_succeeded", ObjectKind: "host", ObjectID: HostID, Object: "h1"},
+	))
+	a.Answer("list-tokens", 200, Page(
+		api.Token{ID: TokenID, Kind: "session", Name: "web", Prefix: "kl_ab12", CreatedAt: ago(time.Hour), ExpiresAt: Now.Add(23 * time.Hour), LastUsedAt: at(time.Second)},
+		api.Token{ID: AddressID, Kind: "api", Name: "ci runner", Prefix: "kl_cd34", CreatedAt: ago(48 * time.Hour), ExpiresAt: Now.Add(88 * 24 * time.Hour)},
+	))
+	a.Answer("get-system", 200, api.System{Version: "0.1.0", Database: "PostgreSQL 15.9", PublicKey: Key, Backends: []api.Backend{
+		{ID: JobID, Name: "backend-1", Version: "0.1.0", Roles: "api,worker", StartedAt: ago(24 * time.Hour), SeenAt: ago(2 * time.Second), Alive: true},
+		{ID: UnitID, Name: "backend-2", Version: "0.1.0", Roles: "api,worker", StartedAt: ago(30 * time.Hour), SeenAt: ago(time.Hour)},
+	}})
+}

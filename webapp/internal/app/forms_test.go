@@ -1,0 +1,246 @@
+package app
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kloigos/backend/api"
+	"kloigos/webapp/internal/apitest"
+)
+
+const aKey = "0b0e9d6c-1111-4111-8111-000000000001"
+
+func TestRegisterAHost(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Answer("register-host", http.StatusAccepted, api.Host{ID: apitest.HostID}, apitest.JobID)
+	a := s.post("/hosts/new", url.Values{
+		"name": {" h9 "}, "address": {"root@192.0.2.9"}, "port": {"2222"}, "admin_user": {"admin"}, "region": {"north"}, "networks": {"default, wan"},
+		"labels": {"rack=b2, disk=nvme"}, "profile": {"build"}, "trust": {"first"}, "host_key": {"ignored"}, "key": {aKey},
+	})
+	s.wantRedirect(a, "/jobs/"+apitest.JobID+"?said=registered")
+	var got api.RegisterHost
+	call := s.only("register-host")
+	call.Into(t, &got)
+	want := api.RegisterHost{
+		Name: "h9", Address: "192.0.2.9", Port: 2222, AdminUser: "root", Region: "north", Networks: []string{"default", "wan"},
+		Labels: map[string]string{"rack": "b2", "disk": "nvme"}, Profile: "build", TrustOnFirstUse: true,
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if call.Header.Get("Idempotency-Key") != aKey {
+		t.Error("the form's key was not sent")
+	}
+}
+
+func TestABadFormKeepsWhatWasTyped(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Refuse("register-host", api.Problem{Status: 422, Code: "invalid", Errors: []api.FieldProblem{
+		{Field: "body.name", Message: "must not end with a hyphen"}, {Field: "purpose", Message: "is odd"},
+	}})
+	a := s.post("/hosts/new", url.Values{"name": {"h9-"}, "address": {"<b>"}, "labels": {"a=b"}, "port": {"22"}, "key": {aKey}})
+	s.wantStatus(a, http.StatusUnprocessableEntity)
+	s.wantText(a, `value="h9-"`, `value="&lt;b&gt;"`, `value="a=b"`, "Must not end with a hyphen", `aria-invalid="true"`, `aria-describedby="name-problem name-hint"`, "<code>purpose</code>")
+	if strings.Contains(a.body, aKey) {
+		t.Error("the same key would be sent with another form")
+	}
+}
+
+func TestWhatTheWebAppCanTellItselfIsNotSent(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	a := s.post("/hosts/new", url.Values{"name": {"h9"}, "address": {"192.0.2.9"}, "port": {"ssh"}, "labels": {"no pair"}})
+	s.wantStatus(a, http.StatusUnprocessableEntity)
+	s.wantText(a, "Must be a number from 1 to 65535", "is not of the form key=value")
+	if n := len(s.api.Calls("register-host")); n != 0 {
+		t.Errorf("was sent %d times", n)
+	}
+}
+
+func TestSetALayout(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		form url.Values
+		want api.SetLayout
+	}{
+		"alike": {
+			url.Values{"mode": {"count"}, "count": {"3"}, "cpus_each": {"2"}, "units": {"ignored"}, "devices": {"/dev/disk/by-id/a", "/dev/disk/by-id/b"}, "system_memory_bytes": {"1 GiB"}},
+			api.SetLayout{Count: 3, CPUsEach: 2, Devices: []string{"/dev/disk/by-id/a", "/dev/disk/by-id/b"}, SystemMemoryBytes: 1 << 30},
+		},
+		"by name": {
+			url.Values{"mode": {"sets"}, "count": {"3"}, "units": {"1-3\r\n\r\n 4, 6 = 20 GiB\r\n"}, "system_cpus": {"0"}, "volume_bytes": {"8G"}, "volume_group": {"vg0"}},
+			api.SetLayout{SystemCPUs: "0", VolumeGroup: "vg0", VolumeBytes: 8 << 30, Units: []api.SetUnit{{CPUs: "1-3", VolumeBytes: 8 << 30}, {CPUs: "4,6", VolumeBytes: 20 << 30}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := setup(t)
+			s.api.Answer("set-layout", 200, apitest.ProbedHost())
+			c.form.Set("version", "7")
+			s.wantRedirect(s.post("/hosts/h3/layout", c.form), "/hosts/"+apitest.ProbedHost().ID+"?said=layout-set")
+			call := s.only("set-layout")
+			var got api.SetLayout
+			call.Into(t, &got)
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Error(d)
+			}
+			if m := call.Header.Get("If-Match"); m != `"7"` {
+				t.Errorf("If-Match %q", m)
+			}
+		})
+	}
+}
+
+func TestALayoutThatSomeoneElseChanged(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Refuse("set-layout", api.Problem{Status: http.StatusPreconditionFailed, Code: "version_mismatch"})
+	a := s.post("/hosts/h3/layout", url.Values{"mode": {"count"}, "count": {"5"}, "cpus_each": {"1"}, "version": {"6"}})
+	s.wantStatus(a, http.StatusUnprocessableEntity)
+	s.wantText(a, "Someone changed this in the meantime", `value="5"`, `name="version" value="7"`)
+}
+
+func TestPreviewOfALayout(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	form := url.Values{"mode": {"count"}, "count": {"3"}, "cpus_each": {"2"}}
+	part := s.post("/hosts/h3/layout/preview", form, header("HX-Request", "true"))
+	s.wantText(part, `id="preview"`, "with 7 of 8 CPUs, 7 GiB of 8 GiB of memory, 63 GiB of disk", "CPU 4, core 0, node 1: unit 2")
+	if strings.Contains(part.body, "<html") {
+		t.Error("a whole page for a part")
+	}
+	s.wantText(s.post("/hosts/h3/layout/preview", form), "<html", "63 GiB of disk", `value="3"`)
+	s.api.Refuse("preview-layout", api.Problem{Status: 422, Code: "invalid", Errors: []api.FieldProblem{{Field: "count", Message: "3 units of 4 CPUs do not fit"}}})
+	s.wantText(s.post("/hosts/h3/layout/preview", form, header("HX-Request", "true")), "This does not fit.", "3 units of 4 CPUs do not fit")
+	if n := len(s.api.Calls("set-layout")); n != 0 {
+		t.Error("a preview set the layout")
+	}
+}
+
+func TestDangerousActionsWantTheName(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Answer("decommission-host", http.StatusAccepted, apitest.Host(), apitest.JobID)
+	a := s.post("/hosts/h1/decommission", url.Values{"confirm": {"h2"}})
+	s.wantStatus(a, http.StatusConflict)
+	s.wantText(a, "nothing was done")
+	if n := len(s.api.Calls("decommission-host")); n != 0 {
+		t.Fatal("it was done all the same")
+	}
+	s.wantRedirect(s.post("/hosts/h1/decommission", url.Values{"confirm": {"h1"}}), "/jobs/"+apitest.JobID)
+	if m := s.only("decommission-host").Header.Get("If-Match"); m != `"7"` {
+		t.Errorf("If-Match %q", m)
+	}
+}
+
+func TestConfirmAHostKey(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Answer("confirm-host-key", http.StatusAccepted, apitest.Host(), apitest.JobID)
+	s.wantRedirect(s.post("/hosts/h2/host-key", url.Values{"fingerprint": {"SHA256:abc"}}), "/jobs/"+apitest.JobID+"?said=key-confirmed")
+	var got api.ConfirmHostKey
+	s.only("confirm-host-key").Into(t, &got)
+	if got.Fingerprint != "SHA256:abc" {
+		t.Errorf("sent %+v", got)
+	}
+}
+
+func TestAllocateAUnit(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Answer("create-allocation", http.StatusAccepted, apitest.Allocation(), apitest.JobID)
+	a := s.post("/allocations/new", url.Values{
+		"cpus": {"2"}, "ssh_keys": {apitest.Key + "\r\n\r\n" + apitest.Key + "2\r\n"}, "zone": {"a"}, "host_labels": {"disk=nvme"}, "labels": {"team=web\nfor=ci"}, "key": {aKey},
+	})
+	s.wantRedirect(a, "/jobs/"+apitest.JobID)
+	var got api.CreateAllocation
+	s.only("create-allocation").Into(t, &got)
+	want := api.CreateAllocation{
+		CPUs: 2, Zone: "a", SSHKeys: []string{apitest.Key, apitest.Key + "2"}, HostLabels: map[string]string{"disk": "nvme"}, Labels: map[string]string{"team": "web", "for": "ci"},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestWhyNoUnitFits(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Refuse("create-allocation", api.Problem{Status: http.StatusConflict, Code: "no_capacity", Detail: "no unit fits", Placement: &api.WhyNot{
+		Units: 12, Ruled: []api.RuledOut{{Filter: "state", Units: 9, Why: "they are not free"}, {Filter: "cpus", Units: 3, Why: "they have fewer than 8 CPUs"}}, Nearest: "4 CPUs would fit on h1-cu02",
+	}})
+	a := s.post("/allocations/new", url.Values{"cpus": {"8"}, "ssh_keys": {apitest.Key}})
+	s.wantStatus(a, http.StatusConflict)
+	s.wantText(a, "No unit fits; nothing was allocated.", "Of 12 units:", "9 units out", "They have fewer than 8 CPUs", "4 CPUs would fit on h1-cu02", `value="8"`, apitest.Key)
+}
+
+func TestReplaceKeysAndGiveBack(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	at := "/allocations/" + apitest.AllocationID
+	s.api.Refuse("replace-allocation-keys", api.Problem{Status: 422, Code: "invalid", Errors: []api.FieldProblem{{Field: "ssh_keys[1]", Message: "is not an SSH public key"}}})
+	a := s.post(at+"/ssh-keys", url.Values{"ssh_keys": {apitest.Key + "\nnonsense"}})
+	s.wantStatus(a, http.StatusUnprocessableEntity)
+	s.wantText(a, "No. 2: is not an SSH public key", "nonsense")
+	s.api.Answer("replace-allocation-keys", http.StatusAccepted, apitest.Allocation(), apitest.JobID)
+	s.wantRedirect(s.post(at+"/ssh-keys", url.Values{"ssh_keys": {apitest.Key}}), "/jobs/"+apitest.JobID)
+	s.api.Answer("deallocate", http.StatusAccepted, apitest.Allocation(), apitest.JobID)
+	s.wantRedirect(s.post(at+"/deallocate", url.Values{"confirm": {"ada"}}), "/jobs/"+apitest.JobID)
+	var got api.Deallocate
+	s.only("deallocate").Into(t, &got)
+	if got.Confirm != "ada" {
+		t.Errorf("sent %+v", got)
+	}
+}
+
+func TestJobActions(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	at := "/jobs/" + apitest.JobID
+	s.api.Answer("retry-job", http.StatusAccepted, apitest.Job("host_probe", "queued"), apitest.JobID)
+	s.api.Answer("cancel-job", http.StatusAccepted, apitest.Job("host_probe", "cancelling"))
+	s.api.Answer("give-up-job", http.StatusAccepted, apitest.Job("host_decommission", "queued"), "another")
+	s.wantRedirect(s.post(at+"/retry?playbook=default", nil), at+"?said=retried")
+	s.wantRedirect(s.post(at+"/cancel", nil), at+"?said=cancel-asked")
+	s.wantRedirect(s.post(at+"/give-up", nil), "/jobs/another")
+	var got api.RetryJob
+	s.only("retry-job").Into(t, &got)
+	if got.Playbook != "default" {
+		t.Errorf("sent %+v", got)
+	}
+}
+
+func TestAddAddresses(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Answer("add-addresses", http.StatusCreated, apitest.Page[api.Address]())
+	s.wantRedirect(s.post("/address-pool", url.Values{"network": {"wan"}, "addresses": {"192.0.2.1-192.0.2.9\r\n10.0.0.5  203.0.113.9:2205"}}), "/address-pool?said=addresses-added")
+	var got api.AddAddresses
+	s.only("add-addresses").Into(t, &got)
+	want := api.AddAddresses{Network: "wan", Addresses: []api.AddRange{{Range: "192.0.2.1-192.0.2.9"}, {Range: "10.0.0.5", Endpoint: "203.0.113.9:2205"}}}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	s.wantText(s.get("/address-pool?said=addresses-added"), "The addresses were added to the pool.")
+}
+
+func TestATokenIsShownOnce(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Answer("create-token", http.StatusCreated, api.Token{ID: "t9", Name: "ci", Token: "kl_the-secret"})
+	a := s.post("/tokens", url.Values{"name": {"ci"}, "days": {"7"}})
+	s.wantStatus(a, http.StatusOK)
+	s.wantText(a, "kl_the-secret")
+	if c := a.Header.Get("Cache-Control"); c != "no-store" {
+		t.Errorf("may be kept: %q", c)
+	}
+	if strings.Contains(s.get("/tokens").body, "kl_the-secret") {
+		t.Error("shown again")
+	}
+}

@@ -1,0 +1,157 @@
+package app
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"kloigos/backend/api"
+	"kloigos/webapp/internal/apitest"
+)
+
+var pages = map[string]string{ // path -> what must stand on it
+	"/":                                     "Waits for a person",
+	"/hosts":                                "192.0.2.11",
+	"/hosts/new":                            "Register and probe",
+	"/hosts/h1":                             "h1-cu03",
+	"/hosts/h2":                             "SHA256:9aYk3zE1rXk3HSxYHxqXGqLrJv5b5l2J2hU0ZxkqQnZ",
+	"/hosts/h3/layout":                      "/dev/disk/by-id/virtio-kloigos0",
+	"/compute-units":                        "h1-cu01",
+	"/compute-units/h1-cu02":                "discard and new ext4",
+	"/allocations":                          "10.0.2.101",
+	"/allocations/new":                      "SSH public keys",
+	"/allocations/" + apitest.AllocationID:  "ssh -p 2201 ada@203.0.113.9",
+	"/jobs":                                 "Host initialize",
+	"/jobs/" + apitest.JobID:                "What to do:",
+	"/playbooks":                            "host_initialize",
+	"/playbooks/host_initialize":            "9f86d081884c",
+	"/playbooks/host_initialize/versions/1": "roles/host_initialize/tasks/main.yml",
+	"/playbooks/host_initialize/versions/1/file?path=playbook.yml": "- host_initialize",
+	"/address-pool": "10.0.2.103",
+	"/events":       "198.51.100.7",
+	"/tokens":       "kl_cd34",
+	"/system":       "PostgreSQL 15.9",
+}
+
+var (
+	inline  = regexp.MustCompile(`<style|\sstyle=|\son[a-z]+=|javascript:|<script(>|\s+[^s])`)
+	foreign = regexp.MustCompile(`(src|href|action)="(https?:)?//`)
+	h1      = regexp.MustCompile(`<h1[ >]`)
+	ids     = regexp.MustCompile(`\sid="([^"]+)"`)
+)
+
+// TestEveryPage holds for all pages: they are drawn whole, nothing in them
+// needs a laxer content policy, nothing comes from elsewhere, ids are unique.
+func TestEveryPage(t *testing.T) {
+	t.Parallel()
+	for path, want := range pages {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			s := setup(t)
+			a := s.get(path)
+			s.wantStatus(a, http.StatusOK)
+			s.wantText(a, want, "</html>", `lang="en"`)
+			if n := len(h1.FindAllString(a.body, -1)); n != 1 {
+				t.Errorf("%d headings of the first order", n)
+			}
+			if m := inline.FindString(a.body); m != "" {
+				t.Errorf("inline script or style: %q", m)
+			}
+			if m := foreign.FindString(a.body); m != "" {
+				t.Errorf("something from elsewhere: %q", m)
+			}
+			seen := map[string]bool{}
+			for _, m := range ids.FindAllStringSubmatch(a.body, -1) {
+				if seen[m[1]] {
+					t.Errorf("id %q twice", m[1])
+				}
+				seen[m[1]] = true
+			}
+			if csp := a.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
+				t.Errorf("content policy %q", csp)
+			}
+			if nosniff := a.Header.Get("X-Content-Type-Options"); nosniff != "nosniff" {
+				t.Error("types may be sniffed")
+			}
+		})
+	}
+}
+
+func TestTextOfAHostStaysText(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	evil := `<img src=x onerror=alert(1)>` + "\x1b]8;;https://evil.example\x07link\x1b]8;;\x07"
+	h := apitest.Host()
+	h.Facts.Hostname, h.Facts.Devices[1].Model, h.StateMeans = evil, evil, evil
+	j := apitest.Job("host_initialize", "failed")
+	j.Error.Message = evil
+	s.api.Answer("get-host", 200, h)
+	s.api.Answer("get-job", 200, j)
+	s.api.Answer("get-job-log", 200, api.JobLog{Items: []api.LogEntry{{Sequence: 1, Kind: "output", Output: evil, Task: evil, Message: evil, Diff: evil}}})
+	for _, path := range []string{"/hosts/h1", "/jobs/" + apitest.JobID} {
+		a := s.get(path)
+		s.wantStatus(a, http.StatusOK)
+		if strings.Contains(a.body, "<img") || strings.Contains(a.body, `href="https://evil`) {
+			t.Errorf("%s: text became markup", path)
+		}
+		s.wantText(a, "&lt;img src=x")
+	}
+}
+
+func TestListsKeepTheirFiltersFromPageToPage(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Answer("list-hosts", 200, api.Page[api.Host]{Items: []api.Host{apitest.Host()}, NextCursor: "c/2"})
+	a := s.get("/hosts?state=ready&search=h1&cursor=c1&region=")
+	s.wantText(a, `href="/hosts?cursor=c%2F2&amp;search=h1&amp;state=ready"`, `href="/hosts?search=h1&amp;state=ready"`, `value="h1"`)
+	if q := s.only("list-hosts").Query; q != "cursor=c1&limit=50&search=h1&state=ready" {
+		t.Errorf("the API was asked %q", q)
+	}
+}
+
+func TestEmptyListsSayWhatToDo(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Answer("list-hosts", 200, apitest.Page[api.Host]())
+	s.wantText(s.get("/hosts"), "No hosts yet", `href="/hosts/new"`)
+	s.wantText(s.get("/hosts?state=lost"), "No host fits")
+	s.wantText(s.get("/"), "Start with a host")
+}
+
+func TestAssetsAreCachedForEver(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	page := s.get("/login", header("Cookie", ""))
+	for _, m := range regexp.MustCompile(`"(/static/[^"]+)"`).FindAllStringSubmatch(page.body, -1) {
+		a := s.get(m[1], header("Accept-Encoding", "gzip"))
+		s.wantStatus(a, http.StatusOK)
+		if c := a.Header.Get("Cache-Control"); c != "public, max-age=31536000, immutable" {
+			t.Errorf("%s: %q", m[1], c)
+		}
+		if e := a.Header.Get("Content-Encoding"); e != "gzip" {
+			t.Errorf("%s is not compressed", m[1])
+		}
+	}
+	s.wantStatus(s.get("/static/app.000000000000.css"), http.StatusNotFound)
+}
+
+func TestOverviewNamesWhatWaitsForAPerson(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	failed := apitest.Allocation()
+	failed.State, failed.StateMeans = "allocation_failed", "setting it up failed"
+	s.api.On("list-allocations", func(w http.ResponseWriter, r *http.Request) {
+		items := apitest.Page[api.Allocation]()
+		if r.URL.Query().Get("state") == "allocation_failed" {
+			items = apitest.Page(failed)
+		}
+		apitest.JSON(w, items)
+	})
+	s.api.Answer("list-addresses", 200, apitest.Page[api.Address]())
+	a := s.get("/")
+	s.wantText(a, "h2: confirm its host key", "h3: set its layout", "ada on h1-cu01: allocation failed")
+	if strings.Contains(a.body, "quarantine") {
+		t.Error("names addresses that are not there")
+	}
+}

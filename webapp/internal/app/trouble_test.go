@@ -1,0 +1,114 @@
+package app
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"kloigos/backend/api"
+	"kloigos/webapp/internal/apitest"
+)
+
+func TestEachTroubleHasItsPage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		api    int
+		page   int
+		wanted string
+	}{
+		{http.StatusForbidden, http.StatusForbidden, "Your account may not do or see this."},
+		{http.StatusNotFound, http.StatusNotFound, "There is nothing here"},
+		{http.StatusTooManyRequests, http.StatusTooManyRequests, "asks for a pause"},
+		{http.StatusInternalServerError, http.StatusInternalServerError, "Something went wrong"},
+		{http.StatusBadGateway, http.StatusBadGateway, "The API can&#39;t be reached"},
+		{http.StatusServiceUnavailable, http.StatusBadGateway, "The API can&#39;t be reached"},
+	} {
+		s := setup(t)
+		s.api.Refuse("get-system", api.Problem{Status: c.api, Code: "x", Title: "INTERNAL TITLE", Instance: "req-4711"})
+		a := s.get("/system")
+		s.wantStatus(a, c.page)
+		s.wantText(a, c.wanted, "req-4711", "Log out")
+	}
+}
+
+func TestAnActionThatIsNotPossibleSaysWhy(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Refuse("initialize-host", api.Problem{Status: http.StatusConflict, Code: "host_state", Detail: "it has no layout"})
+	a := s.post("/hosts/h1/initialize", nil)
+	s.wantStatus(a, http.StatusConflict)
+	s.wantText(a, "Not possible now", "It has no layout", "Nothing was changed")
+	s.api.Refuse("initialize-host", api.Problem{Status: http.StatusPreconditionFailed, Code: "version_mismatch"})
+	s.wantText(s.post("/hosts/h1/initialize", nil), "Changed in the meantime")
+}
+
+func TestNoAPIAtAll(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Close()
+	a := s.get("/hosts?state=ready")
+	s.wantStatus(a, http.StatusBadGateway)
+	s.wantText(a, "no backend answered it in time", `href="/hosts?state=ready"`)
+	if strings.Contains(a.body, "127.0.0.1") {
+		t.Error("names an address inside")
+	}
+	s.wantStatus(s.get("/web/healthz", header("Cookie", "")), http.StatusOK)
+}
+
+func TestUnknownPaths(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	for _, path := range []string{"/nothing", "/hosts/unknown", "/playbooks/x/versions/one", "/api/v1/hosts"} {
+		a := s.get(path)
+		s.wantStatus(a, http.StatusNotFound)
+		s.wantText(a, "Not found", "</html>")
+	}
+}
+
+func TestAPageDoesWithoutWhatIsForbidden(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Refuse("list-events", api.Problem{Status: http.StatusForbidden, Code: "forbidden"})
+	a := s.get("/hosts/h1")
+	s.wantStatus(a, http.StatusOK)
+	s.wantText(a, "h1-cu01")
+}
+
+func TestStreamOfAJob(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	connections := make(chan string, 2)
+	s.api.On("stream-job-log", func(w http.ResponseWriter, r *http.Request) {
+		connections <- r.Header.Get("Last-Event-ID")
+		w.Header().Set("Content-Type", "text/event-stream")
+		log := apitest.Log()
+		if len(connections) == 1 {
+			apitest.Event(w, 3, "log", log[2])
+			panic(http.ErrAbortHandler) // the backend dies; another goes on
+		}
+		log[11].Output = "<b>\r\nbold</b>"
+		apitest.Event(w, 12, "log", log[11])
+		apitest.Event(w, 0, "state", apitest.Job("host_initialize", "failed"))
+		apitest.Event(w, 0, "end", struct{}{})
+	})
+	a := s.get("/jobs/"+apitest.JobID+"/stream?after=1", header("Last-Event-ID", "2"), header("Accept", "text/event-stream"))
+	s.wantStatus(a, http.StatusOK)
+	if ct := a.Header.Get("Content-Type"); ct != "text/event-stream" {
+		t.Errorf("type %q", ct)
+	}
+	s.wantText(a, `id="L3"`, `id="L12"`, "id: 12\nevent: log\n", "&lt;b&gt;\ndata: bold&lt;/b&gt;", "event: state\n", "What to do:", "event: end\n")
+	if first, second := <-connections, <-connections; first != "2" || second != "3" {
+		t.Errorf("the API was asked to go on after %q and %q", first, second)
+	}
+	if strings.Contains(a.body, "<b>\n") || strings.Contains(a.body, "\r") {
+		t.Error("text became markup, or a line end of the stream")
+	}
+}
+
+func TestStreamOfAJobThatIsGone(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	a := s.get("/jobs/none/stream")
+	s.wantText(a, "event: gone\n")
+	s.wantStatus(s.get("/jobs/none/stream", header("Cookie", "")), http.StatusNoContent)
+}
