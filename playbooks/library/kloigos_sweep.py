@@ -121,7 +121,7 @@ class Sweep:
                 row = dict(zip(columns, line.split()))
                 if self.uid not in (int(row["uid"]), int(row["cuid"])):
                     continue
-                identity = int(row[name + "id"])
+                identity = int(line.split()[1])
                 self.removed.append("ipc %s %d" % (name, identity))
                 if not self.check and getattr(libc, call)(identity, *([0] * extra), IPC_RMID, None) != 0:
                     self.left.append("ipc %s %d: %s" % (name, identity, os.strerror(ctypes.get_errno())))

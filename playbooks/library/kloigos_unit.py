@@ -296,9 +296,11 @@ class Unit:
             self.did("ended all sessions and processes of UID %d" % self.uid)
             if not self.check:
                 self.kill_for_good()
-        for unit, state in states.items():
-            if state == "failed" and not self.check:
-                self.run([SYSTEMCTL, "reset-failed", "--", unit], fail=False)
+                # Killed from outside counts as a failure; systemd keeps such units in memory until told.
+                self.run([SYSTEMCTL, "reset-failed", "--"] + list(states), fail=False)
+        elif "failed" in states.values():
+            self.did("forgot the failure of " + ", ".join(unit for unit, state in states.items() if state == "failed"),
+                     [SYSTEMCTL, "reset-failed", "--"] + [unit for unit, state in states.items() if state == "failed"])
 
     def kill_for_good(self):
         # Frozen and killed as a whole by the kernel: a fork bomb can't outrun it, and logind then only has to tidy up.
