@@ -144,6 +144,9 @@ func (db *DB) postgresTx(ctx context.Context, f func(*Tx) error) error {
 	}()
 	err = f(&Tx{Reads{tx}, tx})
 	returned = true
+	if err == nil && ctx.Err() != nil { // no COMMIT is sent, so nothing about it is unknown
+		err = fmt.Errorf("commit: %w", ctx.Err())
+	}
 	if err != nil {
 		rollBack(ctx, tx)
 		return err
@@ -160,7 +163,9 @@ func rollBack(ctx context.Context, tx pgx.Tx) {
 // commitError tells a COMMIT that the server refused, or never saw, from one
 // whose answer never came. A server that ends the connection instead of
 // answering (FATAL) may have committed before: PostgreSQL does so, for one,
-// when it is shut down while it waits for a standby.
+// when it is shut down while it waits for a standby. The driver's own word that
+// nothing was sent (SafeToRetry) is not taken: it also gives it for a connection
+// that broke behind the COMMIT (tried).
 func commitError(err error) error {
 	var pg *pgconn.PgError
 	switch {
@@ -168,8 +173,6 @@ func commitError(err error) error {
 		return nil
 	case errors.As(err, &pg) && (pg.Severity == "FATAL" || pg.Severity == "PANIC"):
 		return fmt.Errorf("%w: %w", ErrCommitUnknown, err)
-	case pgconn.SafeToRetry(err):
-		return fmt.Errorf("commit: %w", err)
 	case errors.As(err, &pg), errors.Is(err, pgx.ErrTxCommitRollback), errors.Is(err, pgx.ErrTxClosed):
 		return fmt.Errorf("commit: %w", err)
 	default:

@@ -1,0 +1,389 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"kloigos/backend/internal/testkit"
+)
+
+// counters is a database with one table that knows nothing of Kloigos.
+type counters struct {
+	*DB
+	url     string
+	retries atomic.Int64
+}
+
+func setup(t *testing.T) *counters {
+	t.Helper()
+	c := &counters{url: testkit.DatabaseURL(t)}
+	c.DB = open(t, c.url)
+	c.OnRetry(func() { c.retries.Add(1) })
+	c.exec(t, `CREATE TABLE counters (name TEXT PRIMARY KEY, n INT8 NOT NULL)`)
+	c.exec(t, `INSERT INTO counters (name, n) VALUES ('a', 0), ('b', 0)`)
+	return c
+}
+
+func open(t *testing.T, url string) *DB {
+	t.Helper()
+	db, err := Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	return db
+}
+
+// exec runs one statement by itself.
+func (c *counters) exec(t *testing.T, sql string, args ...any) {
+	t.Helper()
+	if _, err := c.pool.Exec(t.Context(), sql, args...); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+func (c *counters) read(t *testing.T, name string) (n int) {
+	t.Helper()
+	if err := c.pool.QueryRow(t.Context(), `SELECT n FROM counters WHERE name = $1`, name).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func postgresOnly(t *testing.T) {
+	t.Helper()
+	if testkit.IsCockroach(t) {
+		t.Skip("PostgreSQL's own way of committing; CockroachDB's is the vendor's")
+	}
+}
+
+const (
+	sqlAdd    = `UPDATE counters SET n = n + 1 WHERE name = $1`
+	sqlLook   = `SELECT n FROM counters WHERE name = $1`
+	sqlFrozen = `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`
+)
+
+func TestTransactionCommits(t *testing.T) {
+	t.Parallel()
+	c := setup(t)
+	if err := c.InTx(t.Context(), func(tx *Tx) error { return tx.one(t.Context(), errors.New("none"), sqlAdd, "a") }); err != nil {
+		t.Fatal(err)
+	}
+	if c.read(t, "a") != 1 {
+		t.Error("not committed")
+	}
+}
+
+// TestSerializationFailureRunsTheClosureAgain in a snapshot of its own.
+func TestSerializationFailureRunsTheClosureAgain(t *testing.T) {
+	t.Parallel()
+	postgresOnly(t)
+	c := setup(t)
+	runs := 0
+	var saw int
+	err := c.InTx(t.Context(), func(tx *Tx) error {
+		runs++
+		if _, err := tx.exec(t.Context(), sqlFrozen); err != nil {
+			return err
+		}
+		if err := tx.q.QueryRow(t.Context(), sqlLook, "a").Scan(&saw); err != nil {
+			return err
+		}
+		if runs <= 2 { // somebody else commits behind our snapshot
+			c.exec(t, sqlAdd, "a")
+		}
+		if _, err := tx.exec(t.Context(), sqlAdd, "a"); err != nil {
+			return fmt.Errorf("deep inside: %w", err)
+		}
+		return nil
+	})
+	if err != nil || runs != 3 || saw != 2 || c.read(t, "a") != 3 || c.retries.Load() != 2 {
+		t.Errorf("%v: %d runs, %d retries, saw %d, counted %d", err, runs, c.retries.Load(), saw, c.read(t, "a"))
+	}
+}
+
+// TestDeadlocksEnd: both sides get their turn.
+func TestDeadlocksEnd(t *testing.T) {
+	t.Parallel()
+	postgresOnly(t)
+	c := setup(t)
+	var both sync.WaitGroup
+	both.Add(2)
+	var all sync.WaitGroup
+	for _, order := range [][2]string{{"a", "b"}, {"b", "a"}} {
+		all.Go(func() {
+			runs := 0
+			err := c.InTx(t.Context(), func(tx *Tx) error {
+				runs++
+				if _, err := tx.exec(t.Context(), `SET LOCAL deadlock_timeout = '50ms'`); err != nil {
+					return err
+				}
+				if _, err := tx.exec(t.Context(), sqlAdd, order[0]); err != nil {
+					return err
+				}
+				if runs == 1 { // each holds what the other wants
+					both.Done()
+					both.Wait()
+				}
+				_, err := tx.exec(t.Context(), sqlAdd, order[1])
+				return err
+			})
+			if err != nil {
+				t.Errorf("%v: %v", order, err)
+			}
+		})
+	}
+	all.Wait()
+	if c.read(t, "a") != 2 || c.read(t, "b") != 2 || c.retries.Load() < 1 {
+		t.Errorf("a %d, b %d, %d retries", c.read(t, "a"), c.read(t, "b"), c.retries.Load())
+	}
+}
+
+func TestRetriesEnd(t *testing.T) {
+	t.Parallel()
+	postgresOnly(t)
+	c := setup(t)
+	runs := 0
+	always := &pgconn.PgError{Code: "40001"}
+	err := c.InTx(t.Context(), func(*Tx) error { runs++; return always })
+	if !errors.Is(err, always) || runs != maxTries {
+		t.Errorf("%d runs, %v", runs, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	runs = 0
+	err = c.InTx(ctx, func(*Tx) error { runs++; cancel(); return always })
+	if !errors.Is(err, context.Canceled) || !errors.Is(err, always) || runs != 1 {
+		t.Errorf("cancelled: %d runs, %v", runs, err)
+	}
+}
+
+func TestErrorsRollBack(t *testing.T) {
+	t.Parallel()
+	c := setup(t)
+	mine := errors.New("mine")
+	err := c.InTx(t.Context(), func(tx *Tx) error {
+		if _, err := tx.exec(t.Context(), sqlAdd, "a"); err != nil {
+			return err
+		}
+		return fmt.Errorf("wrapped: %w", mine)
+	})
+	if !errors.Is(err, mine) || c.read(t, "a") != 0 || c.retries.Load() != 0 {
+		t.Errorf("%v, counted %d", err, c.read(t, "a"))
+	}
+	if n := c.pool.Stat().AcquiredConns(); n != 0 {
+		t.Errorf("%d connections are still out", n)
+	}
+}
+
+func TestPanicGivesTheConnectionBack(t *testing.T) {
+	t.Parallel()
+	c := setup(t)
+	func() {
+		defer func() { _ = recover() }()
+		_ = c.InTx(t.Context(), func(tx *Tx) error {
+			if _, err := tx.exec(t.Context(), sqlAdd, "a"); err != nil {
+				t.Error(err)
+			}
+			panic("in the middle")
+		})
+	}()
+	if n := c.pool.Stat().AcquiredConns(); n != 0 || c.read(t, "a") != 0 {
+		t.Errorf("%d connections are still out, counted %d", n, c.read(t, "a"))
+	}
+}
+
+// TestRefusedCommits are errors, and not unknown: nothing was written.
+func TestRefusedCommits(t *testing.T) {
+	t.Parallel()
+	postgresOnly(t)
+	c := setup(t)
+	c.exec(t, `CREATE TABLE late (n INT8 UNIQUE DEFERRABLE INITIALLY DEFERRED)`)
+	err := c.InTx(t.Context(), func(tx *Tx) error {
+		_, err := tx.exec(t.Context(), `INSERT INTO late (n) VALUES (1), (1)`)
+		return err
+	})
+	if _, dup := uniqueViolation(err); !dup || errors.Is(err, ErrCommitUnknown) {
+		t.Errorf("a constraint that is checked at COMMIT: %v", err)
+	}
+	err = c.InTx(t.Context(), func(tx *Tx) error {
+		if _, err := tx.exec(t.Context(), sqlAdd, "a"); err != nil {
+			return err
+		}
+		_, _ = tx.exec(t.Context(), `SELECT 1 / 0`) // swallowed: the server rolls back all the same
+		return nil
+	})
+	if !errors.Is(err, pgx.ErrTxCommitRollback) || errors.Is(err, ErrCommitUnknown) || c.read(t, "a") != 0 {
+		t.Errorf("a transaction that is broken: %v", err)
+	}
+}
+
+func TestCancelledBeforeCommit(t *testing.T) {
+	t.Parallel()
+	c := setup(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	err := c.InTx(ctx, func(tx *Tx) error {
+		_, err := tx.exec(ctx, sqlAdd, "a")
+		cancel()
+		return err
+	})
+	if !errors.Is(err, context.Canceled) || c.read(t, "a") != 0 {
+		t.Errorf("%v, counted %d", err, c.read(t, "a"))
+	}
+	if !testkit.IsCockroach(t) && errors.Is(err, ErrCommitUnknown) {
+		t.Errorf("nothing was sent, yet it is called unknown: %v", err)
+	}
+	if err := c.InTx(ctx, func(*Tx) error { t.Error("ran"); return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled before it began: %v", err)
+	}
+	if err := c.InTx(t.Context(), func(tx *Tx) error { return tx.one(t.Context(), nil, sqlAdd, "a") }); err != nil {
+		t.Errorf("the next one: %v", err)
+	}
+}
+
+// TestLostCommitIsUnknown cuts the connection at COMMIT, before and after the
+// server got it. In both cases the caller can't know.
+func TestLostCommitIsUnknown(t *testing.T) {
+	t.Parallel()
+	for _, delivered := range []bool{true, false} {
+		t.Run(fmt.Sprintf("delivered=%v", delivered), func(t *testing.T) {
+			t.Parallel()
+			c := setup(t)
+			db := open(t, cutAtCommit(t, c.url, delivered))
+			runs := 0
+			err := db.InTx(t.Context(), func(tx *Tx) error {
+				runs++
+				return tx.one(t.Context(), errors.New("none"), sqlAdd, "a")
+			})
+			if !errors.Is(err, ErrCommitUnknown) || runs != 1 {
+				t.Fatalf("%d runs, %v", runs, err)
+			}
+			want := 0
+			if delivered {
+				want = 1
+			}
+			end := time.Now().Add(10 * time.Second) // the server may still be at it
+			for c.read(t, "a") != want {
+				if time.Now().After(end) {
+					t.Fatalf("counted %d", c.read(t, "a"))
+				}
+			}
+		})
+	}
+}
+
+func TestEndOfTheConnectionIsNoRefusal(t *testing.T) {
+	t.Parallel()
+	shutdown := &pgconn.PgError{Severity: "FATAL", Code: "57P01", Message: "terminating connection due to administrator command"}
+	if err := commitError(fmt.Errorf("commit: %w", shutdown)); !errors.Is(err, ErrCommitUnknown) || retryable(err) {
+		t.Errorf("got %v", err)
+	}
+	refused := &pgconn.PgError{Severity: "ERROR", Code: "40001"}
+	if err := commitError(refused); errors.Is(err, ErrCommitUnknown) || !retryable(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestOpenHidesThePassword(t *testing.T) {
+	t.Parallel()
+	_, err := Open(t.Context(), "postgres://ada:geheim@localhost:port/x")
+	if err == nil || strings.Contains(err.Error(), "geheim") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// cutAtCommit stands between a client and the server, and cuts the connection
+// when the client sends COMMIT: once the server has answered, or before it
+// hears of it. It returns the URL that leads through it.
+func cutAtCommit(t *testing.T, server string, deliver bool) string {
+	t.Helper()
+	cfg, err := pgconn.ParseConfig(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	network, address := pgconn.NetworkAddress(cfg.Host, cfg.Port)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var open sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(func() { cancel(); _ = l.Close(); open.Wait() })
+	open.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			upstream, err := net.Dial(network, address)
+			if err != nil {
+				t.Errorf("proxy: %v", err)
+				_ = client.Close()
+				return
+			}
+			shut := sync.OnceFunc(func() { _ = client.Close(); _ = upstream.Close() })
+			context.AfterFunc(ctx, shut)
+			var mute atomic.Bool // the answer is not for the client any more
+			open.Go(func() {     // server to client
+				defer shut()
+				buffer := make([]byte, 64<<10)
+				for {
+					n, err := upstream.Read(buffer)
+					if err != nil || mute.Load() {
+						return
+					}
+					if _, err := client.Write(buffer[:n]); err != nil {
+						return
+					}
+				}
+			})
+			open.Go(func() { // client to server
+				defer func() {
+					if !mute.Load() {
+						shut()
+					}
+				}()
+				buffer := make([]byte, 64<<10)
+				for {
+					n, err := client.Read(buffer)
+					if err != nil {
+						return
+					}
+					if bytes.Contains(bytes.ToLower(buffer[:n]), []byte("commit\x00")) {
+						if !deliver {
+							shut()
+							return
+						}
+						mute.Store(true)
+					}
+					if _, err := upstream.Write(buffer[:n]); err != nil && !errors.Is(err, io.EOF) {
+						return
+					}
+				}
+			})
+		}
+	})
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Host = l.Addr().String()
+	q := u.Query()
+	q.Del("host")
+	q.Del("port")
+	q.Set("sslmode", "disable")
+	u.RawQuery = q.Encode()
+	return u.String()
+}

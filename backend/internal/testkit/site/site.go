@@ -1,0 +1,236 @@
+// Package site gives a test a whole control plane without its API: a real
+// database with the default scopes, an organization's key and playbooks, the
+// intents, backends that run jobs, a scripted Ansible, and a real SSH server
+// that shows a host key.
+//
+// It builds hosts and units through the store and the intents, never by SQL of
+// its own, so that no test stands on a state that can't come about.
+package site
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/crypto/ssh"
+
+	"kloigos/backend/internal/ansible"
+	"kloigos/backend/internal/ansible/scripted"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/queue"
+	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/testkit"
+	"kloigos/backend/internal/worker"
+)
+
+// Site is one installation.
+type Site struct {
+	T       testing.TB
+	URL     string
+	DB      *store.DB
+	Intents *intent.Intents
+	Runner  *scripted.Runner
+	Signals *queue.Signals
+	Actor   domain.Actor
+	Policy  domain.TargetPolicy
+	// PrivateKey is the organization's; it must not be seen anywhere.
+	PrivateKey string
+}
+
+// Playbooks are those that jobs are bound to.
+var Playbooks = []string{"host_probe", "host_initialize", "host_decommission", "unit_allocate", "unit_deallocate"}
+
+// New makes an installation. All playbooks succeed until a test says otherwise.
+func New(t testing.TB) *Site {
+	t.Helper()
+	return NewWith(t, intent.Config{})
+}
+
+// NewWith makes an installation with its own range of UIDs, say.
+func NewWith(t testing.TB, cfg intent.Config) *Site {
+	t.Helper()
+	url := testkit.MigratedURL(t)
+	db, err := store.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	cfg.Targets.AllowLoopback = true
+	s := &Site{T: t, URL: url, DB: db, Intents: intent.New(db, cfg), Runner: scripted.New(), Signals: queue.NewSignals(), Policy: cfg.Targets,
+		Actor: domain.Actor{Kind: domain.ActorAccount, ID: uuid.New(), Name: "ada", Address: "192.0.2.7", RequestID: "r-1"}}
+	private, public := NewKey(t)
+	s.PrivateKey = private
+	s.Tx(func(tx *store.Tx) error {
+		if err := tx.EnsureDefaultScopes(t.Context()); err != nil {
+			return err
+		}
+		key := store.OrganizationKey{OrganizationID: domain.DefaultOrganization, PublicKey: public, PrivateSealed: []byte("sealed:" + private)}
+		if err := tx.InsertOrganizationKey(t.Context(), key); err != nil {
+			return err
+		}
+		for _, name := range Playbooks {
+			content := []byte("content of " + name)
+			v := store.PlaybookVersion{Playbook: name, SHA256: fmt.Sprintf("%064x", content), SizeBytes: 1, DecodedBytes: 1, Files: 1, Seeded: true, CreatedBy: "init"}
+			if _, _, err := tx.SeedPlaybook(t.Context(), name, v, content); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	s.Succeed()
+	return s
+}
+
+// Succeed lets every playbook succeed.
+func (s *Site) Succeed() {
+	s.Runner.HandleFunc("host_probe", func(ctx context.Context, p ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		return Play(ctx, p, sink, scripted.Script{Result: Facts(p.Hosts[0].Name)})
+	})
+	s.Runner.Handle("host_initialize", scripted.Script{Result: map[string]any{"units": []any{}, "volume_group": map[string]any{"size_bytes": 8 << 30, "free_bytes": 1 << 30}}})
+	s.Runner.Handle("host_decommission", scripted.Script{})
+	s.Runner.Handle("unit_allocate", scripted.Script{})
+	s.Runner.Handle("unit_deallocate", scripted.Script{Result: Wiped})
+}
+
+// Wiped is what unit_deallocate returns.
+var Wiped = map[string]any{"wipe": map[string]any{"method": "discard", "device": "/dev/kloigos-vg/cu01", "bytes": 1 << 30, "leftovers": []string{}}}
+
+// Play runs one script, for use inside a Func.
+func Play(ctx context.Context, p ansible.Play, sink func(ansible.Event), script scripted.Script) (ansible.Outcome, error) {
+	one := scripted.New()
+	one.Handle(p.Name, script)
+	return one.Run(ctx, p, sink)
+}
+
+// Tx writes what a test needs; it ends the test if it can't.
+func (s *Site) Tx(f func(*store.Tx) error) {
+	s.T.Helper()
+	if err := s.DB.InTx(s.T.Context(), f); err != nil {
+		s.T.Fatalf("write: %v", err)
+	}
+}
+
+// NewKey makes a key pair: PEM, and a line of an authorized_keys file.
+func NewKey(t testing.TB) (private, public string) {
+	t.Helper()
+	pub, priv, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(priv, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := ssh.NewPublicKey(pub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(block)), strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key)))
+}
+
+// opener opens what New sealed.
+type opener struct{}
+
+func (opener) Open(sealed []byte, associated string) ([]byte, error) {
+	private, ok := bytes.CutPrefix(sealed, []byte("sealed:"))
+	if !ok || associated != domain.DefaultOrganization.String() {
+		return nil, fmt.Errorf("not sealed for %s", associated)
+	}
+	return private, nil
+}
+
+// Backend is a process that runs jobs.
+type Backend struct {
+	ID      uuid.UUID
+	Queue   *queue.Queue
+	stop    context.CancelFunc
+	hard    context.CancelFunc
+	stopped chan struct{}
+}
+
+// Stop is SIGTERM: nothing new is begun, what runs may end.
+func (b *Backend) Stop() { b.stop() }
+
+// Kill also ends what runs, as a second SIGTERM does.
+func (b *Backend) Kill() { b.stop(); b.hard() }
+
+// Stopped is closed when nothing runs any more.
+func (b *Backend) Stopped() <-chan struct{} { return b.stopped }
+
+// Work is what backends do by default.
+func (s *Site) Work() queue.Work {
+	return worker.New(s.DB, s.Runner, opener{}, worker.Config{Name: "backend-1", Targets: s.Policy}).Work
+}
+
+// Backend starts a backend; it ends with the test.
+func (s *Site) Backend() *Backend { return s.BackendWith(s.Work(), queue.Config{}) }
+
+// BackendWith starts a backend that does something else, or otherwise.
+func (s *Site) BackendWith(work queue.Work, cfg queue.Config) *Backend {
+	s.T.Helper()
+	b := &Backend{ID: uuid.New(), stopped: make(chan struct{})}
+	if cfg.Poll == 0 {
+		cfg.Poll = 10 * time.Millisecond
+	}
+	cfg.Worker, cfg.Logger = b.ID, slog.New(slog.DiscardHandler)
+	if err := s.DB.InTx(s.T.Context(), func(tx *store.Tx) error {
+		return tx.SeenBackend(s.T.Context(), store.Backend{ID: b.ID, Name: "backend-" + b.ID.String()[:4], Version: "test", Roles: "worker"})
+	}); err != nil {
+		s.T.Fatal(err)
+	}
+	b.Queue = queue.New(s.DB, work, s.Signals, cfg)
+	var stop, hard context.Context
+	stop, b.stop = context.WithCancel(context.Background())
+	hard, b.hard = context.WithCancel(context.Background())
+	go func() {
+		defer close(b.stopped)
+		b.Queue.Run(stop, hard)
+	}()
+	s.T.Cleanup(func() {
+		b.Kill()
+		select {
+		case <-b.stopped:
+		case <-time.After(30 * time.Second):
+			s.T.Error("a backend does not stop")
+		}
+	})
+	return b
+}
+
+const patience = 30 * time.Second
+
+// Eventually waits until a condition holds, at most half a minute.
+func Eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	end := time.After(patience)
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-end:
+			t.Fatalf("in vain: waited for %s", what)
+		}
+	}
+}
+
+// Await waits for a channel that something is said on, or that is closed.
+func Await[T any](t testing.TB, what string, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(patience):
+		t.Fatalf("in vain: waited for %s", what)
+		panic("unreachable")
+	}
+}
