@@ -124,11 +124,7 @@ func (c *checker) wayInSFTP(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("make a directory for sftp: %w", err)
 		}
-		script, err := writeTemp(dir, "inside.py", insideScript)
-		if err != nil {
-			return err
-		}
-		batch := fmt.Sprintf("put %s %s\n", script, scriptInUnit)
+		batch := fmt.Sprintf("put %s %s\n", c.i.script(), scriptInUnit)
 		for _, name := range []string{"status", "cgroup", "attr/current"} {
 			batch += fmt.Sprintf("get /proc/self/%s %s/%s\n", name, dir, path.Base(name))
 		}
@@ -180,44 +176,59 @@ systemd-run --user --quiet --unit=kloigos-check-sleep sleep 86400`, c.marker))
 	return err
 }
 
-// questions from the tenants' connections.
-func (c *checker) ask(ctx context.Context, v, other visitor, run func(string) (string, error)) error {
+// ask lets a tenant look around, with another one who must not be seen.
+func (c *checker) ask(ctx context.Context, way string, v, other visitor, run func(string) (string, error)) error {
 	if v.a.ID == "" || other.a.ID == "" {
 		return errNoGround
 	}
-	port, stop, err := listen(ctx)
+	q, stop, err := c.question(ctx, way, other)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	said, err := v.ask(question{
-		Gateway: c.i.Host.Facts.Uplink.Gateway, Port: port, Others: []string{testhost.GuestAddress, other.a.Address},
-		Closed: []string{"/etc/shadow", "/etc/kloigos/units", "/root", "/etc/kloigos/keys/" + other.a.LoginUser, other.unit.Mount},
-	}, run)
+	said, err := v.ask(q, run)
 	if err != nil {
 		return err
 	}
-	if said.Source == "" {
+	if said.Network == nil {
 		return errors.New("no connection was tried")
 	}
 	return v.held(said)
 }
 
+// question names what is the other tenant's, and something to connect to: QEMU's gateway leads to this machine's
+// loopback (10.0.2.2, fec0::2).
+func (c *checker) question(ctx context.Context, way string, other visitor) (question, func(), error) {
+	port, stop, err := listen(ctx)
+	if err != nil {
+		return question{}, nil, err
+	}
+	return question{
+		Way: way, Target: fmt.Sprintf("%s:%d", c.i.Host.Facts.Uplink.Gateway, port), Target6: fmt.Sprintf("[fec0::2]:%d", port),
+		Others: []string{testhost.GuestAddress, other.a.Address},
+		Paths: []string{
+			other.unit.Mount, other.unit.Mount + "/home/" + other.a.LoginUser, "/etc/kloigos/keys/" + other.a.LoginUser,
+			fmt.Sprintf("/run/user/%d", other.a.UID), fmt.Sprintf("/sys/fs/cgroup/user.slice/user-%d.slice/cgroup.procs", other.a.UID),
+			"/etc/shadow", "/etc/kloigos/units", "/root",
+		},
+	}, stop, nil
+}
+
 func (c *checker) wayInCommand(ctx context.Context) error {
 	return errors.Join(
-		c.ask(ctx, c.first, c.second, func(command string) (string, error) { return c.first.ssh(ctx, "", false, command) }),
-		c.ask(ctx, c.second, c.first, func(command string) (string, error) { return c.second.ssh(ctx, "", false, command) }),
+		c.ask(ctx, "command", c.first, c.second, func(command string) (string, error) { return c.first.ssh(ctx, "", false, command) }),
+		c.ask(ctx, "command", c.second, c.first, func(command string) (string, error) { return c.second.ssh(ctx, "", false, command) }),
 	)
 }
 
 func (c *checker) wayInShell(ctx context.Context) error {
-	return c.ask(ctx, c.first, c.second, func(command string) (string, error) {
+	return c.ask(ctx, "shell", c.first, c.second, func(command string) (string, error) {
 		return c.first.ssh(ctx, command+"\nexit 0\n", true)
 	})
 }
 
 func (c *checker) wayInService(ctx context.Context) error {
-	return c.ask(ctx, c.first, c.second, func(command string) (string, error) {
+	return c.ask(ctx, "service", c.first, c.second, func(command string) (string, error) {
 		return c.first.ssh(ctx, "", false, "systemd-run --user --quiet --wait --pipe "+command)
 	})
 }
@@ -246,23 +257,27 @@ func (c *checker) strangers(ctx context.Context) error {
 	if c.second.a.ID == "" {
 		return errNoGround
 	}
-	said, err := c.second.ask(question{
-		Marker: c.marker,
-		Closed: []string{c.first.unit.Mount, c.first.unit.Mount + "/home/" + c.first.a.LoginUser, "/etc/kloigos/keys/" + c.first.a.LoginUser,
-			fmt.Sprintf("/run/user/%d", c.first.a.UID), fmt.Sprintf("/sys/fs/cgroup/user.slice/user-%d.slice/cgroup.procs", c.first.a.UID),
-			"/tmp/mark", "/var/tmp/mark", "/dev/shm/mark"},
-	}, func(command string) (string, error) { return c.second.ssh(ctx, "", false, command) })
-	if err != nil {
+	if err := c.search(ctx, c.second); err != nil {
 		return err
 	}
-	if err := c.second.held(said); err != nil {
-		return err
-	}
-	users, err := c.second.ssh(ctx, "", false, "ps -eo user= | sort -u; w -h 2>/dev/null || true; loginctl list-sessions 2>/dev/null || true")
-	if err == nil && strings.Contains(users, c.first.a.LoginUser) {
-		err = fmt.Errorf("sees the first tenant in %q", users)
+	seen, err := c.second.ssh(ctx, "", false, "ps -ef; ls -la / /home /mnt /tmp /var/tmp /dev/shm /run /run/user 2>/dev/null; w -h 2>/dev/null; true")
+	if err == nil && (strings.Contains(seen, c.first.a.LoginUser) || strings.Contains(seen, fmt.Sprint(c.first.a.UID))) {
+		err = fmt.Errorf("sees the first tenant in %q", seen)
 	}
 	return err
+}
+
+// search reads all that a tenant can read, but the system itself, for the first tenant's marker.
+func (c *checker) search(ctx context.Context, v visitor) error {
+	found, err := v.ssh(ctx, "", false,
+		"grep -rslF -- "+c.marker+" ~ /tmp /var/tmp /dev/shm /home /mnt /run /srv /var/mail /var/log /etc/kloigos 2>/dev/null; test $? -ne 0 && echo searched")
+	if err != nil {
+		return fmt.Errorf("found: %s: %w", found, err)
+	}
+	if strings.TrimSpace(found) != "searched" {
+		return fmt.Errorf("%s finds the first tenant's bytes in %s", v.a.LoginUser, found)
+	}
+	return nil
 }
 
 // limits: what goes over a limit is stopped by the kernel, and the other tenant does not notice.
@@ -306,12 +321,11 @@ func (c *checker) afterReboot(ctx context.Context) error {
 	if c.first.a.ID == "" {
 		return errNoGround
 	}
-	port, stop, err := listen(ctx)
+	q, stop, err := c.question(ctx, "linger", c.second)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	q := question{Gateway: c.i.Host.Facts.Uplink.Gateway, Port: port, Others: []string{testhost.GuestAddress, c.second.a.Address}}
 	unit := fmt.Sprintf(`[Unit]
 Description=Says what it sees
 [Service]
@@ -572,22 +586,7 @@ func (c *checker) noByteLeft(ctx context.Context) error {
 	if c.next.a.ID == "" {
 		return errNoGround
 	}
-	dir, err := os.MkdirTemp(c.i.Dir, "sftp-")
-	if err != nil {
-		return fmt.Errorf("make a directory for sftp: %w", err)
-	}
-	script, err := writeTemp(dir, "inside.py", insideScript)
-	if err != nil {
-		return err
-	}
-	if _, err := c.next.sftp(ctx, fmt.Sprintf("put %s %s\n", script, scriptInUnit)); err != nil {
-		return err
-	}
-	said, err := c.next.ask(question{Marker: c.marker}, func(command string) (string, error) { return c.next.ssh(ctx, "", false, command) })
-	if err != nil {
-		return err
-	}
-	if err := c.next.held(said); err != nil {
+	if err := c.search(ctx, c.next); err != nil {
 		return err
 	}
 	volume := c.first.unit.Name[strings.LastIndex(c.first.unit.Name, "-")+1:]

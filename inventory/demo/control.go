@@ -245,6 +245,9 @@ func (i *Installation) startMachine(ctx context.Context) {
 	i.machine <- machine{vm, err}
 }
 
+// script is what the checks bring into units.
+func (i *Installation) script() string { return filepath.Join(i.options.Root, insideScript) }
+
 func (i *Installation) path(parts ...string) string {
 	return filepath.Join(append([]string{i.Dir}, parts...)...)
 }

@@ -9,18 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"kloigos/backend/api"
 )
-
-//go:embed guest/inside.py
-var insideScript []byte
 
 //go:embed guest/leftovers.py
 var leftoversScript []byte
@@ -28,51 +23,92 @@ var leftoversScript []byte
 // sshTimeout bounds one login with what it runs: on a busy, emulated machine a session takes seconds to begin.
 const sshTimeout = 2 * time.Minute
 
-// question is what guest/inside.py is asked.
+// insideScript looks around in a unit. It belongs to the playbooks, whose promises it can tell; see its own text for
+// what it is asked and what it says.
+const insideScript = "playbooks/tests/inside.py"
+
+// question is what the script is asked.
 type question struct {
-	Gateway string   `json:"gateway,omitempty"`
-	Port    int      `json:"port,omitempty"`
-	Others  []string `json:"others,omitempty"` // source addresses that must not work
-	Closed  []string `json:"closed,omitempty"` // paths that must not be readable
-	Marker  string   `json:"marker,omitempty"` // of another tenant
+	Way     string   `json:"way"`
+	Target  string   `json:"target,omitempty"` // host:port for a plain connection
+	Target6 string   `json:"target6,omitempty"`
+	Others  []string `json:"other_addresses,omitempty"` // sources that must not work
+	Paths   []string `json:"other_paths,omitempty"`     // what must not be readable
 }
 
 func (q question) text() string {
 	text, err := json.Marshal(q)
 	if err != nil {
-		panic(err) // strings and numbers always encode
+		panic(err) // strings always encode
 	}
 	return string(text)
 }
 
-// answer is what guest/inside.py says.
+// answer is what the script says.
 type answer struct {
-	UID              int64             `json:"uid"`
-	GID              int64             `json:"gid"`
-	Nproc            int               `json:"nproc"`
-	CPUs             string            `json:"cpus"`
-	Cpuset           string            `json:"cpuset"`
-	Nodes            string            `json:"nodes"`
-	NoNewPrivs       string            `json:"no_new_privs"`
-	Capabilities     string            `json:"capabilities"`
-	Cgroup           string            `json:"cgroup"`
-	MemoryMax        int64             `json:"memory_max"`
-	MemoryHigh       int64             `json:"memory_high"`
-	TasksMax         int               `json:"tasks_max"`
-	AppArmor         string            `json:"apparmor"`
-	Home             string            `json:"home"`
-	Mounts           map[string]mount  `json:"mounts"`
-	ForeignProcesses []string          `json:"foreign_processes"`
-	Readable         []string          `json:"readable"`
-	Source           string            `json:"source"`
-	Sources          map[string]string `json:"sources"`
-	IPv6             string            `json:"ipv6"`
-	Marked           []string          `json:"marked"`
+	UID         int64  `json:"uid"`
+	GID         int64  `json:"gid"`
+	Nproc       int    `json:"nproc"`
+	CPUs        string `json:"cpus"`
+	MemoryNodes string `json:"memory_nodes"`
+	Cgroup      string `json:"cgroup"`
+	Limits      struct {
+		CPUs            string `json:"cpus"`
+		MemoryNodes     string `json:"memory_nodes"`
+		MemoryMaxBytes  int64  `json:"memory_max_bytes"`
+		MemoryHighBytes int64  `json:"memory_high_bytes"`
+		SwapMaxBytes    *int64 `json:"swap_max_bytes"`
+		TasksMax        int    `json:"tasks_max"`
+	} `json:"limits"`
+	AppArmor struct {
+		Profile string `json:"profile"`
+		Mode    string `json:"mode"`
+	} `json:"apparmor"`
+	NoNewPrivileges bool `json:"no_new_privileges"`
+	Home            struct {
+		place
+		Mode  string `json:"mode"`
+		Owner int64  `json:"owner"`
+	} `json:"home"`
+	Writable     []place `json:"writable"`
+	MessageQueue bool    `json:"message_queue"`
+	Network      *struct {
+		UDPSource string `json:"udp_source"`
+		TCP       struct {
+			Connected bool   `json:"connected"`
+			Source    string `json:"source"`
+			Error     string `json:"error"`
+		} `json:"tcp"`
+		Others []struct {
+			Address string `json:"address"`
+			sent
+		} `json:"other_sources"`
+		IPv6     sent `json:"ipv6"`
+		Loopback bool `json:"loopback"`
+	} `json:"network"`
+	Processes struct {
+		Others []int `json:"others"`
+	} `json:"processes"`
+	SocketsOfOthers  int      `json:"sockets_of_others"`
+	Readable         []string `json:"readable"`
+	SessionsOfOthers []string `json:"sessions_of_others"`
+	Escapes          []struct {
+		Try       string `json:"try"`
+		Succeeded bool   `json:"succeeded"`
+		Detail    string `json:"detail"`
+	} `json:"escapes"`
 }
 
-type mount struct {
-	Source string `json:"source"`
-	Point  string `json:"point"`
+type place struct {
+	Path   string `json:"path"`
+	Mount  string `json:"mount"`
+	Device string `json:"device"`
+	Fstype string `json:"fstype"`
+}
+
+type sent struct {
+	UDP bool `json:"udp_sent"`
+	TCP bool `json:"tcp_connected"`
 }
 
 // visitor is someone with a key to an allocation.
@@ -122,23 +158,27 @@ func output(ctx context.Context, stdin, program string, args ...string) (string,
 	return stdout.String(), nil
 }
 
-const scriptInUnit = ".kloigos-check.py"
+const scriptInUnit = "kloigos-inside.py"
 
 // ask runs the script through one way in; run gets its command line and returns what it printed.
 func (v visitor) ask(q question, run func(command string) (string, error)) (answer, error) {
-	text, err := run("python3 $HOME/" + scriptInUnit + " '" + q.text() + "'")
+	text, err := run("python3 ~/" + scriptInUnit + " '" + q.text() + "'")
 	if err != nil {
 		return answer{}, err
 	}
 	return parseAnswer(text)
 }
 
-// parseAnswer takes the last line that is JSON: a terminal adds greetings and echoes.
+// parseAnswer takes the last object whose braces stand alone: a terminal adds greetings and echoes.
 func parseAnswer(text string) (said answer, err error) {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	for _, line := range slices.Backward(lines) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, `{"uid"`) {
-			if err := json.Unmarshal([]byte(line), &said); err != nil {
+	lines := strings.Split(strings.ReplaceAll(text, "\r", ""), "\n")
+	end := -1
+	for at, line := range slices.Backward(lines) {
+		switch {
+		case line == "}" && end < 0:
+			end = at
+		case line == "{" && end >= 0:
+			if err := json.Unmarshal([]byte(strings.Join(lines[at:end+1], "\n")), &said); err != nil {
 				return said, fmt.Errorf("read the answer: %w", err)
 			}
 			return said, nil
@@ -149,63 +189,81 @@ func parseAnswer(text string) (said answer, err error) {
 
 // held compares what a process sees with what its unit was promised, and names every difference.
 func (v visitor) held(said answer) error {
-	var wrong []error
-	want := func(what string, got, want any) {
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			wrong = append(wrong, fmt.Errorf("%s is %v, not %v", what, got, want))
-		}
-	}
-	want("uid", said.UID, v.a.UID)
-	want("gid", said.GID, v.a.UID)
-	want("nproc", said.Nproc, v.unit.CPUCount)
-	want("allowed CPUs", said.CPUs, v.unit.CPUs)
-	want("effective cpuset", said.Cpuset, v.unit.CPUs)
-	want("memory nodes", said.Nodes, v.unit.MemoryNodes)
+	d := &differences{}
+	d.want("uid", said.UID, v.a.UID)
+	d.want("gid", said.GID, v.a.UID)
+	d.want("nproc", said.Nproc, v.unit.CPUCount)
+	d.want("allowed CPUs", said.CPUs, v.unit.CPUs)
+	d.want("effective cpuset", said.Limits.CPUs, v.unit.CPUs)
+	d.want("memory nodes", said.MemoryNodes, v.unit.MemoryNodes)
+	d.want("effective memory nodes", said.Limits.MemoryNodes, v.unit.MemoryNodes)
 	// The kernel counts whole pages.
 	const page = 4096
-	want("memory.max", said.MemoryMax/page, v.unit.MemoryMaxBytes/page)
-	want("memory.high", said.MemoryHigh/page, v.unit.MemoryHighBytes/page)
-	want("tasks", said.TasksMax, v.unit.TasksMax)
-	want("AppArmor profile", said.AppArmor, "kloigos-"+v.unit.Name+" (enforce)")
-	want("capabilities", strings.Trim(said.Capabilities, "0"), "")
-	want("no_new_privs", said.NoNewPrivs, "1")
-	if slice := "/user.slice/user-" + strconv.FormatInt(v.a.UID, 10) + ".slice/"; !strings.HasPrefix(said.Cgroup, slice) {
-		wrong = append(wrong, fmt.Errorf("cgroup is %s, not below %s", said.Cgroup, slice))
+	d.want("memory.max", said.Limits.MemoryMaxBytes/page, v.unit.MemoryMaxBytes/page)
+	d.want("memory.high", said.Limits.MemoryHighBytes/page, v.unit.MemoryHighBytes/page)
+	d.refuse(said.Limits.SwapMaxBytes == nil || *said.Limits.SwapMaxBytes != 0, "may swap")
+	d.want("tasks", said.Limits.TasksMax, v.unit.TasksMax)
+	d.want("AppArmor", said.AppArmor.Profile+" "+said.AppArmor.Mode, "kloigos-"+v.unit.Name+" enforce")
+	d.refuse(!said.NoNewPrivileges, "programs can gain privileges")
+	slice := fmt.Sprintf("/user.slice/user-%d.slice/", v.a.UID)
+	d.refuse(!strings.HasPrefix(said.Cgroup, slice), "cgroup is %s, not below %s", said.Cgroup, slice)
+	for _, escape := range said.Escapes {
+		d.refuse(escape.Succeeded, "gets out by %s: %s", escape.Try, escape.Detail)
 	}
-	if !strings.HasPrefix(said.Home, v.unit.Mount+"/") {
-		wrong = append(wrong, fmt.Errorf("home is %s, not below %s", said.Home, v.unit.Mount))
+	d.refuse(len(said.Escapes) == 0, "tried no way out")
+	d.refuse(len(said.Processes.Others) > 0, "sees processes of others: %v", said.Processes.Others)
+	d.refuse(said.SocketsOfOthers > 0, "sees %d sockets of others", said.SocketsOfOthers)
+	d.refuse(len(said.SessionsOfOthers) > 0, "sees sessions of others: %q", said.SessionsOfOthers)
+	d.refuse(len(said.Readable) > 0, "can read %q", said.Readable)
+	v.heldFiles(d, said)
+	v.heldNetwork(d, said)
+	return errors.Join(d.found...)
+}
+
+// heldFiles: home on the unit's volume, and nothing else to write but what is there or charged to the unit's memory.
+func (v visitor) heldFiles(d *differences, said answer) {
+	home := said.Home
+	d.refuse(!strings.HasPrefix(home.Path, v.unit.Mount+"/"), "home is %s, not below %s", home.Path, v.unit.Mount)
+	d.want("home is on", home.Mount, v.unit.Mount)
+	d.want("owner of home", home.Owner, v.a.UID)
+	d.want("mode of home", home.Mode, "0700")
+	runtime := fmt.Sprintf("/run/user/%d", v.a.UID)
+	for _, w := range said.Writable {
+		onVolume := w.Mount == v.unit.Mount || (w.Mount == "/tmp" || w.Mount == "/var/tmp") && w.Device == home.Device
+		inMemory := (w.Mount == "/dev/shm" || w.Mount == runtime) && w.Fstype == "tmpfs"
+		d.refuse(!onVolume && !inMemory, "can write %s, on %s at %s", w.Path, w.Device, w.Mount)
 	}
-	volume := said.Mounts[said.Home]
-	if !strings.HasSuffix(volume.Source, v.unit.Name[strings.LastIndex(v.unit.Name, "-")+1:]) || volume.Point == "/" {
-		wrong = append(wrong, fmt.Errorf("home is on %s at %s, not on the unit's volume", volume.Source, volume.Point))
+	d.refuse(len(said.Writable) == 0, "can write nowhere")
+	d.refuse(said.MessageQueue, "can make a POSIX message queue")
+}
+
+// heldNetwork: the unit's own address on plain connections, and no other possible.
+func (v visitor) heldNetwork(d *differences, said answer) {
+	network := said.Network
+	if network == nil {
+		return
 	}
-	for _, path := range []string{"/tmp", "/var/tmp"} {
-		want(path+" is on", said.Mounts[path].Source, volume.Source)
+	d.refuse(!network.TCP.Connected, "no plain connection: %s", network.TCP.Error)
+	d.want("source of a plain connection", network.TCP.Source, v.a.Address)
+	d.want("source of a datagram", network.UDPSource, v.a.Address)
+	for _, other := range network.Others {
+		d.refuse(other.TCP || other.UDP, "can send from %s", other.Address)
 	}
-	if got := said.Mounts["/dev/shm"]; got.Point != "/dev/shm" {
-		wrong = append(wrong, fmt.Errorf("/dev/shm is the host's own"))
+	d.refuse(network.IPv6.TCP || network.IPv6.UDP, "can send with IPv6")
+	d.refuse(!network.Loopback, "loopback does not work")
+}
+
+// differences between what is and what was promised.
+type differences struct{ found []error }
+
+func (d *differences) want(what string, got, want any) {
+	d.refuse(fmt.Sprint(got) != fmt.Sprint(want), "%s is %v, not %v", what, got, want)
+}
+
+func (d *differences) refuse(bad bool, format string, args ...any) {
+	if bad {
+		d.found = append(d.found, fmt.Errorf(format, args...))
 	}
-	if len(said.ForeignProcesses) > 0 {
-		wrong = append(wrong, fmt.Errorf("sees %d processes of others, such as %s", len(said.ForeignProcesses), said.ForeignProcesses[0]))
-	}
-	if len(said.Readable) > 0 {
-		wrong = append(wrong, fmt.Errorf("can read %s", strings.Join(said.Readable, ", ")))
-	}
-	if len(said.Marked) > 0 {
-		wrong = append(wrong, fmt.Errorf("finds another tenant's bytes in %s", strings.Join(said.Marked, ", ")))
-	}
-	if said.Source != "" {
-		want("source of a plain connection", said.Source, v.a.Address)
-		for source, got := range said.Sources {
-			if !strings.HasPrefix(got, "!") {
-				wrong = append(wrong, fmt.Errorf("can connect from %s", source))
-			}
-		}
-		if !strings.HasPrefix(said.IPv6, "!") {
-			wrong = append(wrong, fmt.Errorf("can connect with IPv6, from %s", said.IPv6))
-		}
-	}
-	return errors.Join(wrong...)
 }
 
 // onHost runs a script as root on the VM and returns its output.
@@ -235,12 +293,4 @@ func listen(ctx context.Context) (port int, stop func(), err error) {
 		}
 	}()
 	return listener.Addr().(*net.TCPAddr).Port, func() { _ = listener.Close() }, nil
-}
-
-func writeTemp(dir, name string, content []byte) (string, error) {
-	path := dir + "/" + name
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		return "", fmt.Errorf("write %s: %w", name, err)
-	}
-	return path, nil
 }
