@@ -32,6 +32,8 @@ const (
 	heartbeat = 10 * time.Second
 	// How long a running task may go on after the first request to stop.
 	taskGrace = 30 * time.Second
+	// How long Ansible waits for a host's sshd and sudo.
+	patience = 60 * time.Second
 	// How long answers that are under way may take then.
 	answerGrace = 10 * time.Second
 )
@@ -91,7 +93,7 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*Backend, e
 	host, _ := os.Hostname()
 	b := &Backend{cfg: cfg, log: log, db: db, keyset: keyset, id: uuid.New(), name: fmt.Sprintf("%s/%d", host, os.Getpid())}
 	if cfg.Has(config.RoleWorker) {
-		runner, err := ansible.NewRunner(ansible.Config{RunRoot: cfg.RunRoot})
+		runner, err := ansible.NewRunner(ansible.Config{RunRoot: cfg.RunRoot, ConnectTimeout: patience})
 		if err != nil {
 			db.Close()
 			return nil, fmt.Errorf("prepare Ansible: %w", err)

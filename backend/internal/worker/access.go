@@ -27,6 +27,13 @@ func (r *run) access(ctx context.Context) (access, error) {
 	if err != nil {
 		return access{}, err
 	}
+	// Ansible is given a long time for a slow host's sudo; a host that does not
+	// answer at all is noticed here, soon.
+	conn, err := r.dial(ctx, address)
+	if err != nil {
+		return access{}, err
+	}
+	_ = conn.Close()
 	k, err := r.w.db.OrganizationKey(ctx, r.host.OrganizationID)
 	if err != nil {
 		return access{}, fmt.Errorf("load the organization's key: %w", err)
@@ -55,6 +62,16 @@ func (r *run) resolve(ctx context.Context) (string, error) {
 		Message: fmt.Sprintf("%s %v.", r.host.Address, denied)}
 }
 
+func (r *run) dial(ctx context.Context, address string) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: connectTimeout}
+	target := net.JoinHostPort(address, strconv.Itoa(r.host.Port))
+	conn, err := dialer.DialContext(ctx, "tcp", target)
+	if err != nil {
+		return nil, r.unreachable(fmt.Sprintf("No connection to %s: %s.", target, networkReason(err)))
+	}
+	return conn, nil
+}
+
 func (r *run) unreachable(message string) error {
 	return &domain.JobError{Code: domain.ErrCodeUnreachable, Host: r.host.Name, Message: message}
 }
@@ -64,7 +81,10 @@ var keyTypes = []string{ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDS
 
 var errKeyOnly = errors.New("the key is all that was wanted")
 
-const connectTimeout = 5 * time.Second
+const (
+	connectTimeout   = 5 * time.Second
+	handshakeTimeout = 30 * time.Second // a busy host's sshd takes its time
+)
 
 // offeredKey connects and returns the host key that the host shows: of the
 // type that is known already, else the best it has. Nothing is sent to it.
@@ -79,14 +99,13 @@ func (r *run) offeredKey(ctx context.Context) (string, error) {
 			offered = key
 			return errKeyOnly
 		}}
-	dialer := net.Dialer{Timeout: connectTimeout}
 	target := net.JoinHostPort(address, strconv.Itoa(r.host.Port))
-	conn, err := dialer.DialContext(ctx, "tcp", target)
+	conn, err := r.dial(ctx, address)
 	if err != nil {
-		return "", r.unreachable(fmt.Sprintf("No connection to %s: %s.", target, networkReason(err)))
+		return "", err
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(15 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(handshakeTimeout))
 	_, _, _, err = ssh.NewClientConn(conn, target, cfg)
 	switch {
 	case offered != nil:
