@@ -218,7 +218,7 @@ func detailPage(p api.Playbook, versions []api.PlaybookVersion, first, next stri
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "</p></div><div class=\"panel scroll\"><h2>Versions</h2><table><thead><tr><th scope=\"col\">Version</th><th scope=\"col\"></th><th scope=\"col\">Made</th><th scope=\"col\" class=\"num\">Files</th><th scope=\"col\" class=\"num\">Size</th><th scope=\"col\">SHA-256</th><th scope=\"col\"></th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "</p></div><div class=\"panel scroll\"><h2>Versions</h2><table><thead><tr><th scope=\"col\">Version</th><th scope=\"col\">Use</th><th scope=\"col\">Made</th><th scope=\"col\" class=\"num\">Files</th><th scope=\"col\" class=\"num\">Size</th><th scope=\"col\">SHA-256</th><th scope=\"col\">Artifact</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
