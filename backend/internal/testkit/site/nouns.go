@@ -65,8 +65,8 @@ func (s *Site) ReadyHost(spec HostSpec) store.Host {
 		spec.Labels = map[string]string{}
 	}
 	_, key := NewKey(s.T)
-	h := store.Host{ID: uuid.New(), WorkspaceID: domain.DefaultWorkspace, OrganizationID: domain.DefaultOrganization, Name: spec.Name, Address: "192.0.2.1",
-		Port: 22, AdminUser: spec.AdminUser, Region: spec.Region, Zone: spec.Zone, Networks: spec.Networks, Labels: spec.Labels, Profile: "minimal",
+	h := store.Host{ID: uuid.New(), WorkspaceID: domain.DefaultWorkspace, OrganizationID: domain.DefaultOrganization, Name: spec.Name, Address: "127.0.0.1",
+		Port: s.answers().Port, AdminUser: spec.AdminUser, Region: spec.Region, Zone: spec.Zone, Networks: spec.Networks, Labels: spec.Labels, Profile: "minimal",
 		HostKey: key, State: domain.HostRegistered, Incarnation: uuid.New()}
 	r := domain.LayoutRequest{Devices: []string{Disk}}
 	for _, cpus := range spec.Units {
@@ -216,6 +216,13 @@ func (s *Site) Allocate(r intent.CreateAllocation) (allocation, job uuid.UUID, e
 		r.CPUs = 1
 	}
 	return s.Intents.CreateAllocation(s.T.Context(), s.Actor, domain.DefaultWorkspace, r)
+}
+
+// answers is what stands for all hosts that were built: something is there.
+func (s *Site) answers() *SSHServer {
+	s.T.Helper()
+	s.once.Do(func() { s.server = NewSSHServer(s.T) })
+	return s.server
 }
 
 // SSHServer shows a host key to whoever connects, and does nothing else.

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -44,6 +45,9 @@ type Site struct {
 	Policy  domain.TargetPolicy
 	// PrivateKey is the organization's; it must not be seen anywhere.
 	PrivateKey string
+
+	once   sync.Once
+	server *SSHServer
 }
 
 // Playbooks are those that jobs are bound to.
