@@ -242,16 +242,17 @@ func makeKey(file, comment string) (string, error) {
 }
 
 // knowHost adds the key that a client should expect of an allocation.
-func (i *Installation) knowHost(a api.Allocation) error {
-	name := a.SSHHost
-	if a.SSHPort != 22 {
-		name = "[" + a.SSHHost + "]:" + strconv.Itoa(a.SSHPort)
+func (i *Installation) knowHost(a api.Allocation) error { return i.know(a.SSHHost, a.SSHPort, a.HostKey) }
+
+func (i *Installation) know(name string, port int, key string) error {
+	if port != 22 {
+		name = "[" + name + "]:" + strconv.Itoa(port)
 	}
 	file, err := os.OpenFile(i.path("known_hosts"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("write known_hosts: %w", err)
 	}
-	if _, err := fmt.Fprintf(file, "%s %s\n", name, a.HostKey); err != nil {
+	if _, err := fmt.Fprintf(file, "%s %s\n", name, key); err != nil {
 		return errors.Join(err, file.Close())
 	}
 	return file.Close()

@@ -1,0 +1,236 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"kloigos/backend/api"
+)
+
+// afterReboot leaves a service for the next boot, reboots, and reads what it said before anybody logged in.
+func (c *checker) afterReboot(ctx context.Context) error {
+	if c.first.a.ID == "" {
+		return errNoGround
+	}
+	q, stop, err := c.question(ctx, "linger", c.second)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	unit := fmt.Sprintf(`[Unit]
+Description=Says what it sees
+[Service]
+Type=oneshot
+ExecStart=/bin/sh -c 'python3 %%h/%s "$QUESTION" >%%h/linger.new && mv %%h/linger.new %%h/linger'
+Environment='QUESTION=%s'
+[Install]
+WantedBy=default.target
+`, scriptInUnit, strings.ReplaceAll(q.text(), `"`, `\"`))
+	_, err = c.first.ssh(ctx, unit, false, `set -e
+rm -f ~/linger ~/linger.new
+mkdir -p ~/.config/systemd/user
+cat >~/.config/systemd/user/kloigos-check.service
+systemctl --user daemon-reload
+systemctl --user --quiet enable kloigos-check.service
+sync -f ~`)
+	if err != nil {
+		return err
+	}
+	if err := c.reboot(ctx); err != nil {
+		return err
+	}
+	// Read by the administrator: a login of the tenant would start his services too.
+	home := c.first.unit.Mount + "/home/" + c.first.a.LoginUser
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	defer cancel()
+	for {
+		text, err := c.i.VM.Run(ctx, "sudo cat "+home+"/linger")
+		if err == nil {
+			said, err := parseAnswer(text)
+			if err != nil {
+				return err
+			}
+			return c.first.held(said)
+		}
+		select {
+		case <-ctx.Done():
+			status, _ := c.i.VM.Run(context.WithoutCancel(ctx), fmt.Sprintf("sudo journalctl -b --no-pager -n 30 _UID=%d; systemctl status --no-pager user@%d.service", c.first.a.UID, c.first.a.UID))
+			return fmt.Errorf("the service said nothing: %w; %s", err, status)
+		case <-time.After(2 * time.Second):
+		}
+	}
+}
+
+// reboot waits for another boot id, since the old system answers for a while.
+func (c *checker) reboot(ctx context.Context) error {
+	const bootID = "cat /proc/sys/kernel/random/boot_id"
+	before, err := c.i.VM.Run(ctx, bootID)
+	if err != nil {
+		return err
+	}
+	_, _ = c.i.VM.Run(ctx, "sudo systemctl reboot") // the connection may break under it
+	ctx, cancel := context.WithTimeout(ctx, 6*time.Minute)
+	defer cancel()
+	for {
+		after, err := c.i.VM.Run(ctx, bootID)
+		if err == nil && after != before {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the host does not come back: %w", errors.Join(ctx.Err(), err))
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// sameKeys runs the allocate playbook a second time, over a unit in use.
+func (c *checker) sameKeys(ctx context.Context) error {
+	if c.first.a.ID == "" {
+		return errNoGround
+	}
+	current, err := c.i.Client.GetAllocation(ctx, c.first.a.ID)
+	if err != nil {
+		return fmt.Errorf("read the allocation: %w", err)
+	}
+	_, job, err := c.i.Client.ReplaceKeys(ctx, current.ID, api.ReplaceKeys{SSHKeys: current.SSHKeys})
+	if err != nil {
+		return fmt.Errorf("replace the keys: %w", err)
+	}
+	if err := c.i.follow(ctx, job); err != nil {
+		return err
+	}
+	return c.unchanged(ctx, job)
+}
+
+// unchanged fails if a task of the job changed something.
+func (c *checker) unchanged(ctx context.Context, job string) error {
+	const page = 500
+	var changed []string
+	for after := int64(0); ; {
+		log, err := c.i.Client.GetJobLog(ctx, job, after, page)
+		if err != nil {
+			return fmt.Errorf("read the job's log: %w", err)
+		}
+		for _, entry := range log.Items {
+			if entry.Changed || entry.Kind == "changed" {
+				changed = append(changed, entry.Task)
+			}
+		}
+		if len(log.Items) == 0 {
+			break
+		}
+		after = log.Items[len(log.Items)-1].Sequence
+	}
+	if len(changed) > 0 {
+		return fmt.Errorf("the second run changed: %s", strings.Join(changed, ", "))
+	}
+	return nil
+}
+
+// takeover kills the backend that initializes the host again, with two tenants on it.
+func (c *checker) takeover(ctx context.Context) error {
+	_, id, err := c.i.Client.InitializeHost(ctx, c.i.Host.ID)
+	if err != nil {
+		return fmt.Errorf("initialize again: %w", err)
+	}
+	worker, err := c.firstTask(ctx, id)
+	if err != nil {
+		return err
+	}
+	// A backend's name ends with its process id (host name, process id).
+	victim := -1
+	for n, backend := range c.i.Backends {
+		if strings.Contains(worker, fmt.Sprint(backend.PID)) {
+			victim = n
+		}
+	}
+	if victim < 0 {
+		return fmt.Errorf("job %s runs on %q, which is none of the two backends", id, worker)
+	}
+	if err := c.i.group.replace(c.i.Backends[victim]); err != nil {
+		return err
+	}
+	if err := c.i.follow(ctx, id); err != nil {
+		return err
+	}
+	job, err := c.i.Client.GetJob(ctx, id)
+	if err != nil {
+		return fmt.Errorf("read the job: %w", err)
+	}
+	if job.Attempt < 2 || job.Worker == worker {
+		return fmt.Errorf("nobody took over: attempt %d on %s", job.Attempt, job.Worker)
+	}
+	if err := c.unchanged(ctx, id); err != nil {
+		return err
+	}
+	return c.i.refresh(ctx)
+}
+
+// firstTask waits until a task of the job has ended and returns who runs it.
+func (c *checker) firstTask(ctx context.Context, id string) (worker string, err error) {
+	for event, err := range c.i.Client.StreamJobLog(ctx, id, 0) {
+		if err != nil {
+			return "", fmt.Errorf("follow the job: %w", err)
+		}
+		if event.Log != nil && event.Log.Kind == "ok" {
+			break
+		}
+	}
+	job, err := c.i.Client.GetJob(ctx, id)
+	if err != nil {
+		return "", fmt.Errorf("read the job: %w", err)
+	}
+	if job.State != "running" {
+		return "", fmt.Errorf("the job is %s before anybody could be killed", job.State)
+	}
+	return job.Worker, nil
+}
+
+// shared looks who did the jobs.
+func (c *checker) shared(ctx context.Context) error {
+	workers := make(map[string]int)
+	for job, err := range c.i.Client.AllJobs(ctx, api.JobFilter{}) {
+		if err != nil {
+			return fmt.Errorf("list the jobs: %w", err)
+		}
+		if job.Worker != "" {
+			workers[job.Worker]++
+		}
+	}
+	if len(workers) < replicas {
+		return fmt.Errorf("all jobs were done by %v", workers)
+	}
+	return nil
+}
+
+// inventory reaches the host with plain Ansible over the dynamic inventory, as somebody beside Kloigos would.
+func (c *checker) inventory(ctx context.Context) error {
+	key := c.i.path("id_admin")
+	if err := os.WriteFile(key, c.i.VM.PrivateKey, 0o600); err != nil {
+		return fmt.Errorf("write the administrator's key: %w", err)
+	}
+	if err := c.i.know(c.i.VM.SSHHost, c.i.VM.SSHPort, c.i.VM.HostKey); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "ansible", "-i", filepath.Join(c.i.options.Root, "inventory", "kloigos_inventory.py"),
+		"region_demo:&state_ready:&label_kind_vm", "-m", "ansible.builtin.ping", "--private-key", key)
+	cmd.Env = append([]string{
+		"KLOIGOS_URL=" + c.i.Web, "KLOIGOS_TOKEN=" + c.i.Token, "KLOIGOS_CA=" + c.i.CAFile, "ANSIBLE_TIMEOUT=60",
+		"ANSIBLE_SSH_ARGS=-F /dev/null -o UserKnownHostsFile=" + c.i.path("known_hosts"),
+	}, c.i.env...)
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("ansible over the dynamic inventory: %w: %s", err, output)
+	}
+	if !strings.Contains(string(output), hostName+" | SUCCESS") {
+		return fmt.Errorf("ansible over the dynamic inventory met nobody: %s", output)
+	}
+	return nil
+}
