@@ -61,6 +61,9 @@ func (s *Site) ReadyHost(spec HostSpec) store.Host {
 	if spec.Networks == nil {
 		spec.Networks = []string{"default"}
 	}
+	if spec.Units == nil {
+		spec.Units = []string{"1"}
+	}
 	if spec.Labels == nil {
 		spec.Labels = map[string]string{}
 	}
