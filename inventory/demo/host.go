@@ -242,7 +242,9 @@ func makeKey(file, comment string) (string, error) {
 }
 
 // knowHost adds the key that a client should expect of an allocation.
-func (i *Installation) knowHost(a api.Allocation) error { return i.know(a.SSHHost, a.SSHPort, a.HostKey) }
+func (i *Installation) knowHost(a api.Allocation) error {
+	return i.know(a.SSHHost, a.SSHPort, a.HostKey)
+}
 
 func (i *Installation) know(name string, port int, key string) error {
 	if port != 22 {
