@@ -15,7 +15,7 @@ func (c *checker) secondTenant(ctx context.Context) (err error) {
 	}
 	// Split here, so that it does not stand in the binary's own text as a whole.
 	c.marker = strings.Join([]string{"kloigos", "marker", c.i.Allocation.ID}, "-")
-	if c.second, err = c.newTenant(ctx, "bob", api.CreateAllocation{Host: c.i.Host.ID, LoginUser: "bob"}); err != nil {
+	if c.second, err = c.newTenant(ctx, "bob", api.CreateAllocation{Host: c.i.Host.ID, CPUs: vmUnitCPUs, LoginUser: "bob"}); err != nil {
 		return err
 	}
 	if c.second.unit.ID == c.first.unit.ID || c.second.a.UID == c.first.a.UID || c.second.a.Address == c.first.a.Address {

@@ -152,7 +152,7 @@ func (i *Installation) allocate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	i.Allocation, err = i.allocateTo(ctx, api.CreateAllocation{Host: i.Host.ID, LoginUser: i.loginUser(), SSHKeys: []string{public}})
+	i.Allocation, err = i.allocateTo(ctx, api.CreateAllocation{Host: i.Host.ID, CPUs: 1, LoginUser: i.loginUser(), SSHKeys: []string{public}})
 	return err
 }
 

@@ -1,11 +1,14 @@
 package demo
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"sync"
 	"time"
+
+	"kloigos/backend/api"
 )
 
 // Stages prints what happens, one stage after the other, each with its time.
@@ -23,6 +26,12 @@ func (s *Stages) Do(name string, run func() error) error {
 	from := time.Now()
 	s.print("==> %s\n", name)
 	err := run()
+	var problem *api.Problem
+	if errors.As(err, &problem) {
+		for _, field := range problem.Errors {
+			s.Note("%s: %s", field.Field, field.Message)
+		}
+	}
 	word := "done"
 	if err != nil {
 		word = "FAILED"
