@@ -155,7 +155,7 @@ func (i *Installation) prepare() (err error) {
 	if o.Target != nil {
 		i.Dir = filepath.Join(o.Dir, "host-"+o.Target.fileName())
 	}
-	if err := os.MkdirAll(o.Dir, 0o711); err != nil { //nolint:gosec // the database's user passes through
+	if err := os.MkdirAll(o.Dir, 0o711); err != nil {
 		return fmt.Errorf("make the demo's directory: %w", err)
 	}
 	// One demo a directory: a second one would clear the first one's feet away.
@@ -174,7 +174,7 @@ func (i *Installation) prepare() (err error) {
 		}
 	}
 	for _, dir := range []string{i.Dir, filepath.Join(i.Dir, "logs"), filepath.Join(i.Dir, "home")} {
-		if err := os.MkdirAll(dir, 0o711); err != nil { //nolint:gosec // as above
+		if err := os.MkdirAll(dir, 0o711); err != nil {
 			return fmt.Errorf("make the demo's directory: %w", err)
 		}
 	}

@@ -18,7 +18,7 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Not t.TempDir: its parents are closed to the user that PostgreSQL runs as.
-	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // as above
+	if err := os.Chmod(dir, 0o711); err != nil {
 		t.Fatal(err)
 	}
 	installation, err := demo.Up(t.Context(), demo.Options{
