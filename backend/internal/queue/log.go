@@ -32,6 +32,7 @@ type Log struct {
 	pending []store.LogEntry
 	bytes   int // of pending
 	written int // bytes of the whole attempt
+	limit   int // of written; MaxLogBytes
 	next    int64
 	step    string
 	capped  bool
@@ -46,7 +47,7 @@ func newLog(ctx context.Context, db *store.DB, signals *Signals, c store.Claim) 
 	if err != nil {
 		return nil, fmt.Errorf("find the end of the log: %w", err)
 	}
-	l := &Log{db: db, signals: signals, claim: c, next: last + 1, onLost: func() {},
+	l := &Log{db: db, signals: signals, claim: c, next: last + 1, limit: MaxLogBytes, onLost: func() {},
 		kick: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	l.room = sync.NewCond(&l.mu)
 	go l.run()
@@ -77,7 +78,7 @@ func (l *Log) Add(e store.LogEntry) {
 		return
 	}
 	size := len(e.Message) + len(e.Output) + len(e.Diff) + 200
-	if l.written += size; l.written > MaxLogBytes {
+	if l.written += size; l.written > l.limit {
 		l.capped = true
 		e = store.LogEntry{Kind: "note", Message: "The log of this attempt has reached its limit; what follows is left out."}
 	}

@@ -1,0 +1,19 @@
+package queue
+
+import (
+	"context"
+
+	"kloigos/backend/internal/store"
+)
+
+// OpenLog opens the log of an attempt with a limit of its own.
+func OpenLog(ctx context.Context, db *store.DB, c store.Claim, limit int, onLost func()) (*Log, error) {
+	l, err := newLog(ctx, db, NewSignals(), c)
+	if err == nil {
+		l.limit, l.onLost = limit, onLost
+	}
+	return l, err
+}
+
+// Close writes what is left.
+func (l *Log) Close() { l.close() }
