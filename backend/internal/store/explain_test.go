@@ -1,0 +1,151 @@
+package store
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/testkit"
+)
+
+// crowded is a database with a few thousand rows of everything that grows.
+func crowded(t *testing.T) *DB {
+	t.Helper()
+	db := open(t, testkit.MigratedURL(t))
+	if err := db.InTx(t.Context(), func(tx *Tx) error { return tx.EnsureDefaultScopes(t.Context()) }); err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []string{
+		`INSERT INTO hosts (id, workspace_id, organization_id, name, address, port, admin_user, networks, labels, profile, trust_on_first_use, host_key, facts, layout, state, incarnation)
+		 SELECT gen_random_uuid(), $1, $2, 'h' || n, '192.0.2.1', 22, 'root', ARRAY['default'], '{}', 'minimal', false, 'k', '{}', '{}', 'ready', gen_random_uuid()
+		   FROM generate_series(1, 400) AS n`,
+		`INSERT INTO host_locks (host_id, job_id) SELECT h.id, CASE WHEN length(h.name) < 3 THEN gen_random_uuid() END FROM hosts h WHERE $1::UUID <> $2::UUID`,
+		`INSERT INTO compute_units (id, workspace_id, host_id, ordinal, name, state, cpus, cpu_count, memory_nodes, memory_max_bytes, memory_high_bytes, volume_bytes, tasks_max, shuffle)
+		 SELECT gen_random_uuid(), $1, h.id, n, h.name || '-cu' || n, CASE WHEN n = 1 THEN 'free' ELSE 'allocated' END, '1', n, '0', 9, 8, 1, 1, (random() * 2000000000)::INT4
+		   FROM hosts h, generate_series(1, 12) AS n WHERE $1::UUID <> $2::UUID`,
+		`INSERT INTO addresses (id, workspace_id, network, address, sort_key, state, allocation_id, shuffle)
+		 SELECT gen_random_uuid(), $1, 'default', '10.0.' || n / 256 || '.' || n % 256, n, CASE WHEN n % 10 = 0 THEN 'free' ELSE 'allocated' END,
+		        CASE WHEN n % 10 = 0 THEN NULL ELSE gen_random_uuid() END, (random() * 2000000000)::INT4
+		   FROM generate_series(1, 5000) AS n WHERE $1::UUID <> $2::UUID`,
+		`INSERT INTO allocations (id, workspace_id, unit_id, host_id, login_user, uid, address, network, ssh_keys, labels, state, created_by, created_at)
+		 SELECT gen_random_uuid(), $1, u.id, u.host_id, 'u' || u.ordinal, 200000, '10.0.0.1', 'default', ARRAY['k'], '{}', 'allocated', 'ada', now() - u.ordinal * INTERVAL '1 minute'
+		   FROM compute_units u WHERE u.ordinal > 1 AND $1::UUID <> $2::UUID`,
+		`INSERT INTO jobs (id, workspace_id, kind, args, host_id, state, priority, deadline_at, max_attempts, requested_by, created_at, finished_at, lease_expires_at, worker_id)
+		 SELECT gen_random_uuid(), $1, 'host_probe', '{}', h.id,
+		        CASE WHEN n = 1 THEN 'queued' WHEN n = 2 AND length(h.name) < 3 THEN 'running' ELSE 'succeeded' END, n, now(), 3, 'ada', now() - n * INTERVAL '1 minute',
+		        CASE WHEN n = 1 OR n = 2 AND length(h.name) < 3 THEN NULL ELSE now() END,
+		        CASE WHEN n = 2 AND length(h.name) < 3 THEN now() END, CASE WHEN n = 2 AND length(h.name) < 3 THEN gen_random_uuid() END
+		   FROM hosts h, generate_series(1, 12) AS n WHERE $1::UUID <> $2::UUID`,
+		`INSERT INTO events (id, at, workspace_id, actor_kind, actor_name, action, object_kind, object_id)
+		 SELECT gen_random_uuid(), now() - n * INTERVAL '1 second', $1, 'account', 'ada', 'x', 'host', h.id FROM hosts h, generate_series(1, 12) AS n WHERE $1::UUID <> $2::UUID`,
+		`INSERT INTO job_log (job_id, first_seq, last_seq, attempt, entries)
+		 SELECT j.id, n * 10, n * 10 + 9, 1, '' FROM (SELECT id FROM jobs LIMIT 50) j, generate_series(1, 100) AS n WHERE $1::UUID <> $2::UUID`,
+	} {
+		if _, err := db.pool.Exec(t.Context(), sql, domain.DefaultWorkspace, domain.DefaultOrganization); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	if _, err := db.pool.Exec(t.Context(), `ANALYZE`); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func explain(t *testing.T, db *DB, sql string, args ...any) string {
+	t.Helper()
+	rows, err := db.pool.Query(t.Context(), "EXPLAIN "+sql, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	defer rows.Close()
+	var plan strings.Builder
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		plan.WriteString(line + "\n")
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return plan.String()
+}
+
+// TestHotStatementsUseTheirIndexes looks at plans, so that nobody has to
+// believe that an index helps.
+func TestHotStatementsUseTheirIndexes(t *testing.T) {
+	t.Parallel()
+	postgresOnly(t)
+	db := crowded(t)
+	one := uuid.New()
+	page := func(base, order string, more ...string) (string, []any) {
+		l := newList(base)
+		for _, m := range more {
+			if strings.Contains(m, "?") {
+				l.and(m, domain.DefaultWorkspace)
+			} else {
+				l.and(m)
+			}
+		}
+		return l.page(order, 51)
+	}
+	type hot struct {
+		name, sql string
+		args      []any
+		uses      string // an index
+		never     string // a pattern in the plan
+	}
+	statements := []hot{
+		{"claim", sqlClaimJobs, []any{one, int64(30000), 8, []string{"host_probe"}}, "jobs_claimable", `Seq Scan on jobs|Sort`},
+		{"take over", sqlTakeOverJobs, []any{one, int64(30000), 8}, "jobs_leased", `Seq Scan on jobs`},
+		{"renew", sqlRenewLease, []any{one, 1, int64(30000)}, "jobs_pkey", `Seq Scan`},
+		{"append to log", sqlAppendLog, []any{one, 1, 2, 1, []byte{1}}, "jobs_pkey", `Seq Scan on jobs`},
+		{"end of log", sqlLastSequence, []any{one}, "job_log_pkey", `Seq Scan|Sort`},
+		{"read log", sqlLogChunks, []any{one, 500, 20}, "job_log_pkey", `Seq Scan|Sort`},
+		{"reserve address", sqlReserveAddress, []any{domain.DefaultWorkspace, "default", one, 1000}, "addresses_free", `Seq Scan|Sort`},
+	}
+	add := func(name, uses, never, sql string, args []any) {
+		statements = append(statements, hot{name, sql, args, uses, never})
+	}
+	sql, args := Wanted{WorkspaceID: domain.DefaultWorkspace, MinCPUs: 1, LoginUser: "ada"}.list(sqlPickFrom).page("u.cpu_count, u.shuffle", 1)
+	add("place", "compute_units_free", `Seq Scan on compute_units|Seq Scan on allocations|Sort`, sql+"\nFOR UPDATE OF u SKIP LOCKED", args)
+	sql, args = page(sqlHost, "h.name, h.id", "h.workspace_id = ?", "h.removed_at IS NULL")
+	add("hosts", "hosts_by_workspace", `Seq Scan on (jobs|compute_units|allocations)`, sql, args)
+	sql, args = page(sqlUnit, "u.name, u.id", "u.workspace_id = ?", "u.state <> 'removed'")
+	add("units", "compute_units_by_workspace", `Seq Scan on (compute_units|allocations)`, sql, args)
+	sql, args = page(sqlAllocation, "a.created_at DESC, a.id DESC", "a.workspace_id = ?")
+	add("allocations", "allocations_newest", `Seq Scan on (allocations|jobs)`, sql, args)
+	sql, args = page(sqlJob, "j.created_at DESC, j.id DESC", "j.workspace_id = ?")
+	add("jobs", "jobs_newest", `Seq Scan on jobs`, sql, args)
+	l := newList(sqlJob).and("j.workspace_id = ?", domain.DefaultWorkspace).and("(j.created_at, j.id) < (?, ?)", time.Now(), one)
+	sql, args = l.page("j.created_at DESC, j.id DESC", 51)
+	add("second page of jobs", "jobs_newest", `Seq Scan on jobs`, sql, args)
+	sql, args = page(sqlJob, "j.created_at DESC, j.id DESC", "j.host_id = ?")
+	add("jobs of a host", "jobs_of_host", `Seq Scan on jobs`, sql, args)
+	sql, args = page(sqlEvent, "e.at DESC, e.id DESC", "e.workspace_id = ?")
+	add("events", "events_newest", `Seq Scan|Sort`, sql, args)
+	sql, args = page(sqlEvent, "e.at DESC, e.id DESC", "e.object_id = ?")
+	add("events of an object", "events_of_object", `Seq Scan`, sql, args)
+	sql, args = page(sqlAddress, "p.network, p.sort_key, p.id", "p.workspace_id = ?")
+	add("addresses", "addresses_by_workspace", `Seq Scan on addresses`, sql, args)
+	for _, s := range statements {
+		plan := explain(t, db, s.sql, s.args...)
+		if !strings.Contains(plan, s.uses) {
+			t.Errorf("%s does not use %s:\n%s", s.name, s.uses, plan)
+		}
+		if bad := regexp.MustCompile(s.never).FindString(plan); bad != "" {
+			t.Errorf("%s has %q in its plan:\n%s", s.name, bad, plan)
+		}
+	}
+	// The claim's inner statement runs once: as a join it may claim too many.
+	for _, s := range statements[:2] {
+		if plan := explain(t, db, s.sql, s.args...); !strings.Contains(plan, "InitPlan") || strings.Contains(plan, "Semi Join") {
+			t.Errorf("%s:\n%s", s.name, plan)
+		}
+	}
+}
