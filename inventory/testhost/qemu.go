@@ -2,7 +2,9 @@ package testhost
 
 import (
 	"fmt"
+	"net/netip"
 	"path/filepath"
+	"regexp"
 	"sort"
 	"strings"
 )
@@ -72,9 +74,22 @@ func (o Options) validate() error {
 		return fmt.Errorf("an accelerator %q, want %q or %q", o.Accelerator, accelKVM, accelTCG)
 	case o.DiskGiB < 1:
 		return fmt.Errorf("a disk of %d GiB", o.DiskGiB)
+	case !hostname.MatchString(o.Hostname):
+		return fmt.Errorf("a host name %q", o.Hostname)
+	}
+	for _, address := range o.Addresses {
+		parsed, err := netip.ParseAddr(address)
+		if err != nil || !guestNetwork.Contains(parsed) {
+			return fmt.Errorf("the address %q does not lie in the guest's network %s", address, guestNetwork)
+		}
 	}
 	return nil
 }
+
+var (
+	hostname     = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	guestNetwork = netip.MustParsePrefix("10.0.2.0/24")
+)
 
 // The names of what lies in a machine's directory.
 const (

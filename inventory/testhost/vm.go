@@ -182,26 +182,30 @@ func (vm *VM) boot(ctx context.Context, o Options, accelerator string, before st
 			return err
 		}
 		wanted = nil
-		vm.process, err = spawn(o.Dir, qemuArgs(o, accelerator, uuid, ports), o.Detach)
-		if err != nil {
-			return err
-		}
-		vm.setPorts(ports)
-		if err = vm.save(o, uuid); err == nil {
-			err = vm.waitBoot(ctx)
-		}
-		if err == nil {
+		if err = vm.launch(ctx, o, accelerator, uuid, ports); err == nil {
 			return nil
 		}
-		stopErr := vm.Stop()
-		if stopErr != nil {
-			return errors.Join(err, stopErr)
-		}
-		if !strings.Contains(readLog(o.Dir), "host forwarding rule") {
+		if ctx.Err() != nil || !strings.Contains(readLog(o.Dir), "host forwarding rule") {
 			break
 		}
 	}
 	return err
+}
+
+// launch starts QEMU once and waits for SSH. It leaves no process when it fails.
+func (vm *VM) launch(ctx context.Context, o Options, accelerator, uuid string, ports map[string]int) error {
+	var err error
+	if vm.process, err = spawn(o.Dir, qemuArgs(o, accelerator, uuid, ports), o.Detach); err != nil {
+		return err
+	}
+	vm.setPorts(ports)
+	if err = vm.save(o, uuid); err == nil {
+		err = vm.waitBoot(ctx)
+	}
+	if err != nil {
+		return errors.Join(err, vm.Stop())
+	}
+	return nil
 }
 
 func (vm *VM) waitBoot(ctx context.Context) error {
