@@ -3,7 +3,7 @@ package api
 import "net/http"
 
 // Route is one row of the table of routes. Nobody passes without Permission;
-// it is empty only for the two routes that are open by their nature.
+// it is empty only for logging in.
 type Route struct {
 	ID         string // operation id, stable
 	Method     string

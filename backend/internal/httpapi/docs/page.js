@@ -16,10 +16,11 @@ for (const name of ["localStorage", "sessionStorage"]) {
 
 let token = "";
 const plain = window.fetch.bind(window);
-// Requests that are tried out carry the token, and only to this origin.
+// Requests that are tried out carry the token, and only to this origin, unless
+// another was typed in. Elements sends "Bearer 123" where nothing was.
 window.fetch = (input, init) => {
   const request = new Request(input, init);
-  if (token && new URL(request.url).origin === location.origin && !request.headers.has("Authorization")) {
+  if (token && new URL(request.url).origin === location.origin && !(request.headers.get("Authorization") ?? "").startsWith("Bearer kl_")) {
     request.headers.set("Authorization", "Bearer " + token);
   }
   return plain(request);
