@@ -90,10 +90,14 @@ func noun(n string) string {
 	return n
 }
 
-// Diagram draws the lifecycle as a Mermaid state diagram.
+// Diagram draws the lifecycle as a Mermaid state diagram. Events that are taken
+// without leaving the state are left out.
 func (l Lifecycle[S]) Diagram() string {
 	out := "stateDiagram-v2\n    [*] --> " + string(l.Initial) + "\n"
 	for _, t := range l.Transitions {
+		if t.From == t.To {
+			continue
+		}
 		out += fmt.Sprintf("    %s --> %s: %s\n", t.From, t.To, t.On)
 	}
 	for _, s := range l.States {

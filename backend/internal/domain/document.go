@@ -1,0 +1,100 @@
+package domain
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Document writes the lifecycles and the joint table as a page in Markdown. It
+// is what docs/lifecycles.md holds; a test keeps that file fresh.
+func Document() string {
+	var b strings.Builder
+	b.WriteString(`# Lifecycles
+
+Generated from the tables in ` + "`backend/internal/domain`" + `; do not edit.
+` + "`go test ./backend/internal/domain -update`" + ` writes it anew.
+
+A state is only ever changed along an arrow below, by a statement that names the state it comes from. A state *in flight* is left
+by the end of a job; how long that may take is its deadline. A *failed* state is left by a person's action. Nothing leaves a
+*final* state for another one. Events that are taken without leaving the state, such as a probe of a host that is ready, are not drawn.
+
+`)
+	b.WriteString("## Host\n\n" + section(HostLifecycle))
+	b.WriteString("## Compute unit\n\n" + section(UnitLifecycle))
+	b.WriteString("## Allocation\n\n" + section(AllocationLifecycle))
+	b.WriteString("## Address\n\n" + section(AddressLifecycle))
+	b.WriteString("## Job\n\n" + section(JobLifecycle))
+	b.WriteString(joints())
+	return b.String()
+}
+
+func section[S ~string](l Lifecycle[S]) string {
+	var b strings.Builder
+	b.WriteString("```mermaid\n" + l.Diagram() + "```\n\n| state | | means |\n|---|---|---|\n")
+	for _, s := range l.States {
+		nature := ""
+		switch {
+		case s.Final:
+			nature = "final"
+		case s.Failed:
+			nature = "failed"
+		case s.Deadline > 0:
+			nature = fmt.Sprintf("in flight, %d min", int(s.Deadline.Minutes()))
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.State, nature, s.Means)
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+func joints() string {
+	var b strings.Builder
+	b.WriteString(`## What a job means
+
+The joint table: what each moment of a job does to every object it is about, in one transaction with the change of the job itself.
+*Start* is when it is asked for or retried; *failure* also when it is cancelled; *waits* when it ended well and a person has to
+confirm something. A job of a host is about all of its units that can take the event.
+
+`)
+	for _, j := range JointTable {
+		fmt.Fprintf(&b, "### `%s`\n\n%s. Playbook `%s`; steps: %s", j.Kind, capital(j.Means), j.Playbook, strings.Join(j.Steps, ", "))
+		if j.ReadOnly {
+			b.WriteString("; takes no lock of the host")
+		}
+		switch {
+		case j.GiveUp != "":
+			fmt.Fprintf(&b, ". To give up after a failure enqueues `%s`.\n\n", j.GiveUp)
+		default:
+			b.WriteString(". After a failure it is retried.\n\n")
+		}
+		if j.Start == (Effect{}) {
+			b.WriteString("It changes no state.\n\n")
+			continue
+		}
+		b.WriteString("| | host | units | allocation | address |\n|---|---|---|---|---|\n")
+		for _, m := range []struct {
+			name string
+			e    Effect
+		}{{"start", j.Start}, {"success", j.Success}, {"failure", j.Failure}, {"waits", j.Waits}} {
+			if m.e != (Effect{}) {
+				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", m.name, code(m.e.Host), code(m.e.Unit), code(m.e.Allocation), code(m.e.Address))
+			}
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString(`### Declared lost
+
+A person declares that a machine is gone for good: its host, units, allocations and their addresses take ` + "`declared_lost`" + ` together,
+and its jobs fail.
+`)
+	return b.String()
+}
+
+func code(e Event) string {
+	if e == "" {
+		return ""
+	}
+	return "`" + string(e) + "`"
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
