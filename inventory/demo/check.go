@@ -49,6 +49,7 @@ func (i *Installation) Checks() []Check {
 
 // Check runs all checks and prints a line for each. A check whose ground is gone fails with it.
 func (i *Installation) Check(ctx context.Context) error {
+	i.stages.Quiet() // a line for each check, and no other
 	i.stages.Line("")
 	checks := i.Checks()
 	failed := 0

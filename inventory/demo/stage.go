@@ -16,6 +16,7 @@ type Stages struct {
 	mu    sync.Mutex
 	out   io.Writer
 	began time.Time
+	quiet bool // no notes
 }
 
 // NewStages begins to count.
@@ -44,7 +45,21 @@ func (s *Stages) Do(name string, run func() error) error {
 }
 
 // Note shows a line of the running stage.
-func (s *Stages) Note(format string, args ...any) { s.print("    "+format+"\n", args...) }
+func (s *Stages) Note(format string, args ...any) {
+	s.mu.Lock()
+	quiet := s.quiet
+	s.mu.Unlock()
+	if !quiet {
+		s.print("    "+format+"\n", args...)
+	}
+}
+
+// Quiet leaves the notes out from here on.
+func (s *Stages) Quiet() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.quiet = true
+}
 
 // Line shows a line as it is.
 func (s *Stages) Line(format string, args ...any) { s.print(format+"\n", args...) }
