@@ -65,8 +65,10 @@ func TestAllMistakesAreReported(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, name := range []string{"KLOIGOS_DATABASE_URL", "KLOIGOS_LISTEN", "KLOIGOS_ROLE", "KLOIGOS_TRUSTED_PROXIES", "KLOIGOS_LEASE",
-		"KLOIGOS_LOG_LEVEL", "KLOIGOS_LOG_FORMAT", "KLOIGOS_RUN_ROOT", "KLOIGOS_ALLOW_LOOPBACK_HOSTS", "--workers", "--uid-range"} {
+	for _, name := range []string{
+		"KLOIGOS_DATABASE_URL", "KLOIGOS_LISTEN", "KLOIGOS_ROLE", "KLOIGOS_TRUSTED_PROXIES", "KLOIGOS_LEASE",
+		"KLOIGOS_LOG_LEVEL", "KLOIGOS_LOG_FORMAT", "KLOIGOS_RUN_ROOT", "KLOIGOS_ALLOW_LOOPBACK_HOSTS", "--workers", "--uid-range",
+	} {
 		if !strings.Contains(err.Error(), name+": ") {
 			t.Errorf("nothing is said of %s in:\n%v", name, err)
 		}

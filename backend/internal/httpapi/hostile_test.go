@@ -105,7 +105,11 @@ func hostileValues(canary string) []any {
 		"{{7*7}}", "{{ lookup('pipe', 'touch " + canary + "') }}", "{% raw %}", "$(touch " + canary + ")", "`touch " + canary + "`", "; touch " + canary,
 		"-oProxyCommand=touch " + canary, "--upload-pack=touch " + canary, "a\r\nb", "a\x00b", "\u202Eabc", "<script>alert(1)</script>", `'"\`,
 		"ansible_connection", "../../etc/passwd", "%s%n", strings.Repeat("x", 100_000), "", "\x1b[31m", "' OR 1=1 --",
-		-1, 1 << 40, 1.5, true, nil, []any{}, map[string]any{}, []any{[]any{}}, map[string]any{"__ansible_unsafe": "x"},
+		-1, 1 << 40, 1.5, true, nil,
+		[]any{},
+		map[string]any{},
+		[]any{[]any{}},
+		map[string]any{"__ansible_unsafe": "x"},
 	}
 }
 

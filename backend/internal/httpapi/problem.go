@@ -49,8 +49,9 @@ func (s *Server) asProblem(ctx context.Context, err error) error {
 		bad      *domain.Invalid
 		conflict *domain.Conflict
 		full     *intent.NoCapacity
+		p        *api.Problem
+		header   string // Retry-After, in seconds
 	)
-	p, header := (*api.Problem)(nil), ""
 	switch {
 	case errors.As(err, &known):
 		known.Instance = requestOf(ctx).id

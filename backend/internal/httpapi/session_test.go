@@ -142,3 +142,28 @@ func TestTokens(t *testing.T) {
 	b.mustDo(http.MethodDelete, "/tokens/"+made.ID, nil, 404)
 	b.mustDo(http.MethodDelete, "/tokens/ci", nil, 404)
 }
+
+// The audit trail names the client, not the proxies in front, and no client
+// can name another.
+func TestClientBehindProxies(t *testing.T) {
+	t.Parallel()
+	b := setup(t, trusted("127.0.0.0/8", "10.0.0.0/8"))
+	for name, c := range map[string]struct{ header, value, want string }{
+		"h1": {"Forwarded", "for=192.0.2.66, for=198.51.100.7;proto=https, for=10.1.2.3", "198.51.100.7"},
+		"h2": {"X-Forwarded-For", "192.0.2.66, 198.51.100.8", "198.51.100.8"},
+	} {
+		b.mustDo(http.MethodPost, "/hosts", api.RegisterHost{Name: name, Address: "127.0.0.1"}, 202, c.header, c.value)
+		var client string
+		b.row(&client, "SELECT client FROM events WHERE object_name = $1", name)
+		if client != c.want {
+			t.Errorf("%s: client %q, want %q", c.header, client, c.want)
+		}
+	}
+	direct := setup(t)
+	direct.mustDo(http.MethodPost, "/hosts", api.RegisterHost{Name: "h3", Address: "127.0.0.1"}, 202, "Forwarded", "for=198.51.100.7")
+	var client string
+	direct.row(&client, "SELECT client FROM events WHERE object_name = 'h3'")
+	if client != "127.0.0.1" {
+		t.Errorf("a stranger's word was taken: %q", client)
+	}
+}

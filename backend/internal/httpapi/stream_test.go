@@ -86,7 +86,7 @@ func (r *running) follow(url, query string, headers ...string) (<-chan sse, cont
 	if err != nil {
 		r.b.t.Fatal(err)
 	}
-	if got := resp.Header.Get("Content-Type"); resp.StatusCode != 200 || got != "text/event-stream" || resp.Header.Get("X-Content-Type-Options") != "nosniff" {
+	if got := resp.Header.Get("Content-Type"); resp.StatusCode != http.StatusOK || got != "text/event-stream" || resp.Header.Get("X-Content-Type-Options") != "nosniff" {
 		r.b.t.Fatalf("status %d, %v", resp.StatusCode, resp.Header)
 	}
 	out := make(chan sse, 10_000)

@@ -127,8 +127,10 @@ func CreateAdministrator(ctx context.Context, db *store.DB, who domain.Actor, na
 			return err
 		}
 		made = true
-		return tx.AddEvent(ctx, who, store.Audit{Workspace: domain.DefaultWorkspace, Action: "account.create", ObjectKind: "account",
-			ObjectID: a.ID, ObjectName: a.Name, After: map[string]any{"role": a.Role}})
+		return tx.AddEvent(ctx, who, store.Audit{
+			Workspace: domain.DefaultWorkspace, Action: "account.create", ObjectKind: "account",
+			ObjectID: a.ID, ObjectName: a.Name, After: map[string]any{"role": a.Role},
+		})
 	})
 	if err != nil || !made {
 		return "", false, err

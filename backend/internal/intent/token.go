@@ -59,8 +59,10 @@ func issue(ctx context.Context, tx *store.Tx, who domain.Actor, t store.Token, s
 		return t, err
 	}
 	t.ExpiresAt = expires
-	return t, tx.AddEvent(ctx, who, store.Audit{Workspace: domain.DefaultWorkspace, Action: action, ObjectKind: "token", ObjectID: t.ID,
-		ObjectName: t.Name, After: map[string]any{"kind": t.Kind, "expires_at": expires}})
+	return t, tx.AddEvent(ctx, who, store.Audit{
+		Workspace: domain.DefaultWorkspace, Action: action, ObjectKind: "token", ObjectID: t.ID,
+		ObjectName: t.Name, After: map[string]any{"kind": t.Kind, "expires_at": expires},
+	})
 }
 
 // CreateToken makes an API token for the actor's own account.
@@ -107,7 +109,9 @@ func (in *Intents) DeleteToken(ctx context.Context, who domain.Actor, id uuid.UU
 		if err := tx.DeleteToken(ctx, who.ID, id); err != nil {
 			return err
 		}
-		return tx.AddEvent(ctx, who, store.Audit{Workspace: domain.DefaultWorkspace, Action: "token.delete", ObjectKind: "token",
-			ObjectID: t.ID, ObjectName: t.Name, Before: map[string]any{"kind": t.Kind, "expires_at": t.ExpiresAt}})
+		return tx.AddEvent(ctx, who, store.Audit{
+			Workspace: domain.DefaultWorkspace, Action: "token.delete", ObjectKind: "token",
+			ObjectID: t.ID, ObjectName: t.Name, Before: map[string]any{"kind": t.Kind, "expires_at": t.ExpiresAt},
+		})
 	})
 }

@@ -74,7 +74,7 @@ func writeNew(path string, content []byte) (err error) {
 // Load reads a keyset file. One that its group or others can read or write is
 // refused.
 func Load(path string) (*Keyset, error) {
-	f, err := os.Open(path) //nolint:gosec // the operator names it
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open the keyset: %w", err)
 	}
