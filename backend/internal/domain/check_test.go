@@ -40,8 +40,10 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	check(t, "login user", domain.CheckLoginUser,
 		[]string{"ada", "a", "user-0a1b2c3d", "x_y", strings.Repeat("a", 32)},
-		[]string{"", "root", "sshd", "systemd-network", "_apt", "nobody", "kloigos", "kloigos-x", "admin", "Ada", "1a", "-a", "a b", "a\n", "a.b",
-			"{{x}}", "../x", "ä", strings.Repeat("a", 33), "www-data", "sudo"})
+		[]string{
+			"", "root", "sshd", "systemd-network", "_apt", "nobody", "kloigos", "kloigos-x", "admin", "Ada", "1a", "-a", "a b", "a\n", "a.b",
+			"{{x}}", "../x", "ä", strings.Repeat("a", 33), "www-data", "sudo",
+		})
 	check(t, "host name", domain.CheckHostName,
 		[]string{"h1", "a", "a-b", strings.Repeat("a", 48)},
 		[]string{"", "-a", "a-", "A", "a.b", "a_b", strings.Repeat("a", 49), "a\n", "h1;x", "{{x}}"})
@@ -180,10 +182,12 @@ func TestTargets(t *testing.T) {
 	address := func(p domain.TargetPolicy) func(string) error {
 		return func(s string) error { return domain.CheckHostAddress(s, p) }
 	}
-	always := []string{"", "169.254.169.254", "::ffff:169.254.169.254", "::169.254.169.254", "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "0.0.0.0", "0.1.2.3",
+	always := []string{
+		"", "169.254.169.254", "::ffff:169.254.169.254", "::169.254.169.254", "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "0.0.0.0", "0.1.2.3",
 		"::", "224.0.0.1", "255.255.255.255", "ff02::1", "100.100.100.200", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1", "2001:0:a9fe:a9fe::1", "10.0.0.1%eth0",
 		"::ffff:0.0.0.0", "2130706433", "127.1", "1.2.3", "-oProxyCommand=x", "a b", "a..b", "host.", ".host", "a_b", "{{x}}", "user@host", "host:22", "[::1]",
-		strings.Repeat("a.", 127) + "ab"}
+		strings.Repeat("a.", 127) + "ab",
+	}
 	check(t, "target", address(closed), []string{"192.0.2.1", "10.8.0.1", "2001:db8::1", "host.example", "h1", "::ffff:192.0.2.1"},
 		append(always, "127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1", "localhost", "LocalHost", "10.9.1.1", "::ffff:10.9.1.1", "2001:db8:9::1"))
 	check(t, "target", address(open), []string{"127.0.0.1", "::1", "localhost", "10.9.1.1"}, always)
@@ -331,9 +335,11 @@ func TestMissingCapabilities(t *testing.T) {
 
 func TestErrorsTellTheNextStep(t *testing.T) {
 	t.Parallel()
-	for _, code := range []string{domain.ErrCodeUnreachable, domain.ErrCodeHostKeyChanged, domain.ErrCodeSudoRefused, domain.ErrCodeTaskFailed, domain.ErrCodeFenced,
+	for _, code := range []string{
+		domain.ErrCodeUnreachable, domain.ErrCodeHostKeyChanged, domain.ErrCodeSudoRefused, domain.ErrCodeTaskFailed, domain.ErrCodeFenced,
 		domain.ErrCodeTimeout, domain.ErrCodeCancelled, domain.ErrCodePlaybookError, domain.ErrCodeInternal, domain.ErrCodeDeadline, domain.ErrCodeHostDiffers,
-		domain.ErrCodeSuperseded, domain.ErrCodeAccessDenied, domain.ErrCodeTargetDenied, domain.ErrCodeHostUnsupported, domain.ErrCodeDuplicate} {
+		domain.ErrCodeSuperseded, domain.ErrCodeAccessDenied, domain.ErrCodeTargetDenied, domain.ErrCodeHostUnsupported, domain.ErrCodeDuplicate,
+	} {
 		if domain.NextStep(code) == "" {
 			t.Errorf("nobody says what to do about %s", code)
 		}

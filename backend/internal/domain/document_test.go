@@ -18,7 +18,7 @@ func TestDocumentIsFresh(t *testing.T) {
 	const path = "../../../docs/lifecycles.md"
 	want := domain.Document()
 	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil { //nolint:gosec // a document
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

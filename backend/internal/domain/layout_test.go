@@ -18,7 +18,8 @@ const gib = 1 << 30
 // machine makes the facts of a host with sockets as NUMA nodes, hyperthreads
 // numbered as Linux does it, and an empty disk.
 func machine(nodes, coresEach, threads int, memoryEach, disk int64) domain.Facts {
-	f := domain.Facts{MachineID: strings.Repeat("a", 32), MemoryBytes: int64(nodes) * memoryEach,
+	f := domain.Facts{
+		MachineID: strings.Repeat("a", 32), MemoryBytes: int64(nodes) * memoryEach,
 		Uplink: domain.Uplink{Interface: "ens3", Address: "10.0.2.15", Prefix: 24, Gateway: "10.0.2.2"},
 		Devices: []domain.Device{
 			{Path: "/dev/vdb", ByID: "/dev/disk/by-id/virtio-kloigos0", SizeBytes: disk},
@@ -28,7 +29,8 @@ func machine(nodes, coresEach, threads int, memoryEach, disk int64) domain.Facts
 			{Path: "/dev/vdf", ByID: "/dev/disk/by-id/virtio-mounted", SizeBytes: disk, Mounted: true},
 			{Path: "/dev/vdg", ByID: "/dev/disk/by-id/virtio-tiny", SizeBytes: 1 << 20},
 			{Path: "/dev/vdh", SizeBytes: disk},
-		}}
+		},
+	}
 	for n := range nodes {
 		f.Nodes = append(f.Nodes, domain.Node{Node: n, MemoryBytes: memoryEach})
 	}
@@ -146,11 +148,13 @@ func TestLayoutsKeepTheirPromises(t *testing.T) {
 			if rapid.SampledFrom([]int{0, 1, 2, 3}).Draw(t, "lopsided") == 3 {
 				f.Nodes[0].MemoryBytes = rapid.Int64Range(0, 64*gib).Draw(t, "memory of node 0")
 			}
-			r := domain.LayoutRequest{Devices: blank(),
+			r := domain.LayoutRequest{
+				Devices:            blank(),
 				Count:              rapid.SampledFrom([]int{0, 1, 2, 3, 4, 5, 6, 8, 11}).Draw(t, "count"),
 				CPUsEach:           rapid.SampledFrom([]int{0, 1, 1, 2, 2, 3, 4, 5}).Draw(t, "each"),
 				DefaultVolumeBytes: rapid.SampledFrom([]int64{0, 0, 0, gib, math.MaxInt64 / 2}).Draw(t, "volume"),
-				SystemMemoryBytes:  rapid.SampledFrom([]int64{0, 0, 0, gib, 1, math.MaxInt64}).Draw(t, "reserve")}
+				SystemMemoryBytes:  rapid.SampledFrom([]int64{0, 0, 0, gib, 1, math.MaxInt64}).Draw(t, "reserve"),
+			}
 			if rapid.Bool().Draw(t, "system named") {
 				r.SystemCPUs = domain.CPUSet{rapid.IntRange(0, len(f.CPUs)-1).Draw(t, "system")}.String()
 			}
@@ -211,8 +215,10 @@ func TestNamedUnitsKeepTheirPromises(t *testing.T) {
 			n := rapid.IntRange(1, min(len(left), 5)).Draw(t, "n")
 			set := domain.CPUSet(slices.Sorted(slices.Values(left[:n])))
 			left = left[n:]
-			r.Units = append(r.Units, domain.LayoutUnit{CPUs: set.String(),
-				VolumeBytes: rapid.SampledFrom([]int64{0, 0, 0, gib, gib, 20 * gib, math.MaxInt64}).Draw(t, "volume")})
+			r.Units = append(r.Units, domain.LayoutUnit{
+				CPUs:        set.String(),
+				VolumeBytes: rapid.SampledFrom([]int64{0, 0, 0, gib, gib, 20 * gib, math.MaxInt64}).Draw(t, "volume"),
+			})
 		}
 		l, err := domain.PlanLayout(f, r)
 		if err != nil {
@@ -269,8 +275,10 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	_, err := domain.PlanLayout(f, domain.LayoutRequest{
 		SystemCPUs: "0,99", VolumeGroup: "-rf", SystemMemoryBytes: 5,
 		Units: []domain.LayoutUnit{{CPUs: "0-1"}, {CPUs: "zwei"}, {CPUs: "3,77"}},
-		Devices: []string{"/dev/disk/by-id/virtio-full", "/dev/disk/by-id/virtio-readonly", "/dev/disk/by-id/virtio-parted",
-			"/dev/disk/by-id/virtio-mounted", "/dev/disk/by-id/virtio-tiny", "/dev/vdb", "", blank()[0], blank()[0]},
+		Devices: []string{
+			"/dev/disk/by-id/virtio-full", "/dev/disk/by-id/virtio-readonly", "/dev/disk/by-id/virtio-parted",
+			"/dev/disk/by-id/virtio-mounted", "/dev/disk/by-id/virtio-tiny", "/dev/vdb", "", blank()[0], blank()[0],
+		},
 	})
 	var bad *domain.Invalid
 	if !errors.As(err, &bad) {

@@ -64,8 +64,10 @@ func (in *Intents) AddAddresses(ctx context.Context, who domain.Actor, workspace
 		for i, r := range ranges {
 			text[i] = r.Range
 		}
-		err := tx.AddEvent(ctx, who, store.Audit{Workspace: workspace, Action: "address.add", ObjectKind: "address_pool", ObjectName: network,
-			After: map[string]any{"ranges": text, "addresses": total}})
+		err := tx.AddEvent(ctx, who, store.Audit{
+			Workspace: workspace, Action: "address.add", ObjectKind: "address_pool", ObjectName: network,
+			After: map[string]any{"ranges": text, "addresses": total},
+		})
 		if err != nil {
 			return err
 		}
@@ -130,8 +132,10 @@ func (in *Intents) onAddress(ctx context.Context, who domain.Actor, id uuid.UUID
 		if err := f(tx, p); err != nil {
 			return err
 		}
-		err = tx.AddEvent(ctx, who, store.Audit{Workspace: p.WorkspaceID, Action: action, ObjectKind: "address", ObjectID: p.ID, ObjectName: p.Address,
-			Before: map[string]any{"state": p.State}})
+		err = tx.AddEvent(ctx, who, store.Audit{
+			Workspace: p.WorkspaceID, Action: action, ObjectKind: "address", ObjectID: p.ID, ObjectName: p.Address,
+			Before: map[string]any{"state": p.State},
+		})
 		if err != nil {
 			return err
 		}

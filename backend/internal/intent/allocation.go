@@ -119,8 +119,10 @@ func checkKeys(lines []string, bad *domain.Invalid) []string {
 }
 
 func (in *Intents) place(ctx context.Context, tx *store.Tx, who domain.Actor, workspace, id uuid.UUID, r CreateAllocation, keys []string) (uuid.UUID, error) {
-	wanted := store.Wanted{WorkspaceID: workspace, UnitID: r.UnitID, HostID: r.HostID, MinCPUs: r.CPUs, Region: r.Region, Zone: r.Zone,
-		Network: r.Network, HostLabels: r.HostLabels, LoginUser: r.LoginUser}
+	wanted := store.Wanted{
+		WorkspaceID: workspace, UnitID: r.UnitID, HostID: r.HostID, MinCPUs: r.CPUs, Region: r.Region, Zone: r.Zone,
+		Network: r.Network, HostLabels: r.HostLabels, LoginUser: r.LoginUser,
+	}
 	unit, ok, err := tx.PickUnit(ctx, wanted)
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("pick unit: %w", err)
@@ -139,14 +141,18 @@ func (in *Intents) place(ctx context.Context, tx *store.Tx, who domain.Actor, wo
 	if err != nil {
 		return uuid.Nil, err
 	}
-	a := store.Allocation{ID: id, WorkspaceID: workspace, UnitID: unit.ID, HostID: unit.HostID, LoginUser: r.LoginUser, UID: uid,
-		Address: address, Network: network, SSHKeys: keys, Labels: r.Labels, State: domain.AllocationLifecycle.Initial, CreatedBy: who.Name}
+	a := store.Allocation{
+		ID: id, WorkspaceID: workspace, UnitID: unit.ID, HostID: unit.HostID, LoginUser: r.LoginUser, UID: uid,
+		Address: address, Network: network, SSHKeys: keys, Labels: r.Labels, State: domain.AllocationLifecycle.Initial, CreatedBy: who.Name,
+	}
 	if err := tx.InsertAllocation(ctx, a); err != nil {
 		return uuid.Nil, err
 	}
 	args := job.UnitAllocate{HostID: unit.HostID, UnitID: unit.ID, AllocationID: id}
-	return in.enqueued(ctx, tx, who, args, store.Audit{Workspace: workspace, Action: "allocation.create", ObjectKind: "allocation",
-		ObjectID: id, ObjectName: r.LoginUser, After: map[string]any{"unit": unit.Name, "address": address, "uid": uid, "cpus": r.CPUs}})
+	return in.enqueued(ctx, tx, who, args, store.Audit{
+		Workspace: workspace, Action: "allocation.create", ObjectKind: "allocation",
+		ObjectID: id, ObjectName: r.LoginUser, After: map[string]any{"unit": unit.Name, "address": address, "uid": uid, "cpus": r.CPUs},
+	})
 }
 
 func takeAddress(ctx context.Context, tx *store.Tx, workspace, allocation uuid.UUID, wanted string, unit store.Picked) (address, network string, err error) {
@@ -290,8 +296,10 @@ func (in *Intents) Deallocate(ctx context.Context, who domain.Actor, id uuid.UUI
 }
 
 func allocationAudit(a store.Allocation, action string) store.Audit {
-	return store.Audit{Workspace: a.WorkspaceID, Action: action, ObjectKind: "allocation", ObjectID: a.ID, ObjectName: a.LoginUser,
-		Before: map[string]any{"state": a.State}}
+	return store.Audit{
+		Workspace: a.WorkspaceID, Action: action, ObjectKind: "allocation", ObjectID: a.ID, ObjectName: a.LoginUser,
+		Before: map[string]any{"state": a.State},
+	}
 }
 
 // AllocationOperations tells what can be done with an allocation now.

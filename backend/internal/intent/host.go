@@ -38,8 +38,10 @@ func (in *Intents) RegisterHost(ctx context.Context, who domain.Actor, workspace
 			return err
 		}
 		audit := hostAudit(h, "host.register")
-		audit.Before, audit.After = nil, map[string]any{"name": h.Name, "address": h.Address, "port": h.Port, "region": h.Region,
-			"zone": h.Zone, "profile": h.Profile, "trust_on_first_use": h.TrustOnFirstUse}
+		audit.Before, audit.After = nil, map[string]any{
+			"name": h.Name, "address": h.Address, "port": h.Port, "region": h.Region,
+			"zone": h.Zone, "profile": h.Profile, "trust_on_first_use": h.TrustOnFirstUse,
+		}
 		jobID, err = in.asked(ctx, tx, who, job.HostProbe{HostID: h.ID}, audit)
 		return err
 	})
@@ -94,10 +96,12 @@ func (in *Intents) checkedHost(workspace uuid.UUID, r RegisterHost) (store.Host,
 	if err := bad.OrNil(); err != nil {
 		return store.Host{}, err
 	}
-	return store.Host{ID: uuid.New(), WorkspaceID: workspace, OrganizationID: domain.DefaultOrganization, Name: r.Name, Address: r.Address,
+	return store.Host{
+		ID: uuid.New(), WorkspaceID: workspace, OrganizationID: domain.DefaultOrganization, Name: r.Name, Address: r.Address,
 		Port: r.Port, AdminUser: r.AdminUser, Region: r.Region, Zone: r.Zone, Networks: r.Networks, Labels: r.Labels,
 		Profile: string(r.Profile), TrustOnFirstUse: r.TrustOnFirstUse, HostKey: key, State: domain.HostLifecycle.Initial,
-		Incarnation: uuid.New()}, nil
+		Incarnation: uuid.New(),
+	}, nil
 }
 
 // checkHostKey reads a host key as it stands in known_hosts or in a .pub file

@@ -6,6 +6,7 @@ package intent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -96,7 +97,7 @@ func operation(name string, err error) domain.Operation {
 	if err == nil {
 		return domain.Operation{Name: name, Allowed: true}
 	}
-	if c, ok := err.(*domain.Conflict); ok {
+	if c := (*domain.Conflict)(nil); errors.As(err, &c) {
 		return domain.Operation{Name: name, Prevents: c.Detail}
 	}
 	return domain.Operation{Name: name, Prevents: err.Error()}
@@ -111,8 +112,10 @@ func takes[S ~string](l domain.Lifecycle[S], s S, on domain.Event) error {
 }
 
 func hostAudit(h store.Host, action string) store.Audit {
-	return store.Audit{Workspace: h.WorkspaceID, Action: action, ObjectKind: "host", ObjectID: h.ID, ObjectName: h.Name,
-		Before: map[string]any{"state": h.State}}
+	return store.Audit{
+		Workspace: h.WorkspaceID, Action: action, ObjectKind: "host", ObjectID: h.ID, ObjectName: h.Name,
+		Before: map[string]any{"state": h.State},
+	}
 }
 
 func notRemoved(h store.Host) error {

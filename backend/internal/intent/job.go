@@ -127,8 +127,10 @@ func cleanUp(j store.Job) (job.Args, error) {
 }
 
 func jobAudit(j store.Job, action string) store.Audit {
-	return store.Audit{Workspace: j.WorkspaceID, Action: action, ObjectKind: "job", ObjectID: j.ID, ObjectName: string(j.Kind), JobID: j.ID,
-		Before: map[string]any{"state": j.State}}
+	return store.Audit{
+		Workspace: j.WorkspaceID, Action: action, ObjectKind: "job", ObjectID: j.ID, ObjectName: string(j.Kind), JobID: j.ID,
+		Before: map[string]any{"state": j.State},
+	}
 }
 
 func jobEvent(ctx context.Context, tx *store.Tx, who domain.Actor, j store.Job, action string) error {

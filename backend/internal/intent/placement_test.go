@@ -281,7 +281,8 @@ func TestBadRequestsNameEveryField(t *testing.T) {
 	unit := uuid.New()
 	_, _, err := s.Intents.CreateAllocation(t.Context(), s.Actor, domain.DefaultWorkspace, intent.CreateAllocation{
 		CPUs: 1 << 40, UnitID: &unit, Region: "{{x}}", Zone: "A", Network: "a b", LoginUser: "root", SSHKeys: []string{key, "x", key},
-		HostLabels: map[string]string{"A": ""}, Labels: map[string]string{"a": "\n"}})
+		HostLabels: map[string]string{"A": ""}, Labels: map[string]string{"a": "\n"},
+	})
 	var bad *domain.Invalid
 	if !errors.As(err, &bad) {
 		t.Fatal(err)
@@ -295,13 +296,16 @@ func TestBadRequestsNameEveryField(t *testing.T) {
 	if diff := cmp.Diff(want, fields); diff != "" {
 		t.Error(diff)
 	}
-	_, _, err = s.Intents.RegisterHost(t.Context(), s.Actor, domain.DefaultWorkspace, intent.RegisterHost{Name: "all", Address: "169.254.169.254", Port: 70000,
-		AdminUser: "-x", Region: "A", Zone: "A", Networks: []string{"a", "a"}, Labels: map[string]string{"A": ""}, Profile: "large", HostKey: "ssh-dss AAAA"})
+	_, _, err = s.Intents.RegisterHost(t.Context(), s.Actor, domain.DefaultWorkspace, intent.RegisterHost{
+		Name: "all", Address: "169.254.169.254", Port: 70000,
+		AdminUser: "-x", Region: "A", Zone: "A", Networks: []string{"a", "a"}, Labels: map[string]string{"A": ""}, Profile: "large", HostKey: "ssh-dss AAAA",
+	})
 	if !errors.As(err, &bad) || len(bad.Fields) != 10 {
 		t.Errorf("%v", err)
 	}
 	_, err = s.Intents.AddAddresses(t.Context(), s.Actor, domain.DefaultWorkspace, "A", []intent.AddressRange{
-		{Range: "x"}, {Range: "10.0.0.1-10.0.0.2", Endpoint: "h:1"}, {Range: "10.0.0.9", Endpoint: "h:99999"}, {Range: "10.1.0.0-10.1.15.255"}})
+		{Range: "x"}, {Range: "10.0.0.1-10.0.0.2", Endpoint: "h:1"}, {Range: "10.0.0.9", Endpoint: "h:99999"}, {Range: "10.1.0.0-10.1.15.255"},
+	})
 	if !errors.As(err, &bad) || len(bad.Fields) != 5 {
 		t.Errorf("%v", err)
 	}
@@ -370,8 +374,10 @@ func TestDeclaredLostAgainstAllocate(t *testing.T) {
 		if err != nil || !ok {
 			return fmt.Errorf("%v: %w", ok, err)
 		}
-		return tx.InsertAllocation(t.Context(), store.Allocation{ID: a, WorkspaceID: domain.DefaultWorkspace, UnitID: unit.ID, HostID: h.ID, LoginUser: "ada",
-			UID: 200001, Address: address, Network: "default", SSHKeys: []string{}, Labels: map[string]string{}, State: domain.AllocationAllocating, CreatedBy: "ada"})
+		return tx.InsertAllocation(t.Context(), store.Allocation{
+			ID: a, WorkspaceID: domain.DefaultWorkspace, UnitID: unit.ID, HostID: h.ID, LoginUser: "ada",
+			UID: 200001, Address: address, Network: "default", SSHKeys: []string{}, Labels: map[string]string{}, State: domain.AllocationAllocating, CreatedBy: "ada",
+		})
 	})
 	if err != nil {
 		t.Fatal(err)

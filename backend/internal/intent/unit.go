@@ -32,8 +32,10 @@ func (in *Intents) moveUnit(ctx context.Context, who domain.Actor, id uuid.UUID,
 		if err != nil {
 			return err
 		}
-		err = tx.AddEvent(ctx, who, store.Audit{Workspace: u.WorkspaceID, Action: action, ObjectKind: "unit", ObjectID: u.ID, ObjectName: u.Name,
-			Before: map[string]any{"state": u.State}, After: map[string]any{"state": to}})
+		err = tx.AddEvent(ctx, who, store.Audit{
+			Workspace: u.WorkspaceID, Action: action, ObjectKind: "unit", ObjectID: u.ID, ObjectName: u.Name,
+			Before: map[string]any{"state": u.State}, After: map[string]any{"state": to},
+		})
 		if err != nil {
 			return err
 		}

@@ -47,8 +47,10 @@ func newLog(ctx context.Context, db *store.DB, signals *Signals, c store.Claim) 
 	if err != nil {
 		return nil, fmt.Errorf("find the end of the log: %w", err)
 	}
-	l := &Log{db: db, signals: signals, claim: c, next: last + 1, limit: MaxLogBytes, onLost: func() {},
-		kick: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+	l := &Log{
+		db: db, signals: signals, claim: c, next: last + 1, limit: MaxLogBytes, onLost: func() {},
+		kick: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+	}
 	l.room = sync.NewCond(&l.mu)
 	go l.run()
 	return l, nil

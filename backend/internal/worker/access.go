@@ -58,8 +58,10 @@ func (r *run) resolve(ctx context.Context) (string, error) {
 			return a.Unmap().String(), nil
 		}
 	}
-	return "", &domain.JobError{Code: domain.ErrCodeTargetDenied, Host: r.host.Name,
-		Message: fmt.Sprintf("%s %v.", r.host.Address, denied)}
+	return "", &domain.JobError{
+		Code: domain.ErrCodeTargetDenied, Host: r.host.Name,
+		Message: fmt.Sprintf("%s %v.", r.host.Address, denied),
+	}
 }
 
 func (r *run) dial(ctx context.Context, address string) (net.Conn, error) {
@@ -94,11 +96,13 @@ func (r *run) offeredKey(ctx context.Context) (string, error) {
 		return "", err
 	}
 	var offered ssh.PublicKey
-	cfg := &ssh.ClientConfig{User: r.host.AdminUser, Timeout: connectTimeout, HostKeyAlgorithms: algorithms(r.host.HostKey),
+	cfg := &ssh.ClientConfig{
+		User: r.host.AdminUser, Timeout: connectTimeout, HostKeyAlgorithms: algorithms(r.host.HostKey),
 		HostKeyCallback: func(_ string, _ net.Addr, key ssh.PublicKey) error {
 			offered = key
 			return errKeyOnly
-		}}
+		},
+	}
 	target := net.JoinHostPort(address, strconv.Itoa(r.host.Port))
 	conn, err := r.dial(ctx, address)
 	if err != nil {
@@ -112,7 +116,7 @@ func (r *run) offeredKey(ctx context.Context) (string, error) {
 		return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(offered))), nil
 	case err != nil && strings.Contains(err.Error(), "no common algorithm for host key") && r.host.HostKey != "":
 		// It has no key of the confirmed type any more: show what it has now.
-		r.host.HostKey, err = "", nil
+		r.host.HostKey = ""
 		return r.offeredKey(ctx)
 	default:
 		return "", r.unreachable(fmt.Sprintf("%s answers, but not as an SSH server.", target))

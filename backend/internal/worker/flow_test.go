@@ -220,13 +220,17 @@ func TestFromRegistrationToRemoval(t *testing.T) {
 	}
 	p.ready("h1") // the name, the machine and the units' names are free again
 
-	want := []string{"host.register", "host.trust_key", "job.host_probe succeeded", "host.set_layout", "host.set_layout", "host.initialize",
-		"job.host_initialize succeeded", "host.decommission", "job.host_decommission succeeded", "host.remove"}
+	want := []string{
+		"host.register", "host.trust_key", "job.host_probe succeeded", "host.set_layout", "host.set_layout", "host.initialize",
+		"job.host_initialize succeeded", "host.decommission", "job.host_decommission succeeded", "host.remove",
+	}
 	if diff := cmp.Diff(want, actions(p.Events(host))); diff != "" {
 		t.Errorf("events of the host:\n%s", diff)
 	}
-	want = []string{"allocation.create", "job.unit_allocate succeeded", "allocation.replace_keys", "job.allocation_keys succeeded",
-		"allocation.deallocate", "job.unit_deallocate succeeded"}
+	want = []string{
+		"allocation.create", "job.unit_allocate succeeded", "allocation.replace_keys", "job.allocation_keys succeeded",
+		"allocation.deallocate", "job.unit_deallocate succeeded",
+	}
 	if diff := cmp.Diff(want, actions(p.Events(a))); diff != "" {
 		t.Errorf("events of the allocation:\n%s", diff)
 	}
@@ -583,6 +587,37 @@ func TestUnreachableHostsAreTriedAgain(t *testing.T) {
 	}
 }
 
+// TestAHostThatAnswersIsNotUnreachable any more, whatever the job came to.
+func TestAHostThatAnswersIsNotUnreachable(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	p.AddAddresses("default", 3)
+	host := p.ready("h1")
+	gone := scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeUnreachable, Message: "No route to host."}}
+	p.Runner.Handle("unit_allocate", gone, scripted.Script{}, gone, taskFailed)
+	for _, want := range []struct {
+		job    domain.JobState
+		health domain.HostHealth
+	}{{domain.JobSucceeded, domain.HealthHealthy}, {domain.JobFailed, domain.HealthUnknown}} {
+		_, job, err := p.Allocate(intent.CreateAllocation{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		site.Eventually(t, "a failed attempt", func() bool { return p.Job(job).Failures == 1 })
+		if h := p.Host(host); h.Health != domain.HealthUnreachable {
+			t.Errorf("%+v", h)
+		}
+		if _, _, err := p.Allocate(intent.CreateAllocation{}); err == nil {
+			t.Error("a unit of a host that does not answer was handed out")
+		}
+		p.now(job)
+		p.Ended(job, want.job)
+		if h := p.Host(host); h.Health != want.health || h.HealthMessage != "" {
+			t.Errorf("%s: %s, %q", want.job, h.Health, h.HealthMessage)
+		}
+	}
+}
+
 // TestNobodyListens: the refused connection is the host's, not ours.
 func TestNobodyListens(t *testing.T) {
 	t.Parallel()
@@ -771,7 +806,8 @@ func TestTheLogTellsWhatHappened(t *testing.T) {
 	p := setup(t)
 	p.Runner.HandleFunc("host_probe", func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
 		return site.Play(ctx, play, sink, scripted.Script{Result: site.Facts("h1"), Events: []ansible.Event{
-			{Kind: ansible.EventTaskStarted, Task: "Read the facts", Role: "host_probe"}, {Kind: ansible.EventOK, Task: "Read the facts", Host: "h1", DurationMS: 12, Output: "ok"}}})
+			{Kind: ansible.EventTaskStarted, Task: "Read the facts", Role: "host_probe"}, {Kind: ansible.EventOK, Task: "Read the facts", Host: "h1", DurationMS: 12, Output: "ok"},
+		}})
 	})
 	_, job := p.register("h1", true)
 	p.Ended(job, domain.JobSucceeded)

@@ -46,8 +46,10 @@ func checkHostKey(ctx context.Context, r *run) error {
 		if err := r.write(ctx, func(tx *store.Tx) error { return tx.OfferHostKey(ctx, r.host.ID, offered) }); err != nil {
 			return fmt.Errorf("note the offered key: %w", err)
 		}
-		return &domain.JobError{Code: domain.ErrCodeHostKeyChanged, Host: r.host.Name,
-			Message: fmt.Sprintf("The host shows the key %s; the confirmed one is %s.", fingerprint(offered), fingerprint(known))}
+		return &domain.JobError{
+			Code: domain.ErrCodeHostKeyChanged, Host: r.host.Name,
+			Message: fmt.Sprintf("The host shows the key %s; the confirmed one is %s.", fingerprint(offered), fingerprint(known)),
+		}
 	case r.host.TrustOnFirstUse:
 		r.log.Note("Trusting the host's key on first use: %s.", fingerprint(offered))
 		r.host.HostKey = offered
@@ -100,8 +102,10 @@ func probe(ctx context.Context, r *run) error {
 		return &domain.JobError{Code: domain.ErrCodeHostUnsupported, Host: r.host.Name, Message: fmt.Sprintf("What the probe read makes no sense: %v.", bad)}
 	}
 	if r.host.MachineID != nil && *r.host.MachineID != facts.MachineID {
-		return &domain.JobError{Code: domain.ErrCodeHostDiffers, Host: r.host.Name,
-			Message: fmt.Sprintf("The machine-id is %s; it was %s when the host was first probed.", facts.MachineID, *r.host.MachineID)}
+		return &domain.JobError{
+			Code: domain.ErrCodeHostDiffers, Host: r.host.Name,
+			Message: fmt.Sprintf("The machine-id is %s; it was %s when the host was first probed.", facts.MachineID, *r.host.MachineID),
+		}
 	}
 	r.facts = &facts
 	r.outcome = fmt.Sprintf("%d CPUs on %d NUMA nodes, %d MiB of memory, %d disks; %s.", len(facts.CPUs), len(facts.Nodes),
@@ -161,8 +165,10 @@ func initialize(ctx context.Context, r *run) error {
 		return fmt.Errorf("load units: %w", err)
 	}
 	l := r.host.Layout
-	err = r.play(ctx, "playbook.yml", hostInitializeVars{Host: varsOfHost(r.host), Profile: r.host.Profile, SystemCPUs: l.SystemCPUs,
-		Devices: orEmpty(l.Devices), VolumeGroup: l.VolumeGroup, Uplink: r.host.Facts.Uplink.Interface, Units: varsOfUnits(units)}, true)
+	err = r.play(ctx, "playbook.yml", hostInitializeVars{
+		Host: varsOfHost(r.host), Profile: r.host.Profile, SystemCPUs: l.SystemCPUs,
+		Devices: orEmpty(l.Devices), VolumeGroup: l.VolumeGroup, Uplink: r.host.Facts.Uplink.Interface, Units: varsOfUnits(units),
+	}, true)
 	if err == nil {
 		r.outcome = fmt.Sprintf("%d units are ready to be allocated.", len(units))
 	}
@@ -188,8 +194,10 @@ func decommission(ctx context.Context, r *run) error {
 		return err
 	}
 	l := r.host.Layout
-	err = r.play(ctx, "playbook.yml", hostDecommissionVars{Host: varsOfHost(r.host), Units: varsOfUnits(units), VolumeGroup: l.VolumeGroup,
-		Devices: orEmpty(l.Devices), Uplink: r.host.Facts.Uplink.Interface}, true)
+	err = r.play(ctx, "playbook.yml", hostDecommissionVars{
+		Host: varsOfHost(r.host), Units: varsOfUnits(units), VolumeGroup: l.VolumeGroup,
+		Devices: orEmpty(l.Devices), Uplink: r.host.Facts.Uplink.Interface,
+	}, true)
 	if err == nil {
 		r.outcome = "Nothing of Kloigos is left on the host but packages and logs."
 	}

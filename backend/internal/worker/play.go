@@ -26,20 +26,26 @@ func (r *run) play(ctx context.Context, file string, vars any, fenced bool) erro
 	if err != nil {
 		return fmt.Errorf("load playbook: %w", err)
 	}
-	host := ansible.Host{Name: r.host.Name, Address: access.address, Port: r.host.Port, User: r.host.AdminUser,
-		PrivateKey: access.privateKey, HostKeys: []string{r.host.HostKey}}
+	host := ansible.Host{
+		Name: r.host.Name, Address: access.address, Port: r.host.Port, User: r.host.AdminUser,
+		PrivateKey: access.privateKey, HostKeys: []string{r.host.HostKey},
+	}
 	if fenced {
 		host.Fence = &ansible.Fence{Incarnation: r.host.Incarnation.String(), Number: r.fence, Run: r.job.ID.String()}
 	}
-	p := ansible.Play{Name: *r.job.Playbook, Playbook: file, Hosts: []ansible.Host{host}, Vars: vars, Timeout: r.w.cfg.PlayTimeout,
-		Unpack: func(dir string) error { return playbook.Unpack(content, dir, playbook.DefaultLimits) }}
+	p := ansible.Play{
+		Name: *r.job.Playbook, Playbook: file, Hosts: []ansible.Host{host}, Vars: vars, Timeout: r.w.cfg.PlayTimeout,
+		Unpack: func(dir string) error { return playbook.Unpack(content, dir, playbook.DefaultLimits) },
+	}
 	out, err := r.w.runner.Run(ctx, p, func(e ansible.Event) { r.log.Add(entryOf(e)) })
 	if err != nil {
 		return fmt.Errorf("run play %s: %w", file, err)
 	}
 	if out.Failure != nil {
+		r.played = answered(out.Failure.Code)
 		return r.failed(*out.Failure)
 	}
+	r.played = true
 	r.result = out.Results[r.host.Name]
 	return nil
 }
@@ -56,6 +62,16 @@ var codes = map[ansible.FailureCode]string{
 	ansible.CodePlaybookError:  domain.ErrCodePlaybookError,
 }
 
+// answered tells whether a play that failed so had reached its host.
+func answered(code ansible.FailureCode) bool {
+	switch code {
+	case ansible.CodeTaskFailed, ansible.CodeFenced, ansible.CodeSudoRefused, ansible.CodeLoginRefused:
+		return true
+	default:
+		return false
+	}
+}
+
 func (r *run) failed(f ansible.Failure) *domain.JobError {
 	code, ok := codes[f.Code]
 	if !ok {
@@ -69,6 +85,8 @@ func (r *run) failed(f ansible.Failure) *domain.JobError {
 }
 
 func entryOf(e ansible.Event) store.LogEntry {
-	return store.LogEntry{Time: e.Time, Kind: string(e.Kind), Play: e.Play, Role: e.Role, Task: e.Task, Action: e.Action, Host: e.Host,
-		Item: e.Item, Changed: e.Changed, Message: e.Message, Output: e.Output, Diff: e.Diff, DurationMS: e.DurationMS}
+	return store.LogEntry{
+		Time: e.Time, Kind: string(e.Kind), Play: e.Play, Role: e.Role, Task: e.Task, Action: e.Action, Host: e.Host,
+		Item: e.Item, Changed: e.Changed, Message: e.Message, Output: e.Output, Diff: e.Diff, DurationMS: e.DurationMS,
+	}
 }

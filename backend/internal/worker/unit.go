@@ -19,8 +19,10 @@ var unitAllocate = handler{
 var allocationKeys = handler{
 	steps: map[string]step{"allocate": {lock: true, do: func(ctx context.Context, r *run) error {
 		if r.alloc.State != domain.AllocationAllocated {
-			return &domain.JobError{Code: domain.ErrCodeSuperseded, Host: r.host.Name,
-				Message: fmt.Sprintf("The allocation is %s by now.", r.alloc.State)}
+			return &domain.JobError{
+				Code: domain.ErrCodeSuperseded, Host: r.host.Name,
+				Message: fmt.Sprintf("The allocation is %s by now.", r.alloc.State),
+			}
 		}
 		return allocate(ctx, r)
 	}}},
@@ -29,10 +31,14 @@ var allocationKeys = handler{
 
 func allocate(ctx context.Context, r *run) error {
 	a := r.alloc
-	err := r.play(ctx, "playbook.yml", unitAllocateVars{Host: varsOfHost(r.host), Unit: varsOfUnit(r.unit),
+	err := r.play(ctx, "playbook.yml", unitAllocateVars{
+		Host: varsOfHost(r.host), Unit: varsOfUnit(r.unit),
 		VolumeGroup: r.host.Layout.VolumeGroup, Uplink: r.host.Facts.Uplink.Interface,
-		Allocation: allocationVars{tenantVars: varsOfTenant(a), Gateway: r.host.Facts.Uplink.Gateway, Prefix: r.host.Facts.Uplink.Prefix,
-			SSHKeys: a.SSHKeys}}, true)
+		Allocation: allocationVars{
+			tenantVars: varsOfTenant(a), Gateway: r.host.Facts.Uplink.Gateway, Prefix: r.host.Facts.Uplink.Prefix,
+			SSHKeys: a.SSHKeys,
+		},
+	}, true)
 	if err == nil {
 		r.outcome = fmt.Sprintf("%s can log in at %s.", a.LoginUser, a.Address)
 	}
@@ -49,8 +55,10 @@ var unitDeallocate = handler{
 }
 
 func deallocate(ctx context.Context, r *run) error {
-	err := r.play(ctx, "playbook.yml", unitDeallocateVars{Host: varsOfHost(r.host), Unit: varsOfUnit(r.unit),
-		VolumeGroup: r.host.Layout.VolumeGroup, Uplink: r.host.Facts.Uplink.Interface, Allocation: varsOfTenant(r.alloc)}, true)
+	err := r.play(ctx, "playbook.yml", unitDeallocateVars{
+		Host: varsOfHost(r.host), Unit: varsOfUnit(r.unit),
+		VolumeGroup: r.host.Layout.VolumeGroup, Uplink: r.host.Facts.Uplink.Interface, Allocation: varsOfTenant(r.alloc),
+	}, true)
 	if err != nil {
 		return err
 	}

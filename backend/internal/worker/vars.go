@@ -83,9 +83,11 @@ type unitDeallocateVars struct {
 func varsOfHost(h store.Host) hostVars { return hostVars{ID: h.ID.String(), Name: h.Name} }
 
 func varsOfUnit(u store.Unit) unitVars {
-	return unitVars{ID: u.ID.String(), Name: u.Name, Ordinal: u.Ordinal, CPUs: u.CPUs, MemoryNodes: u.MemoryNodes,
+	return unitVars{
+		ID: u.ID.String(), Name: u.Name, Ordinal: u.Ordinal, CPUs: u.CPUs, MemoryNodes: u.MemoryNodes,
 		MemoryMaxBytes: u.MemoryMaxBytes, MemoryHighBytes: u.MemoryHighBytes, TasksMax: u.TasksMax, VolumeBytes: u.VolumeBytes,
-		Mount: domain.MountPoint(u.Host, u.Ordinal), Volume: domain.VolumeName(u.Ordinal)}
+		Mount: domain.MountPoint(u.Host, u.Ordinal), Volume: domain.VolumeName(u.Ordinal),
+	}
 }
 
 func varsOfUnits(units []store.Unit) []unitVars {

@@ -165,8 +165,10 @@ func TestCompareFindsDifferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.Join(compare("", spec, vars), "\n")
-	for _, want := range []string{"unit_allocate_host.id is float64, specified as str", "unit_allocate_host.name is specified, but never given",
-		"unit_allocate_unit.extra is given, but not specified", "more is given, but not specified", "unit_allocate_uplink is specified, but never given"} {
+	for _, want := range []string{
+		"unit_allocate_host.id is float64, specified as str", "unit_allocate_host.name is specified, but never given",
+		"unit_allocate_unit.extra is given, but not specified", "more is given, but not specified", "unit_allocate_uplink is specified, but never given",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q was not found in\n%s", want, got)
 		}

@@ -67,6 +67,7 @@ type run struct {
 	alloc store.Allocation
 	fence int64 // number of the host lock; 0 while none is held
 
+	played  bool          // the host answered
 	open    *int          // position of a step that is done and ends with the job
 	facts   *domain.Facts // read by a probe
 	result  []byte        // kloigos_result of the last play
@@ -130,8 +131,10 @@ func (r *run) load(ctx context.Context) (err error) {
 		if r.job.Error != nil {
 			last = " The last try ended with: " + r.job.Error.Message
 		}
-		return &domain.JobError{Code: domain.ErrCodeDeadline, Host: r.host.Name,
-			Message: fmt.Sprintf("The job was not done by its deadline, %s.%s", r.job.DeadlineAt.UTC().Format(time.RFC3339), last)}
+		return &domain.JobError{
+			Code: domain.ErrCodeDeadline, Host: r.host.Name,
+			Message: fmt.Sprintf("The job was not done by its deadline, %s.%s", r.job.DeadlineAt.UTC().Format(time.RFC3339), last),
+		}
 	}
 	return nil
 }
@@ -298,6 +301,9 @@ func (r *run) success() queue.Result {
 		if err := tx.Apply(ctx, effect, r.job.Subject(), ""); err != nil {
 			return err
 		}
+		if err := r.seen(nil)(ctx, tx); err != nil {
+			return err
+		}
 		return tx.AddEvent(ctx, r.actor(), r.audit("succeeded", nil))
 	}
 	return queue.Result{End: queue.Succeeded, Outcome: r.outcome, Apply: apply, Else: func(c *domain.Conflict) queue.Result {
@@ -334,19 +340,31 @@ func (r *run) endOpen(ctx context.Context, tx *store.Tx, state domain.StepState)
 	return tx.EndStep(ctx, r.claim.ID, r.claim.Attempt, *r.open, state)
 }
 
-// seen notes on the host what a failure tells of its health.
+// seen notes on the host what the end of an attempt tells of its health; why is
+// nil for a success. A host that was unreachable and has answered is not left
+// so, or no unit of it would be handed out until somebody thinks of a probe.
 func (r *run) seen(why *domain.JobError) func(context.Context, *store.Tx) error {
 	return func(ctx context.Context, tx *store.Tx) error {
-		if r.host.ID == uuid.Nil || why.Code != domain.ErrCodeUnreachable {
+		switch {
+		case r.host.ID == uuid.Nil:
+			return nil
+		case why != nil && why.Code == domain.ErrCodeUnreachable:
+			return tx.SetHostHealth(ctx, r.host.ID, domain.HealthUnreachable, why.Message)
+		case why == nil && r.played:
+			return tx.SetHostHealth(ctx, r.host.ID, domain.HealthHealthy, "")
+		case r.played && r.host.Health == domain.HealthUnreachable:
+			return tx.SetHostHealth(ctx, r.host.ID, domain.HealthUnknown, "")
+		default:
 			return nil
 		}
-		return tx.SetHostHealth(ctx, r.host.ID, domain.HealthUnreachable, why.Message)
 	}
 }
 
 func (r *run) audit(end string, why *domain.JobError) store.Audit {
-	a := store.Audit{Workspace: r.job.WorkspaceID, Action: "job." + string(r.job.Kind), ObjectKind: "host", ObjectID: r.host.ID,
-		ObjectName: r.host.Name, JobID: r.claim.ID, After: map[string]any{"end": end}}
+	a := store.Audit{
+		Workspace: r.job.WorkspaceID, Action: "job." + string(r.job.Kind), ObjectKind: "host", ObjectID: r.host.ID,
+		ObjectName: r.host.Name, JobID: r.claim.ID, After: map[string]any{"end": end},
+	}
 	if r.alloc.ID != uuid.Nil {
 		a.ObjectKind, a.ObjectID, a.ObjectName = "allocation", r.alloc.ID, r.alloc.LoginUser
 	}

@@ -24,13 +24,15 @@ import (
 // disk; the machine-id comes from the name.
 func Facts(host string) domain.Facts {
 	id := sha256.Sum256([]byte(host))
-	f := domain.Facts{MachineID: hex.EncodeToString(id[:16]), Hostname: host, Kernel: "6.1.0", Architecture: "x86_64", MemoryBytes: 16 << 30,
+	f := domain.Facts{
+		MachineID: hex.EncodeToString(id[:16]), Hostname: host, Kernel: "6.1.0", Architecture: "x86_64", MemoryBytes: 16 << 30,
 		OS:           domain.OSFacts{ID: "debian", VersionID: "12", Name: "Debian GNU/Linux 12 (bookworm)"},
 		Nodes:        []domain.Node{{Node: 0, CPUs: "0-3", MemoryBytes: 8 << 30}, {Node: 1, CPUs: "4-7", MemoryBytes: 8 << 30}},
 		Devices:      []domain.Device{{Path: "/dev/vdb", ByID: Disk, SizeBytes: 64 << 30, Discard: true}},
 		VolumeGroups: []domain.VolumeGroup{},
 		Uplink:       domain.Uplink{Interface: "ens3", Address: "10.0.2.15", Prefix: 24, Gateway: "10.0.2.2"},
-		Capabilities: domain.Capabilities{CGroup2: true, CPUSet: true, AppArmor: true, NFTables: true, LVM: true, Systemd: "252", Python: "3.11.2"}}
+		Capabilities: domain.Capabilities{CGroup2: true, CPUSet: true, AppArmor: true, NFTables: true, LVM: true, Systemd: "252", Python: "3.11.2"},
+	}
 	for c := range 8 {
 		f.CPUs = append(f.CPUs, domain.CPU{CPU: c, Node: c / 4, Socket: c / 4, Core: c % 4})
 	}
@@ -68,9 +70,11 @@ func (s *Site) ReadyHost(spec HostSpec) store.Host {
 		spec.Labels = map[string]string{}
 	}
 	_, key := NewKey(s.T)
-	h := store.Host{ID: uuid.New(), WorkspaceID: domain.DefaultWorkspace, OrganizationID: domain.DefaultOrganization, Name: spec.Name, Address: "127.0.0.1",
+	h := store.Host{
+		ID: uuid.New(), WorkspaceID: domain.DefaultWorkspace, OrganizationID: domain.DefaultOrganization, Name: spec.Name, Address: "127.0.0.1",
 		Port: s.answers().Port, AdminUser: spec.AdminUser, Region: spec.Region, Zone: spec.Zone, Networks: spec.Networks, Labels: spec.Labels, Profile: "minimal",
-		HostKey: key, State: domain.HostRegistered, Incarnation: uuid.New()}
+		HostKey: key, State: domain.HostRegistered, Incarnation: uuid.New(),
+	}
 	r := domain.LayoutRequest{Devices: []string{Disk}}
 	for _, cpus := range spec.Units {
 		r.Units = append(r.Units, domain.LayoutUnit{CPUs: cpus})

@@ -69,8 +69,10 @@ func NewWith(t testing.TB, cfg intent.Config) *Site {
 	}
 	t.Cleanup(db.Close)
 	cfg.Targets.AllowLoopback = true
-	s := &Site{T: t, URL: url, DB: db, Intents: intent.New(db, cfg), Runner: scripted.New(), Signals: queue.NewSignals(), Policy: cfg.Targets,
-		Actor: domain.Actor{Kind: domain.ActorAccount, ID: uuid.New(), Name: "ada", Address: "192.0.2.7", RequestID: "r-1"}}
+	s := &Site{
+		T: t, URL: url, DB: db, Intents: intent.New(db, cfg), Runner: scripted.New(), Signals: queue.NewSignals(), Policy: cfg.Targets,
+		Actor: domain.Actor{Kind: domain.ActorAccount, ID: uuid.New(), Name: "ada", Address: "192.0.2.7", RequestID: "r-1"},
+	}
 	private, public := NewKey(t)
 	s.PrivateKey = private
 	s.Tx(func(tx *store.Tx) error {
