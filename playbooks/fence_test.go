@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -346,35 +347,33 @@ def say(word):
     os.write(fd, (word + '\n').encode())
 `
 	entry = fmt.Sprintf(entry, journal)
-	over := make(chan struct{})
+	var over atomic.Bool
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
 			for {
+				late := over.Load()
 				_, problems, status := f.run(t, incarnation, 7, "old", entry+"say('old')\ntime.sleep(0.01)\nsay('old')")
 				switch {
 				case status == refused:
 					return
+				case late:
+					t.Errorf("the older run was not refused after the newer one had finished: status %d, %s", status, problems)
+					return
 				case status != 0 && status != -1:
 					t.Errorf("status %d: %s", status, problems)
 					return
-				}
-				select {
-				case <-over:
-					t.Error("the older run was accepted after the newer one had finished")
-					return
-				default:
 				}
 			}
 		})
 	}
 	await(t, journal)
 	_, problems, status := f.run(t, incarnation, 8, "new", entry+"say('new')\ntime.sleep(0.3)\nsay('new')")
+	over.Store(true)
 	if status != 0 {
 		t.Errorf("the newer run: status %d, %s", status, problems)
 	}
 	group.Wait()
-	close(over)
 	words := strings.Fields(read(t, journal))
 	for i, word := range words {
 		if word == "new" {
