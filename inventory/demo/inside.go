@@ -144,7 +144,7 @@ func (v visitor) ssh(ctx context.Context, stdin string, terminal bool, command .
 func (v visitor) sftp(ctx context.Context, batch string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, sshTimeout)
 	defer cancel()
-	args := append(v.i.sshArgs(v.keyFile, v.a), "-o", "BatchMode=yes", "-o", "ConnectTimeout=60", "-b", "-", "--", v.a.LoginUser+"@"+v.a.SSHHost)
+	args := append(v.i.sshArgs(v.keyFile, v.a), "-o", "BatchMode=yes", "-o", "ConnectTimeout=60", "-q", "-b", "-", "--", v.a.LoginUser+"@"+v.a.SSHHost)
 	return output(ctx, batch, "sftp", args...)
 }
 
