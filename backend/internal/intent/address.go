@@ -51,13 +51,11 @@ func (in *Intents) AddAddresses(ctx context.Context, who domain.Actor, workspace
 			if err != nil {
 				return err
 			}
-			for _, a := range all {
-				id, err := tx.InsertAddress(ctx, workspace, network, a, r.Endpoint)
-				if err != nil {
-					return err
-				}
-				made = append(made, id)
+			added, err := tx.InsertAddresses(ctx, workspace, network, all, r.Endpoint)
+			if err != nil {
+				return err
 			}
+			made = append(made, added...)
 		}
 		ids = made
 		text := make([]string, len(ranges))

@@ -5,9 +5,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/internal/domain"
 )
@@ -73,24 +75,37 @@ func (r Reads) Addresses(ctx context.Context, f AddressFilter) ([]Address, error
 	return collect[Address](ctx, r.q, sql, args...)
 }
 
-const sqlInsertAddress = `
+const sqlInsertAddresses = `
 INSERT INTO addresses (id, workspace_id, network, address, sort_key, endpoint, state, shuffle)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+SELECT a.id, $1::UUID, $2::TEXT, a.address, a.sort_key, $3::TEXT, $4::TEXT, a.shuffle
+  FROM unnest($5::UUID[], $6::TEXT[], $7::INT8[], $8::INT4[]) AS a(id, address, sort_key, shuffle)
+ON CONFLICT (address) DO NOTHING
+RETURNING address`
 
-// InsertAddress adds an IPv4 address to the pool of a network; one that is
-// there already is a Conflict.
-func (tx *Tx) InsertAddress(ctx context.Context, workspace uuid.UUID, network string, addr netip.Addr, endpoint string) (uuid.UUID, error) {
-	id := uuid.New()
-	four := addr.As4()
-	_, err := tx.exec(ctx, sqlInsertAddress, id, workspace, network, addr.String(), int64(binary.BigEndian.Uint32(four[:])), endpoint,
-		domain.AddressLifecycle.Initial, shuffle())
-	if _, dup := uniqueViolation(err); dup {
-		return uuid.Nil, domain.Conflictf("address_taken", "%s is in a pool already", addr)
+// InsertAddresses adds IPv4 addresses to the pool of a network, all of them in
+// one statement; if one is there already it is a Conflict.
+func (tx *Tx) InsertAddresses(ctx context.Context, workspace uuid.UUID, network string, addresses []netip.Addr, endpoint string) ([]uuid.UUID, error) {
+	ids := make([]uuid.UUID, len(addresses))
+	text := make([]string, len(addresses))
+	numbers := make([]int64, len(addresses))
+	shuffles := make([]int32, len(addresses))
+	for i, a := range addresses {
+		four := a.As4()
+		ids[i], text[i], numbers[i], shuffles[i] = uuid.New(), a.String(), int64(binary.BigEndian.Uint32(four[:])), shuffle()
 	}
+	rows, err := tx.q.Query(ctx, sqlInsertAddresses, workspace, network, endpoint, domain.AddressLifecycle.Initial, ids, text, numbers, shuffles)
 	if err != nil {
-		return uuid.Nil, fmt.Errorf("insert address: %w", err)
+		return nil, fmt.Errorf("insert addresses: %w", err)
 	}
-	return id, nil
+	added, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("insert addresses: %w", err)
+	}
+	if len(added) < len(addresses) {
+		taken := slices.DeleteFunc(text, func(a string) bool { return slices.Contains(added, a) })
+		return nil, domain.Conflictf("address_taken", "%d of them are in a pool already, the first is %s", len(taken), taken[0])
+	}
+	return ids, nil
 }
 
 const sqlMoveAddress = `

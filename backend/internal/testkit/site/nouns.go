@@ -199,16 +199,15 @@ func (s *Site) Events(object uuid.UUID) []store.Event {
 // AddAddresses adds n addresses to a network's pool.
 func (s *Site) AddAddresses(network string, n int) {
 	s.T.Helper()
+	first := sha256.Sum256([]byte(network))
+	a := netip.AddrFrom4([4]byte{10, first[0], first[1], 0})
+	all := make([]netip.Addr, n)
+	for i := range all {
+		all[i], a = a, a.Next()
+	}
 	s.Tx(func(tx *store.Tx) error {
-		first := sha256.Sum256([]byte(network))
-		a := netip.AddrFrom4([4]byte{10, first[0], first[1], 0})
-		for range n {
-			if _, err := tx.InsertAddress(s.T.Context(), domain.DefaultWorkspace, network, a, ""); err != nil {
-				return err
-			}
-			a = a.Next()
-		}
-		return nil
+		_, err := tx.InsertAddresses(s.T.Context(), domain.DefaultWorkspace, network, all, "")
+		return err
 	})
 }
 

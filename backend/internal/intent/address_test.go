@@ -1,0 +1,109 @@
+package intent_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/testkit/site"
+)
+
+func addresses(s *site.Site) []store.Address {
+	s.T.Helper()
+	all, err := s.DB.Addresses(s.T.Context(), store.AddressFilter{WorkspaceID: domain.DefaultWorkspace, Limit: 5000})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return all
+}
+
+// TestAddressesAreAddedAllOrNone, and listed as numbers, not as text.
+func TestAddressesAreAddedAllOrNone(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	add := func(ranges ...intent.AddressRange) error {
+		_, err := s.Intents.AddAddresses(t.Context(), s.Actor, domain.DefaultWorkspace, "default", ranges)
+		return err
+	}
+	if err := add(intent.AddressRange{Range: "10.0.0.9", Endpoint: "gate.example:4022"}, intent.AddressRange{Range: "10.0.0.10-10.0.0.12"}); err != nil {
+		t.Fatal(err)
+	}
+	conflict := (*domain.Conflict)(nil)
+	if err := add(intent.AddressRange{Range: "10.0.1.1"}, intent.AddressRange{Range: "10.0.0.7-10.0.0.10"}); !errors.As(err, &conflict) || !strings.Contains(conflict.Detail, "2 of them") || !strings.Contains(conflict.Detail, "10.0.0.9") {
+		t.Errorf("overlaps what is there: %v", err)
+	}
+	if err := add(intent.AddressRange{Range: "10.0.2.1-10.0.2.2"}, intent.AddressRange{Range: "10.0.2.2"}); !errors.As(err, &conflict) {
+		t.Errorf("overlaps itself: %v", err)
+	}
+	var text []string
+	for _, a := range addresses(s) {
+		text = append(text, a.Address)
+	}
+	if got := strings.Join(text, " "); got != "10.0.0.9 10.0.0.10 10.0.0.11 10.0.0.12" {
+		t.Errorf("got %s", got)
+	}
+	if err := add(intent.AddressRange{Range: "10.1.0.0-10.1.15.255"}); err != nil {
+		t.Error(err)
+	}
+	if n := len(addresses(s)); n != 4+4096 {
+		t.Errorf("%d addresses", n)
+	}
+}
+
+// TestAnAddressFromAddToRemove: each action in the states that take it, and
+// refused in all others.
+func TestAnAddressFromAddToRemove(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	s.AddAddresses("default", 1)
+	a := addresses(s)[0]
+	ctx := t.Context()
+	actions := map[string]func(uuid.UUID) error{
+		"close":   func(id uuid.UUID) error { return s.Intents.CloseAddress(ctx, s.Actor, id) },
+		"open":    func(id uuid.UUID) error { return s.Intents.OpenAddress(ctx, s.Actor, id) },
+		"release": func(id uuid.UUID) error { return s.Intents.ReleaseAddress(ctx, s.Actor, id) },
+	}
+	refused := func(names ...string) {
+		t.Helper()
+		for _, name := range names {
+			if c := (*domain.Conflict)(nil); !errors.As(actions[name](a.ID), &c) {
+				t.Errorf("%s of an address that is %s", name, addresses(s)[0].State)
+			}
+		}
+	}
+	refused("open", "release")
+	if err := actions["close"](a.ID); err != nil {
+		t.Fatal(err)
+	}
+	refused("close", "release")
+	s.ReadyHost(site.HostSpec{})
+	if _, _, err := s.Allocate(intent.CreateAllocation{}); err == nil {
+		t.Error("a closed address was handed out")
+	}
+	if err := actions["open"](a.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Allocate(intent.CreateAllocation{}); err != nil {
+		t.Fatal(err)
+	}
+	refused("close", "open", "release")
+	if err := s.Intents.RemoveAddress(ctx, s.Actor, a.ID); err == nil {
+		t.Error("an address in use was removed")
+	}
+	s.AddAddresses("other", 1)
+	for _, other := range addresses(s) {
+		if other.Network == "other" {
+			if err := s.Intents.RemoveAddress(ctx, s.Actor, other.ID); err != nil {
+				t.Error(err)
+			}
+			if err := s.Intents.RemoveAddress(ctx, s.Actor, other.ID); !errors.Is(err, domain.ErrNotFound) {
+				t.Errorf("removed twice: %v", err)
+			}
+		}
+	}
+}
