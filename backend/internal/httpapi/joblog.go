@@ -24,9 +24,9 @@ import (
 const (
 	pollEvery    = 200 * time.Millisecond // and up to half of it more, so that viewers part
 	heartbeat    = 10 * time.Second       // also how soon an ended token ends its streams
-	streamPage   = 200                    // entries in memory for one viewer
-	streamStall  = 30 * time.Second       // a viewer that takes nothing for so long is cut
-	streamQuery  = 10 * time.Second       // for one look at the database
+	streamPage   = 100                    // entries in memory for one viewer
+	stallTimeout = 30 * time.Second
+	streamQuery  = 10 * time.Second // for one look at the database
 	maxViewers   = 1024
 	eventStream  = "text/event-stream"
 	streamLength = 6 * time.Hour // then the viewer comes back by itself
@@ -279,4 +279,6 @@ func (v *viewer) flush() error {
 }
 
 // deadline renews the time that the viewer has for taking what is written.
-func (v *viewer) deadline() error { return v.conn.SetWriteDeadline(time.Now().Add(streamStall)) }
+func (v *viewer) deadline() error {
+	return v.conn.SetWriteDeadline(time.Now().Add(v.s.cfg.StallTimeout))
+}

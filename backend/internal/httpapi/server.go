@@ -55,6 +55,7 @@ type Config struct {
 	Ready          []Check              // beside the database, which is always checked
 	Metrics        *prometheus.Registry // nil: one of its own
 	ReadTimeout    time.Duration        // for a whole request, body included; 0: 15 s
+	StallTimeout   time.Duration        // a viewer of a log that takes nothing for so long is cut; 0: 30 s
 }
 
 // Server is the HTTP side of one backend.
@@ -81,6 +82,9 @@ type Server struct {
 func New(cfg Config) *Server {
 	if cfg.ReadTimeout == 0 {
 		cfg.ReadTimeout = readTimeout
+	}
+	if cfg.StallTimeout == 0 {
+		cfg.StallTimeout = stallTimeout
 	}
 	if cfg.Metrics == nil {
 		cfg.Metrics = prometheus.NewRegistry()

@@ -87,7 +87,7 @@ func TestLoginTellsNothingByTime(t *testing.T) {
 func TestTooManyLoginsAtOnce(t *testing.T) {
 	t.Parallel()
 	b, _ := login(t)
-	status := make(chan int, 80)
+	status := make(chan int, 48)
 	for range cap(status) {
 		go func() {
 			status <- b.do(http.MethodPost, "/sessions", api.Login{Account: "root", Password: "x"}, "Authorization", "").status

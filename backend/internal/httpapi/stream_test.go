@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/store"
 )
 
@@ -238,5 +240,42 @@ func TestStreamEndsOnShutdown(t *testing.T) {
 		if e.event == "end" {
 			t.Error("the viewer was told that the job ended")
 		}
+	}
+}
+
+// A viewer that takes nothing is cut, and holds next to nothing until then.
+func TestStreamOfAViewerThatTakesNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *httpapi.Config) { c.StallTimeout = 500 * time.Millisecond })
+	r := b.running()
+	for range 40 { // 40 MiB: more than sockets hold
+		r.say(16, strings.Repeat("x", 64<<10))
+	}
+	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_, err = fmt.Fprintf(conn, "GET /api/v1/jobs/%s/log/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", r.id, b.token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	viewers := func(n int) {
+		t.Helper()
+		until := time.Now().Add(30 * time.Second)
+		for tick := time.NewTicker(20 * time.Millisecond); ; <-tick.C {
+			m := string(b.mustDo(http.MethodGet, b.url+"/metrics", nil, 200).body)
+			if strings.Contains(m, fmt.Sprintf("kloigos_log_viewers %d\n", n)) {
+				return
+			}
+			if time.Now().After(until) {
+				t.Fatalf("there are never %d viewers", n)
+			}
+		}
+	}
+	viewers(1)
+	viewers(0)
+	if !strings.Contains(b.log.String(), "stream ended") {
+		t.Error("the log does not say so")
 	}
 }
