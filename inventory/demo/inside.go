@@ -21,7 +21,7 @@ import (
 var leftoversScript []byte
 
 // sshTimeout bounds one login with what it runs: on a busy, emulated machine a session takes seconds to begin.
-const sshTimeout = 2 * time.Minute
+const sshTimeout = 5 * time.Minute
 
 // insideScript looks around in a unit. It belongs to the playbooks, whose promises it can tell; see its own text for
 // what it is asked and what it says.
