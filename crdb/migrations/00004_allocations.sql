@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS allocations (
 -- One live allocation a unit; one live login user a host.
 CREATE UNIQUE INDEX IF NOT EXISTS allocations_live_unit ON allocations (unit_id) WHERE ended_at IS NULL;
 
-CREATE UNIQUE INDEX IF NOT EXISTS allocations_live_login ON allocations (host_id, login_user) WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX IF NOT EXISTS allocations_live_login ON allocations (login_user, host_id) WHERE ended_at IS NULL;
 
 CREATE INDEX IF NOT EXISTS allocations_newest ON allocations (workspace_id, created_at DESC, id DESC);
 

@@ -519,8 +519,13 @@ func TestPanicsFailTheirJobOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Backend()
-	site.Eventually(t, "the panic", func() bool { j := s.Job(id); return j.Attempt == 1 && j.State == domain.JobQueued })
-	sql(s, `UPDATE jobs SET run_after = now(), attempt = 10 WHERE id = $1`, id)
+	for failures := 1; failures < 3; failures++ { // a probe is tried three times
+		site.Eventually(t, "the panic", func() bool { j := s.Job(id); return j.Failures == failures && j.State == domain.JobQueued })
+		if j := s.Job(id); j.Error == nil || j.Error.Code != domain.ErrCodeInternal {
+			t.Errorf("nobody sees that it failed: %+v", j)
+		}
+		sql(s, `UPDATE jobs SET run_after = now() WHERE id = $1`, id)
+	}
 	if j := s.Ended(id, domain.JobFailed); j.Error.Code != domain.ErrCodeInternal || strings.Contains(j.Error.Message, "module") {
 		t.Errorf("%+v", j.Error)
 	}

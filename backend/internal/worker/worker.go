@@ -245,10 +245,15 @@ func (r *run) begin(ctx context.Context, tx *store.Tx, s store.Step, lock bool) 
 	return err
 }
 
+// internalTries is how often a job is tried that meets an error of the
+// backend's own: a database that was away for a moment, a full disk.
+const internalTries = 5
+
 // end turns the end of the steps into what the queue writes.
 func (r *run) end(ctx context.Context, err error) queue.Result {
 	cause := context.Cause(ctx)
 	var why *domain.JobError
+	again := false
 	switch {
 	case errors.Is(cause, queue.ErrLeaseLost):
 		return queue.Result{End: queue.HandOver}
@@ -262,15 +267,19 @@ func (r *run) end(ctx context.Context, err error) queue.Result {
 		return r.failure(queue.Cancelled, &domain.JobError{Code: domain.ErrCodeCancelled, Message: "A person stopped the job.", Host: r.host.Name})
 	case !errors.As(err, &why):
 		slog.Error("job met an internal error", "job", r.claim.ID, "kind", r.claim.Kind, "attempt", r.claim.Attempt, "error", err)
-		if r.job.ID == uuid.Nil || r.job.Failures+1 < r.job.MaxAttempts && r.claim.Attempt < 10 {
+		if r.job.ID == uuid.Nil { // not even that is known which objects it is about
 			return queue.Result{End: queue.HandOver, After: queue.Backoff(r.claim.Attempt)}
 		}
-		why = &domain.JobError{Code: domain.ErrCodeInternal, Message: "The backend met an error of its own. It stands in its log under the job's id."}
+		why = &domain.JobError{Code: domain.ErrCodeInternal, Host: r.host.Name, Message: "The backend met an error of its own. It stands in its log under the job's id."}
+		again = r.job.Failures+1 < min(r.job.MaxAttempts, internalTries) && !errors.Is(err, ansible.ErrInvalidPlay)
 	}
 	if why.NextStep == "" {
 		why.NextStep = domain.NextStep(why.Code)
 	}
-	if why.Healable() && r.job.Failures+1 < r.job.MaxAttempts && !r.job.DeadlinePassed {
+	if why.Healable() && r.job.Failures+1 < r.job.MaxAttempts {
+		again = true
+	}
+	if again && !r.job.DeadlinePassed {
 		after := queue.Backoff(r.job.Failures + 1)
 		r.log.Note("%s Trying again in %s.", why.Message, after.Round(time.Second))
 		return queue.Result{End: queue.Retry, Error: why, After: after, Apply: r.seen(why)}
