@@ -21,6 +21,7 @@ import (
 	"kloigos/backend/internal/job"
 	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/testkit"
 	"kloigos/backend/internal/testkit/site"
 )
 
@@ -557,5 +558,50 @@ func TestSignals(t *testing.T) {
 	case <-moved:
 		t.Error("told of it after the watch ended")
 	default:
+	}
+}
+
+// TestStopInTheMiddleOfAClaim: what is claimed while the backend stops goes back
+// at once, instead of waiting for its lease to run out.
+func TestStopInTheMiddleOfAClaim(t *testing.T) {
+	t.Parallel()
+	if testkit.IsCockroach(t) {
+		t.Skip("CockroachDB has no LOCK TABLE")
+	}
+	s := site.New(t)
+	host := s.ReadyHost(site.HostSpec{}).ID
+	id := enqueue(s, job.HostProbe{HostID: host})
+	conn, err := pgx.Connect(t.Context(), s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), `LOCK TABLE jobs IN EXCLUSIVE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	b := s.BackendWith(func(context.Context, store.Claim, *queue.Log) queue.Result {
+		t.Error("begun by a backend that stops")
+		return queue.Result{End: queue.HandOver}
+	}, queue.Config{Lease: 10 * time.Minute})
+	site.Eventually(t, "the claim", func() bool {
+		var waiting int
+		err := tx.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting)
+		return err == nil && waiting > 0
+	})
+	b.Stop()
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	since := time.Now()
+	site.Await(t, "the backend", b.Stopped())
+	if took := time.Since(since); took > 5*time.Second { // a second, on a machine that has nothing else to do
+		t.Errorf("it took %s", took)
+	}
+	if j := s.Job(id); j.State != domain.JobQueued || j.Attempt != 1 || j.Worker != nil {
+		t.Errorf("%+v", j)
 	}
 }
