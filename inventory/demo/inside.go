@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -169,9 +170,12 @@ func (v visitor) ask(q question, run func(command string) (string, error)) (answ
 	return parseAnswer(text)
 }
 
+// terminal is what a shell says to a terminal and nobody should read: modes, titles.
+var terminal = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\a]*\a`)
+
 // parseAnswer takes the last object whose braces stand alone: a terminal adds greetings and echoes.
 func parseAnswer(text string) (said answer, err error) {
-	lines := strings.Split(strings.ReplaceAll(text, "\r", ""), "\n")
+	lines := strings.Split(strings.ReplaceAll(terminal.ReplaceAllString(text, ""), "\r", ""), "\n")
 	end := -1
 	for at, line := range slices.Backward(lines) {
 		switch {
@@ -184,7 +188,7 @@ func parseAnswer(text string) (said answer, err error) {
 			return said, nil
 		}
 	}
-	return said, fmt.Errorf("no answer in %q", text)
+	return said, fmt.Errorf("no answer in the last of %q", text[max(0, len(text)-500):])
 }
 
 // held compares what a process sees with what its unit was promised, and names every difference.
