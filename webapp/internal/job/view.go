@@ -44,6 +44,22 @@ func subjects(j api.Job) []subject {
 	return all
 }
 
+// next is where someone who waited for a job wants to go when it has succeeded.
+func next(j api.Job) (s subject, ok bool) {
+	if j.State != "succeeded" {
+		return s, false
+	}
+	switch j.Kind {
+	case "unit_allocate", "allocation_keys":
+		s = subject{"How to log in", "/allocations/" + j.AllocationID}
+	case "unit_deallocate":
+		s = subject{"The unit, with the evidence of its wipe", "/compute-units/" + j.UnitID}
+	default:
+		s = subject{"Go on with the host", "/hosts/" + j.HostID}
+	}
+	return s, true
+}
+
 func ended(j api.Job) bool {
 	return j.State == "succeeded" || j.State == "failed" || j.State == "cancelled"
 }
