@@ -71,8 +71,8 @@ func (c *checker) limits(ctx context.Context) error {
 	if c.second.a.ID == "" {
 		return errNoGround
 	}
-	// More than there is: killed, with a non-zero end. The script is small so that the shell itself survives.
-	grab := fmt.Sprintf(`python3 -c 'x = bytearray(%d); print("got it", len(x))'`, c.second.unit.MemoryMaxBytes+(64<<20))
+	// More than there is: slowed down above memory.high and killed at memory.max, so it never gets there.
+	grab := fmt.Sprintf(`timeout -s KILL 30 python3 -c 'x = bytearray(%d); print("got it", len(x))'`, c.second.unit.MemoryMaxBytes+(64<<20))
 	if said, err := c.second.ssh(ctx, "", false, grab); err == nil {
 		return fmt.Errorf("more memory than promised: %s", said)
 	}
