@@ -34,6 +34,9 @@ const (
 	taskGrace = 30 * time.Second
 	// How long Ansible waits for a host's sshd and sudo.
 	patience = 60 * time.Second
+	// How long a load balancer may take to see that this backend stops: its
+	// checks come every second.
+	drainPause = 1500 * time.Millisecond
 	// How long answers that are under way may take then.
 	answerGrace = 10 * time.Second
 )
@@ -158,10 +161,10 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 		return nil
 	}
 	intents := intent.New(b.db, intent.Config{Targets: targets, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Wake: wake})
-	return b.serveAPI(stop, intents, signals, ready)
+	return b.serveAPI(stop, hard, intents, signals, ready)
 }
 
-func (b *Backend) serveAPI(stop context.Context, intents *intent.Intents, signals *queue.Signals, ready func(net.Addr)) error {
+func (b *Backend) serveAPI(stop, hard context.Context, intents *intent.Intents, signals *queue.Signals, ready func(net.Addr)) error {
 	server := httpapi.New(httpapi.Config{DB: b.db, Intents: intents, Sessions: intent.NewSessions(b.db), Signals: signals, Log: b.log,
 		TrustedProxies: b.cfg.TrustedProxies, Version: Version(), Ready: []httpapi.Check{
 			{Name: "keyset", Run: func(ctx context.Context) error { return b.keyset.CheckCanary(ctx, b.db.Setting) }},
@@ -184,6 +187,12 @@ func (b *Backend) serveAPI(stop context.Context, intents *intent.Intents, signal
 	case err := <-ended:
 		return err
 	case <-stop.Done():
+	}
+	// The load balancer notices at its next look and sends no more.
+	server.Drain()
+	select {
+	case <-hard.Done():
+	case <-time.After(drainPause):
 	}
 	grace, cancel := context.WithTimeout(context.Background(), answerGrace)
 	defer cancel()

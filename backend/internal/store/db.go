@@ -24,6 +24,8 @@ var ErrCommitUnknown = errors.New("the answer to COMMIT was lost")
 // out and another worker took it over, or it was ended.
 var ErrLost = errors.New("the job's lease is lost")
 
+var errNotBegun = errors.New("begin: nothing was sent")
+
 // querier is what a pool and a transaction have in common.
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
@@ -133,6 +135,9 @@ func (db *DB) cockroachTx(ctx context.Context, f func(*Tx) error) error {
 
 func (db *DB) postgresTx(ctx context.Context, f func(*Tx) error) error {
 	tx, err := db.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
+	if err != nil && pgconn.SafeToRetry(err) && ctx.Err() == nil {
+		return fmt.Errorf("%w: %w", errNotBegun, err)
+	}
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
@@ -182,7 +187,9 @@ func commitError(err error) error {
 
 func retryable(err error) bool {
 	s := sqlState(err)
-	return s == "40001" || s == "40P01"
+	// A pooled connection that died while idle is noticed before anything was
+	// sent on it.
+	return s == "40001" || s == "40P01" || errors.Is(err, errNotBegun)
 }
 
 func sqlState(err error) string {
