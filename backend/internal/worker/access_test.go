@@ -1,0 +1,127 @@
+package worker_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"golang.org/x/crypto/ssh"
+
+	"kloigos/backend/internal/ansible"
+	"kloigos/backend/internal/ansible/scripted"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/testkit/site"
+)
+
+func signer(t *testing.T, key any) ssh.Signer {
+	t.Helper()
+	s, err := ssh.NewSignerFromKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestHostKeysOfOtherTypes: the known type is asked for, so a key of another
+// type beside it is no change; the known type gone is one.
+func TestHostKeysOfOtherTypes(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	ec, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rs, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.ssh.UseKeys(signer(t, rs))
+	host := p.probed("h1")
+	if h := p.Host(host); !strings.HasPrefix(h.HostKey, "ssh-rsa ") {
+		t.Fatalf("%+v", h)
+	}
+	p.ssh.UseKeys(signer(t, ec), signer(t, rs))
+	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host)), domain.JobSucceeded)
+	p.ssh.UseKeys(signer(t, ec))
+	j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host)), domain.JobFailed)
+	if h := p.Host(host); j.Error.Code != domain.ErrCodeHostKeyChanged || h.OfferedHostKey != p.ssh.Key() {
+		t.Errorf("%+v, %+v", j.Error, h)
+	}
+}
+
+// TestTargetsAreCheckedWhenConnecting, not only when they were registered.
+func TestTargetsAreCheckedWhenConnecting(t *testing.T) {
+	t.Parallel()
+	p := place{Site: site.New(t), ssh: site.NewSSHServer(t)}
+	p.Policy.Denied = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	p.Backend()
+	host, _, err := p.Intents.RegisterHost(t.Context(), p.Actor, domain.DefaultWorkspace,
+		intent.RegisterHost{Name: "h1", Address: "localhost", Port: p.ssh.Port, AdminUser: "operator1", TrustOnFirstUse: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	site.Eventually(t, "the probe's end", func() bool { return p.Host(host).State == domain.HostRegistered })
+	jobs, err := p.DB.Jobs(t.Context(), store.JobFilter{WorkspaceID: domain.DefaultWorkspace, HostID: &host, Limit: 5})
+	if err != nil || len(jobs) != 1 || jobs[0].Error.Code != domain.ErrCodeTargetDenied {
+		t.Errorf("%+v, %v", jobs, err)
+	}
+	if h := p.Host(host); h.HostKey != "" || h.OfferedHostKey != "" {
+		t.Errorf("%+v", h)
+	}
+}
+
+// TestEveryFailureTellsWhatToDo: what Ansible met is a code, a message and a
+// next step on the job.
+func TestEveryFailureTellsWhatToDo(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	host := p.probed("h1")
+	for code, want := range map[ansible.FailureCode]string{
+		ansible.CodeHostKeyChanged: domain.ErrCodeHostKeyChanged, ansible.CodeLoginRefused: domain.ErrCodeAccessDenied,
+		ansible.CodeSudoRefused: domain.ErrCodeSudoRefused, ansible.CodeTaskFailed: domain.ErrCodeTaskFailed, ansible.CodeFenced: domain.ErrCodeFenced,
+		ansible.CodeTimeout: domain.ErrCodeTimeout, ansible.CodePlaybookError: domain.ErrCodePlaybookError, "something new": domain.ErrCodeTaskFailed,
+	} {
+		p.Runner.Handle("host_probe", scripted.Script{Failure: &ansible.Failure{Code: code}})
+		j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host)), domain.JobFailed)
+		if j.Error.Code != want || j.Error.Message == "" || j.Error.NextStep == "" || j.Error.Host != "h1" || j.Attempt != 1 {
+			t.Errorf("%s: %+v in attempt %d", code, j.Error, j.Attempt)
+		}
+	}
+	// A play that can't be run at all is tried once: nothing will change.
+	p.Runner.Handle("host_probe", scripted.Script{Err: ansible.ErrInvalidPlay})
+	j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host)), domain.JobFailed)
+	if j.Error.Code != domain.ErrCodeInternal || j.Attempt != 1 || strings.Contains(j.Error.Message, "invalid play") {
+		t.Errorf("%+v in attempt %d", j.Error, j.Attempt)
+	}
+}
+
+// TestARetryOffersTodaysPlaybook, or keeps to the version it was bound to.
+func TestARetryOffersTodaysPlaybook(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	host := p.probed("h1")
+	p.Runner.Handle("host_probe", taskFailed)
+	job := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host)), domain.JobFailed)
+	p.Tx(func(tx *store.Tx) error {
+		v := store.PlaybookVersion{Playbook: "host_probe", SHA256: strings.Repeat("b", 64), Seeded: true, CreatedBy: "init"}
+		_, _, err := tx.SeedPlaybook(t.Context(), "host_probe", v, []byte("version 2"))
+		return err
+	})
+	for _, c := range []struct {
+		useDefault bool
+		want       int
+	}{{false, 1}, {true, 2}, {false, 2}} {
+		if err := p.Intents.RetryJob(t.Context(), p.Actor, job.ID, c.useDefault); err != nil {
+			t.Fatal(err)
+		}
+		if j := p.Ended(job.ID, domain.JobFailed); *j.PlaybookVersion != c.want {
+			t.Errorf("asked for the default: %v, ran version %d", c.useDefault, *j.PlaybookVersion)
+		}
+	}
+}
