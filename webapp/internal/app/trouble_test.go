@@ -112,3 +112,23 @@ func TestStreamOfAJobThatIsGone(t *testing.T) {
 	s.wantText(a, "event: gone\n")
 	s.wantStatus(s.get("/jobs/none/stream", header("Cookie", "")), http.StatusNoContent)
 }
+
+func TestALogInPartsIsReadToItsEnd(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.On("get-job-log", func(w http.ResponseWriter, r *http.Request) {
+		log := apitest.Log()
+		if r.URL.Query().Get("after") == "" {
+			apitest.JSON(w, api.JobLog{Items: log[:5], Last: 5})
+			return
+		}
+		apitest.JSON(w, api.JobLog{Items: log[5:], Last: 12, Complete: true})
+	})
+	a := s.get("/jobs/" + apitest.JobID)
+	s.wantText(a, `id="L1"`, `id="L6"`, `id="L12"`)
+	if strings.Contains(a.body, "data-stream") {
+		t.Error("a log that is whole is followed")
+	}
+	s.api.Answer("get-job-log", 200, api.JobLog{Items: []api.LogEntry{}, Last: 0})
+	s.wantText(s.get("/jobs/"+apitest.JobID), `data-stream="/jobs/`+apitest.JobID+`/stream"`, `data-after="0"`)
+}

@@ -47,16 +47,20 @@ func detail(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	log, err := r.API.GetJobLog(r.Ctx, id, max(after, 0), logPart)
-	if err != nil {
-		return err
-	}
-	v := detailView{Job: j, Log: lines(log.Items), After: max(after, 0), Complete: log.Complete}
-	if n := len(log.Items); n > 0 {
-		v.After = log.Items[n-1].Sequence
+	v := detailView{Job: j, After: max(after, 0)}
+	for len(v.Log) < logPart && !v.Complete { // the API may give less than was asked for
+		log, err := r.API.GetJobLog(r.Ctx, id, v.After, logPart-len(v.Log))
+		if err != nil {
+			return err
+		}
+		v.Log, v.Complete = append(v.Log, lines(log.Items)...), log.Complete
+		if len(log.Items) == 0 {
+			break
+		}
+		v.After = log.Items[len(log.Items)-1].Sequence
 	}
 	here := "/jobs/" + url.PathEscape(id)
-	if len(log.Items) == logPart {
+	if !v.Complete && len(v.Log) > 0 {
 		v.More = here + "?after=" + strconv.FormatInt(v.After, 10)
 	}
 	if after > 0 {
