@@ -133,7 +133,7 @@ func qemuArgs(o Options, accelerator, uuid string, ports map[string]int) []strin
 		args = append(args, "-accel", "kvm", "-cpu", "host")
 	} else {
 		// Five-level page tables make each address that the emulator resolves dearer.
-		args = append(args, "-accel", "tcg,thread=multi", "-cpu", "max,la57=off,svm=off")
+		args = append(args, "-accel", "tcg,thread=multi", "-cpu", "max,la57=off")
 	}
 
 	perNode := o.CPUs / o.Nodes
