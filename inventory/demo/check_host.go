@@ -144,10 +144,10 @@ func (c *checker) takeover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A backend's name ends with its process id (host name, process id).
+	// A backend's name is its machine's and its process id.
 	victim := -1
 	for n, backend := range c.i.Backends {
-		if strings.Contains(worker, fmt.Sprint(backend.PID)) {
+		if strings.HasSuffix(worker, fmt.Sprintf("/%d", backend.PID)) {
 			victim = n
 		}
 	}
