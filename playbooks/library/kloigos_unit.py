@@ -291,7 +291,9 @@ class Unit:
         return populated or bool(processes_of(self.uid))
 
     def kill(self):
-        states = {unit: self.show(unit, "ActiveState")["ActiveState"] for unit in (self.manager, "user-runtime-dir@%d.service" % self.uid, self.slice)}
+        units = [self.manager, "user-runtime-dir@%d.service" % self.uid, self.slice]
+        _code, out = self.run([SYSTEMCTL, "show", "--property=ActiveState", "--value", "--"] + units)
+        states = dict(zip(units, out.split()))
         if self.alive() or any(state not in ("inactive", "failed") for state in states.values()):
             self.did("ended all sessions and processes of UID %d" % self.uid)
             if not self.check:

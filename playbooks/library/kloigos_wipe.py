@@ -100,8 +100,8 @@ class Wipe:
     # steps
 
     def unmount(self):
-        unit = self.run(["/usr/bin/systemd-escape", "--path", "--suffix=mount", self.mount])
-        self.run(["/usr/bin/systemctl", "stop", "--", unit], fail=False)
+        # systemctl turns a path into the name of its mount unit by itself.
+        self.run(["/usr/bin/systemctl", "stop", "--", self.mount], fail=False)
         for place in reversed(self.mounts()):
             self.run(["/usr/bin/umount", "--", place], fail=False)
         if self.mounts():
@@ -189,18 +189,15 @@ class Wipe:
                   "-L", self.unit["volume"], self.device])
 
     def mount_again(self):
-        unit = self.run(["/usr/bin/systemd-escape", "--path", "--suffix=mount", self.mount])
-        self.run(["/usr/bin/systemctl", "start", "--", unit])
+        self.run(["/usr/bin/systemctl", "start", "--", self.mount])
         if self.mount not in self.mounts():
-            self.module.fail_json(msg="%s did not mount %s" % (unit, self.device))
+            self.module.fail_json(msg="%s is not mounted at %s" % (self.device, self.mount))
 
     def wipe(self):
         if os.path.exists(self.stamp):
             os.unlink(self.stamp)
-        tags = self.run(["/usr/sbin/lvs", "--noheadings", "-o", "lv_tags", self.volume]).split(",")
         # Without the tag nobody takes what is there for a finished file system, wherever this run is cut.
-        if FORMATTED in [tag.strip() for tag in tags]:
-            self.run(["/usr/sbin/lvchange", "-q", "--deltag", FORMATTED, self.volume])
+        self.run(["/usr/sbin/lvchange", "-q", "--deltag", FORMATTED, self.volume])
         self.unmount()
         began = time.monotonic()
         descriptor = self.open_alone()
