@@ -211,6 +211,19 @@ func TestCleanKeepsWhatIsSound(t *testing.T) {
 	}
 }
 
+func TestCleanTakesUnusualUplinks(t *testing.T) {
+	t.Parallel()
+	f := facts()
+	f.Uplink.Gateway = ""
+	if err := f.Clean(); err != nil || f.Uplink.Interface != "ens3" {
+		t.Errorf("a point-to-point link: %v, %+v", err, f.Uplink)
+	}
+	f.Uplink.Address, f.Uplink.Prefix = "", 0
+	if err := f.Clean(); err != nil || f.Uplink != (domain.Uplink{}) {
+		t.Errorf("a link without IPv4: %v, %+v", err, f.Uplink)
+	}
+}
+
 func TestCleanRefusesLies(t *testing.T) {
 	t.Parallel()
 	for name, lie := range map[string]func(*domain.Facts){
@@ -234,6 +247,8 @@ func TestCleanRefusesLies(t *testing.T) {
 		"gateway with a zone":    func(f *domain.Facts) { f.Uplink.Gateway = "fe80::1%$(id)" },
 		"address in IPv6":        func(f *domain.Facts) { f.Uplink.Address = "2001:db8::1" },
 		"prefix":                 func(f *domain.Facts) { f.Uplink.Prefix = 33 },
+		"no prefix":              func(f *domain.Facts) { f.Uplink.Prefix = 0 },
+		"alias as uplink":        func(f *domain.Facts) { f.Uplink.Interface = "eth0:1" },
 	} {
 		f := facts()
 		lie(&f)

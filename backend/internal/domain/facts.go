@@ -12,7 +12,7 @@ import (
 var (
 	machineID  = regexp.MustCompile(`^[0-9a-f]{32}$`)
 	deviceByID = regexp.MustCompile(`^/dev/disk/by-id/[A-Za-z0-9._:+=-]+$`)
-	ifaceName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:@-]{0,14}$`)
+	ifaceName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$`)
 	vgName     = regexp.MustCompile(`^[a-zA-Z0-9+_.][a-zA-Z0-9+_.-]{0,126}$`)
 )
 
@@ -51,9 +51,11 @@ func (f *Facts) Clean() error {
 	if err := f.checkTopology(); err != nil {
 		return err
 	}
-	if f.Uplink.Interface == "" {
+	switch u := f.Uplink; {
+	case u.Interface == "" || u.Address == "": // none that could carry the address of a unit
 		f.Uplink = Uplink{}
-	} else if !ifaceName.MatchString(f.Uplink.Interface) || !isIPv4(f.Uplink.Address) || !isIPv4(f.Uplink.Gateway) || f.Uplink.Prefix < 0 || f.Uplink.Prefix > 32 {
+	case !ifaceName.MatchString(u.Interface) || !isIPv4(u.Address) || u.Prefix < 1 || u.Prefix > 32,
+		u.Gateway != "" && !isIPv4(u.Gateway): // a point-to-point link has no gateway
 		return fmt.Errorf("its uplink is not well formed")
 	}
 	f.cleanStorage()

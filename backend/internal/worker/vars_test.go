@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -171,6 +172,50 @@ func TestCompareFindsDifferences(t *testing.T) {
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q was not found in\n%s", want, got)
+		}
+	}
+}
+
+// TestRolesTakeWhatTheDomainTakes: a name that a role refuses, but that was
+// handed out, could neither be set up nor cleaned away.
+func TestRolesTakeWhatTheDomainTakes(t *testing.T) {
+	t.Parallel()
+	for _, role := range []string{"unit_allocate", "unit_deallocate"} {
+		text, err := fs.ReadFile(playbooks.Files, "roles/"+role+"/vars/main.yml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var vars map[string]any
+		if err := yaml.Unmarshal(text, &vars); err != nil {
+			t.Fatal(err)
+		}
+		reserved, _ := vars[role+"_reserved_names"].([]any)
+		if len(reserved) == 0 {
+			t.Errorf("%s reserves no names", role)
+		}
+		for _, name := range reserved {
+			if domain.CheckLoginUser(fmt.Sprint(name)) == nil {
+				t.Errorf("%s refuses the login user %v, the domain does not", role, name)
+			}
+		}
+		if role != "unit_allocate" {
+			continue
+		}
+		kind, _ := vars["unit_allocate_key_type"].(string)
+		line, _ := vars["unit_allocate_key"].(string)
+		accepted, err := regexp.Compile(strings.ReplaceAll(strings.ReplaceAll(line, "{{ unit_allocate_key_type }}", kind), `\Z`, `\z`))
+		if err != nil || kind == "" {
+			t.Fatalf("%q, %v", line, err)
+		}
+		for _, kind := range []string{"ssh-ed25519", "ssh-rsa", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp521", "sk-ssh-ed25519@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com"} {
+			if !accepted.MatchString(kind + " AAAAC3NzaC1lZDI1NTE5AAAA= ada@work (home)") {
+				t.Errorf("the role refuses keys of type %s", kind)
+			}
+		}
+		_, key := site.NewKey(t)
+		parsed, err := domain.ParseSSHKey(key + " a comment, with ~ and #")
+		if err != nil || !accepted.MatchString(parsed.Line) {
+			t.Errorf("%q, %v", parsed.Line, err)
 		}
 	}
 }
