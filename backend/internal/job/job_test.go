@@ -1,0 +1,68 @@
+package job_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/job"
+)
+
+// all holds one of each kind.
+func all(host, unit, allocation uuid.UUID) []job.Args {
+	return []job.Args{
+		job.HostProbe{HostID: host}, job.HostInitialize{HostID: host, Refence: true}, job.HostDecommission{HostID: host},
+		job.UnitAllocate{HostID: host, UnitID: unit, AllocationID: allocation},
+		job.UnitDeallocate{HostID: host, UnitID: unit, AllocationID: allocation},
+		job.AllocationKeys{HostID: host, UnitID: unit, AllocationID: allocation},
+	}
+}
+
+// TestKindsAreThoseOfTheJointTable, one arguments type for each, and they name
+// what the table moves.
+func TestKindsAreThoseOfTheJointTable(t *testing.T) {
+	t.Parallel()
+	host, unit, allocation := uuid.New(), uuid.New(), uuid.New()
+	seen := map[domain.JobKind]bool{}
+	for _, args := range all(host, unit, allocation) {
+		joint, ok := domain.JointOf(args.Kind())
+		if !ok || seen[args.Kind()] {
+			t.Errorf("kind %q is not in the joint table, or twice here", args.Kind())
+		}
+		seen[args.Kind()] = true
+		s := args.Subject()
+		if s.HostID != host || joint.Start.Allocation != "" && (s.AllocationID != allocation || s.UnitID != unit) || joint.Start.Host != "" && s.UnitID != uuid.Nil {
+			t.Errorf("%s is about %+v", args.Kind(), s)
+		}
+		text, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fields map[string]any
+		if err := json.Unmarshal(text, &fields); err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range fields {
+			_, flag := value.(bool)
+			id, _ := value.(string)
+			if _, err := uuid.Parse(id); err != nil && !flag {
+				t.Errorf("%s.%s is %v: arguments hold ids only", args.Kind(), name, value)
+			}
+		}
+		if p := job.PolicyOf(args.Kind()); p.MaxAttempts < 1 || p.Deadline <= 0 {
+			t.Errorf("%s: %+v", args.Kind(), p)
+		}
+	}
+	for _, j := range domain.JointTable {
+		if !seen[j.Kind] {
+			t.Errorf("kind %s has no arguments", j.Kind)
+		}
+		for _, s := range domain.HostLifecycle.States {
+			if s.State == domain.HostProbing && j.Kind == domain.KindHostProbe && job.PolicyOf(j.Kind).Deadline > s.Deadline {
+				t.Errorf("a probe may take longer than a host may be probing")
+			}
+		}
+	}
+}
