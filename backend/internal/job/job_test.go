@@ -13,7 +13,9 @@ import (
 // all holds one of each kind.
 func all(host, unit, allocation uuid.UUID) []job.Args {
 	return []job.Args{
-		job.HostProbe{HostID: host}, job.HostInitialize{HostID: host, Refence: true}, job.HostDecommission{HostID: host},
+		job.HostProbe{HostID: host},
+		job.HostInitialize{HostID: host, Refence: true},
+		job.HostDecommission{HostID: host},
 		job.UnitAllocate{HostID: host, UnitID: unit, AllocationID: allocation},
 		job.UnitDeallocate{HostID: host, UnitID: unit, AllocationID: allocation},
 		job.AllocationKeys{HostID: host, UnitID: unit, AllocationID: allocation},
