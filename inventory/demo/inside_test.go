@@ -36,8 +36,10 @@ func TestHeldNamesEveryDifference(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = v.held(said)
-	for _, want := range []string{"nproc is 8", "allowed CPUs is 0-7", "AppArmor is unconfined", "can read", "processes of others", "can write /srv",
-		"source of a plain connection is 10.0.2.15", "can send from 10.0.2.15", "gets out by sudo", "may swap", "cgroup"} {
+	for _, want := range []string{
+		"nproc is 8", "allowed CPUs is 0-7", "AppArmor is unconfined", "can read", "processes of others", "can write /srv",
+		"source of a plain connection is 10.0.2.15", "can send from 10.0.2.15", "gets out by sudo", "may swap", "cgroup",
+	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("does not say %q: %v", want, err)
 		}

@@ -87,7 +87,7 @@ func (s *jobStream) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close() //nolint:errcheck // read only
+	defer resp.Body.Close()
 	return readEvents(resp.Body, func() { quiet.Reset(silence) }, s.handle)
 }
 

@@ -87,6 +87,7 @@ func TestStreamEndsWithItsContext(t *testing.T) {
 		<-r.Context().Done()
 	})
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	var last error
 	for e, err := range c.StreamJobLog(ctx, "j1", 0) {
 		if e.Log != nil {
@@ -107,7 +108,10 @@ func TestStreamCanBeLeft(t *testing.T) {
 		<-r.Context().Done()
 		close(gone)
 	})
-	for range c.StreamJobLog(t.Context(), "j1", 0) {
+	for _, err := range c.StreamJobLog(t.Context(), "j1", 0) {
+		if err != nil {
+			t.Error(err)
+		}
 		break
 	}
 	<-gone

@@ -129,8 +129,10 @@ func initOrganizationKey(ctx context.Context, db *store.DB, keyset *secret.Keyse
 	if err != nil {
 		return fmt.Errorf("write the organization's public key: %w", err)
 	}
-	k := store.OrganizationKey{OrganizationID: domain.DefaultOrganization, PrivateSealed: sealed,
-		PublicKey: strings.TrimSpace(string(ssh.MarshalAuthorizedKey(sshPublic))) + " kloigos"}
+	k := store.OrganizationKey{
+		OrganizationID: domain.DefaultOrganization, PrivateSealed: sealed,
+		PublicKey: strings.TrimSpace(string(ssh.MarshalAuthorizedKey(sshPublic))) + " kloigos",
+	}
 	return db.InTx(ctx, func(tx *store.Tx) error { return tx.InsertOrganizationKey(ctx, k) })
 }
 
@@ -140,8 +142,10 @@ func seedPlaybooks(ctx context.Context, db *store.DB, files fs.FS, out io.Writer
 		if err != nil {
 			return fmt.Errorf("pack playbook %s: %w", s.name, err)
 		}
-		v := store.PlaybookVersion{Playbook: s.name, SHA256: b.SHA256, SizeBytes: int64(len(b.Content)), DecodedBytes: b.DecodedBytes,
-			Files: b.Files, Seeded: true, CreatedBy: "init"}
+		v := store.PlaybookVersion{
+			Playbook: s.name, SHA256: b.SHA256, SizeBytes: int64(len(b.Content)), DecodedBytes: b.DecodedBytes,
+			Files: b.Files, Seeded: true, CreatedBy: "init",
+		}
 		var version int
 		var added bool
 		err = db.InTx(ctx, func(tx *store.Tx) (err error) {

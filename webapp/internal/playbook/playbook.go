@@ -102,7 +102,7 @@ func download(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	defer body.Close() //nolint:errcheck // read only
+	defer body.Close()
 	content, err := io.ReadAll(io.LimitReader(body, maxDownload))
 	if err != nil {
 		return err
