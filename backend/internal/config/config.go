@@ -229,6 +229,8 @@ func setUIDRange(c *Config, v string) error {
 		return fmt.Errorf("%q is not a range, such as 200000-499999", v)
 	case lo < 1000 || hi > 1<<31-2:
 		return fmt.Errorf("%q reaches out of 1000 to %d, where users of people can be", v, 1<<31-2)
+	case lo <= 32767 && hi >= 32766:
+		return fmt.Errorf("%q holds 32766 or 32767, which some systems give to nobody", v)
 	case lo <= 65535 && hi >= 65534:
 		return fmt.Errorf("%q holds 65534 or 65535, which mean nobody", v)
 	}
