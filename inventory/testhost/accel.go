@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -47,7 +49,11 @@ func chooseAccelerator(ctx context.Context, image Image) string {
 func tryKVM(ctx context.Context, image Image) bool {
 	ctx, cancel := context.WithTimeout(ctx, kvmTrial)
 	defer cancel()
+	// A hung trial must not outlive us; see spawn for the thread.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, program("qemu-system-x86_64"), trialArgs(image)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	cmd.WaitDelay = time.Second
 	return cmd.Run() == nil
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -169,6 +170,7 @@ func mmdebstrapArgs(recipe Recipe, recipeDir, root string) []string {
 		"--dpkgopt=path-exclude=/usr/share/locale/*",
 		"--dpkgopt=path-exclude=/usr/share/doc/*",
 		"--dpkgopt=path-exclude=/etc/kernel/postinst.d/initramfs-tools",
+		`--aptopt=Acquire::Retries "3"`,
 		"--customize-hook=" + filepath.Join(recipeDir, "customize"),
 		release,
 		root,
@@ -200,14 +202,17 @@ func copyRecipe(recipe Recipe, dir string) error {
 }
 
 // run runs a program in a process group of its own, ends the whole group when
-// ctx does, and puts the end of its output into the error.
+// ctx does, and puts the end of its output into the error. The program is told
+// to end when this process is killed; see spawn for the thread.
 func run(ctx context.Context, log io.Writer, name string, args ...string) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	var tail tailBuffer
 	cmd := exec.CommandContext(ctx, program(name), args...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
 	cmd.Stdout = io.MultiWriter(log, &tail)
 	cmd.Stderr = cmd.Stdout
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	// mmdebstrap unmounts and cleans up on SIGTERM.
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 20 * time.Second

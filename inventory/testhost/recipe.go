@@ -76,10 +76,12 @@ func (r Recipe) Hash() (string, error) {
 	part := func(name, content string) {
 		fmt.Fprintf(sum, "%s %d\n%s\n", name, len(content), content)
 	}
-	part("packages", strings.Join(sorted(r.Packages), " "))
+	r.Packages = sorted(r.Packages)
 	part("modules", strings.Join(r.Modules, " "))
 	part("sources", r.Sources)
-	part("gib", fmt.Sprint(r.GiB))
+	part("mmdebstrap", strings.Join(mmdebstrapArgs(r, "/recipe", "/root"), "\n"))
+	part("mke2fs", strings.Join(mke2fsArgs(r, "/root", "/image"), "\n"))
+	part("applets", strings.Join(applets, " "))
 	err := fs.WalkDir(r.Files, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
