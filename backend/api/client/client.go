@@ -183,7 +183,8 @@ func send[T any](ctx context.Context, c *Client, r request, opts ...Option) (T, 
 	if err != nil {
 		return out, nil, err
 	}
-	defer discard(resp.Body)
+	defer resp.Body.Close()
+	defer drain(resp.Body)
 	if resp.StatusCode == http.StatusNoContent {
 		return out, resp.Header, nil
 	}
@@ -296,15 +297,16 @@ func (b *timedBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-func discard(body io.ReadCloser) {
-	_, _ = io.Copy(io.Discard, io.LimitReader(body, maxProblem)) // so that the connection can be used again
-	_ = body.Close()
+// drain reads what is left, so that the connection can be used again.
+func drain(body io.Reader) {
+	_, _ = io.Copy(io.Discard, io.LimitReader(body, maxProblem))
 }
 
 // problemOf reads the problem out of an answer that is not a success. An
 // answer without one (a proxy's, say) becomes a problem with its status.
 func problemOf(resp *http.Response) error {
-	defer discard(resp.Body)
+	defer resp.Body.Close()
+	defer drain(resp.Body)
 	p := &api.Problem{}
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
 	if err := json.Unmarshal(raw, p); err != nil || p.Code == "" {

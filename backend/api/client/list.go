@@ -112,8 +112,8 @@ func remove(ctx context.Context, c *Client, path string, opts []Option) error {
 	if err != nil {
 		return err
 	}
-	discard(resp.Body)
-	return nil
+	drain(resp.Body)
+	return resp.Body.Close()
 }
 
 func in(collection, id string, rest ...string) string {
