@@ -43,6 +43,8 @@ func (i *Installation) Checks() []Check {
 		{"allocate again: the next tenant gets the same unit", c.allocateAgain},
 		{"allocate again: no byte of the first tenant is on the volume", c.noByteLeft},
 		{"both backends did jobs", c.shared},
+		{"decommission: everything is given back, and Kloigos taken off the host", c.decommission},
+		{"decommission: nothing of Kloigos is left on the host", c.clean},
 	}
 	return checks
 }

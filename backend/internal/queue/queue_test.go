@@ -310,6 +310,10 @@ func TestTakeover(t *testing.T) {
 	}
 	site.Await(t, "the play", begun)
 	first.Stop()
+	site.Eventually(t, "what the first attempt told", func() bool {
+		last, err := s.DB.LastSequence(t.Context(), id)
+		return err == nil && last > 0
+	})
 	sql(s, `UPDATE jobs SET lease_expires_at = now() - INTERVAL '1 second' WHERE id = $1`, id)
 	second := s.BackendWith(s.Work(), queue.Config{Lease: time.Second})
 	j := s.Ended(id, domain.JobSucceeded)
