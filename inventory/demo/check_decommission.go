@@ -1,0 +1,75 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"kloigos/backend/api"
+)
+
+// decommission gives back what is still allocated, and takes Kloigos off the host.
+func (c *checker) decommission(ctx context.Context) error {
+	var jobs []string
+	for a, err := range c.i.Client.AllAllocations(ctx, api.AllocationFilter{Host: c.i.Host.ID, State: "live"}) {
+		if err != nil {
+			return fmt.Errorf("list the allocations: %w", err)
+		}
+		_, job, err := c.i.Client.Deallocate(ctx, a.ID, api.Deallocate{Confirm: a.LoginUser})
+		if err != nil {
+			return fmt.Errorf("deallocate %s: %w", a.LoginUser, err)
+		}
+		jobs = append(jobs, job)
+	}
+	for _, job := range jobs {
+		if err := c.i.follow(ctx, job); err != nil {
+			return err
+		}
+	}
+	_, job, err := c.i.Client.DecommissionHost(ctx, c.i.Host.ID)
+	if err != nil {
+		return fmt.Errorf("decommission: %w", err)
+	}
+	if err := c.i.follow(ctx, job); err != nil {
+		return err
+	}
+	return c.i.refresh(ctx)
+}
+
+// What may carry our name on a decommissioned host: the administrator's key, logs, and what systemd keeps of its journal.
+const oursOnTheHost = `sudo sh -c '
+find /etc /usr /var/lib /mnt /run /root /sys/fs/cgroup -xdev -iname "*kloigos*" -not -path "/run/udev/*" 2>/dev/null
+nft list tables | grep kloigos
+vgs --noheadings -o vg_name 2>/dev/null | grep kloigos
+getent passwd | grep -E "/mnt/kloigos|kloigos" ; getent group | grep kloigos
+systemctl list-unit-files --no-legend | grep kloigos ; findmnt -rn | grep kloigos
+grep -rl kloigos /etc/pam.d /etc/ssh /etc/security /etc/apparmor.d 2>/dev/null
+cat /sys/fs/cgroup/system.slice/cpuset.cpus'
+true`
+
+// clean looks on the host that nothing of Kloigos is left, and takes it out of the list.
+func (c *checker) clean(ctx context.Context) error {
+	if c.i.Host.State != "decommissioned" {
+		return errNoGround
+	}
+	said, err := c.i.VM.Run(ctx, oursOnTheHost)
+	if err != nil {
+		return err
+	}
+	if left := strings.TrimSpace(said); left != "" {
+		return fmt.Errorf("left on the host: %s", strings.ReplaceAll(left, "\n", ", "))
+	}
+	if err := c.i.Client.RemoveHost(ctx, c.i.Host.ID); err != nil {
+		return fmt.Errorf("remove the host: %w", err)
+	}
+	for h, err := range c.i.Client.AllHosts(ctx, api.HostFilter{}) {
+		if err != nil {
+			return fmt.Errorf("list the hosts: %w", err)
+		}
+		if h.ID == c.i.Host.ID {
+			return errors.New("the host is still listed")
+		}
+	}
+	return nil
+}
