@@ -61,8 +61,9 @@ type Installation struct {
 	database *localdb.Server
 	lock     *os.File
 	machine  chan machine
-	booting  bool     // the machine's start was begun and its outcome not taken yet
-	env      []string // of every program
+	booting  bool            // the machine's start was begun and its outcome not taken yet
+	env      []string        // of every program
+	workers  map[string]bool // backends that were seen doing jobs
 	answers  *bufio.Reader
 }
 
@@ -90,7 +91,7 @@ func DefaultDir() (string, error) {
 
 // Up sets everything up and returns when a unit is handed out. What it started is stopped again if it fails.
 func Up(ctx context.Context, options Options) (_ *Installation, err error) {
-	i := &Installation{stages: NewStages(options.Out), options: options, machine: make(chan machine, 1)}
+	i := &Installation{stages: NewStages(options.Out), options: options, machine: make(chan machine, 1), workers: make(map[string]bool)}
 	if err := i.prepare(); err != nil {
 		return nil, err
 	}

@@ -186,6 +186,9 @@ func (i *Installation) follow(ctx context.Context, id string) error {
 		if err != nil {
 			return fmt.Errorf("follow job %s: %w", id, err)
 		}
+		if event.Job != nil && event.Job.Worker != "" {
+			i.workers[event.Job.Worker] = true
+		}
 		if event.Log == nil || event.Log.Task == "" {
 			continue
 		}
