@@ -144,6 +144,7 @@ func (c *checker) takeover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.i.workers[worker] = true
 	// A backend's name is its machine's and its process id.
 	victim := -1
 	for n, backend := range c.i.Backends {
