@@ -23,7 +23,7 @@ type Job struct {
 	MaxAttempts  int         `json:"max_attempts"`
 	RunAfter     time.Time   `json:"run_after" doc:"a queued job is not begun before"`
 	DeadlineAt   time.Time   `json:"deadline_at" doc:"no attempt begins after"`
-	Worker       string      `json:"worker,omitempty" doc:"name of the backend that runs it"`
+	Worker       string      `json:"worker,omitempty" doc:"name of the backend that runs it, or that ended it"`
 	Playbook     string      `json:"playbook,omitempty"`
 	Version      int         `json:"playbook_version,omitempty" doc:"bound when it was asked for"`
 	RequestedBy  string      `json:"requested_by"`

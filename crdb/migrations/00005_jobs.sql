@@ -16,7 +16,7 @@ CREATE TABLE IF NOT EXISTS jobs (
     attempt             INT4 NOT NULL DEFAULT 0,  -- grows with each claim; fences the worker's writes
     failures            INT4 NOT NULL DEFAULT 0,  -- attempts that failed since it was last asked for
     max_attempts        INT4 NOT NULL CHECK (max_attempts > 0),
-    worker_id           UUID,                     -- the backend that runs it
+    worker_id           UUID,                     -- the backend that runs it, or that ended it
     lease_expires_at    TIMESTAMPTZ,              -- by the database's clock
     playbook_version_id UUID REFERENCES playbook_versions (id), -- bound when it was asked for
     requested_by        TEXT NOT NULL,
@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS jobs (
     started_at          TIMESTAMPTZ,              -- of the first attempt
     finished_at         TIMESTAMPTZ,
     CHECK ((state IN ('running', 'cancelling')) = (lease_expires_at IS NOT NULL)),
-    CHECK ((state IN ('running', 'cancelling')) = (worker_id IS NOT NULL)),
+    CHECK (state NOT IN ('running', 'cancelling') OR worker_id IS NOT NULL),
     CHECK ((state IN ('succeeded', 'failed', 'cancelled')) = (finished_at IS NOT NULL)),
     CHECK (state <> 'failed' OR error IS NOT NULL)
 );

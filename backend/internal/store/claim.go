@@ -128,7 +128,7 @@ func (tx *Tx) EndStep(ctx context.Context, id uuid.UUID, attempt, position int, 
 
 const sqlFinishJob = `
 UPDATE jobs
-   SET state = $3, finished_at = now(), worker_id = NULL, lease_expires_at = NULL, error = $4, outcome = $5
+   SET state = $3, finished_at = now(), lease_expires_at = NULL, error = $4, outcome = $5
  WHERE id = $1 AND attempt = $2 AND state IN ('running', 'cancelling')`
 
 // FinishJob ends a job. It belongs in the transaction of the job's outcome.
