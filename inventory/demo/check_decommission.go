@@ -37,13 +37,14 @@ func (c *checker) decommission(ctx context.Context) error {
 	return c.i.refresh(ctx)
 }
 
-// What may carry our name on a decommissioned host: the administrator's key, logs, and what systemd keeps of its journal.
+// What may carry our name on a decommissioned host: the administrator's key, logs, and what LVM and systemd remember of
+// the running system until the next boot (a flag in /run/lvm, the empty slice of a template's instances).
 const oursOnTheHost = `sudo sh -c '
-find /etc /usr /var/lib /mnt /run /root /sys/fs/cgroup -xdev -iname "*kloigos*" -not -path "/run/udev/*" 2>/dev/null
+find /etc /usr /var/lib /mnt /run /root -xdev -iname "*kloigos*" -not -path "/run/udev/*" -not -path "/run/lvm/*" 2>/dev/null
 nft list tables | grep kloigos
 vgs --noheadings -o vg_name 2>/dev/null | grep kloigos
 getent passwd | grep -E "/mnt/kloigos|kloigos" ; getent group | grep kloigos
-systemctl list-unit-files --no-legend | grep kloigos ; findmnt -rn | grep kloigos
+systemctl list-unit-files --no-legend | grep kloigos ; systemctl list-units --no-legend --type=service,mount | grep kloigos ; findmnt -rn | grep kloigos
 grep -rl kloigos /etc/pam.d /etc/ssh /etc/security /etc/apparmor.d 2>/dev/null
 cat /sys/fs/cgroup/system.slice/cpuset.cpus'
 true`

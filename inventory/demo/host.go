@@ -26,7 +26,9 @@ const (
 	vmSystemCPUs = "0,4"
 	vmUnits      = 2
 	vmUnitCPUs   = 3
-	tenant       = "alice"
+	// Half of the disk: a wipe and the search for what it left read every byte, in emulation.
+	vmVolume = 2 << 30
+	tenant   = "alice"
 )
 
 // awaitHost waits for the VM and lets the control plane in.
@@ -93,7 +95,7 @@ func (i *Installation) layOut(ctx context.Context) (err error) {
 		i.stages.Note("it is laid out already")
 		return nil
 	}
-	layout := api.SetLayout{SystemCPUs: vmSystemCPUs, Count: vmUnits, CPUsEach: vmUnitCPUs}
+	layout := api.SetLayout{SystemCPUs: vmSystemCPUs, Count: vmUnits, CPUsEach: vmUnitCPUs, VolumeBytes: vmVolume}
 	if i.options.Target != nil {
 		if layout, err = i.targetLayout(ctx); err != nil {
 			return err
