@@ -69,6 +69,29 @@ func TestStatements(t *testing.T) {
 	t.Logf("%d statements", statements)
 }
 
+// TestAssembledStatements parses what the store puts together at run time. A test of the store writes the file; tests on
+// the database fail at a statement that is neither constant nor made of what is in it.
+func TestAssembledStatements(t *testing.T) {
+	t.Parallel()
+	file := store + "/testdata/assembled.sql"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	statements := strings.Split(strings.TrimSpace(string(text)), ";\n")
+	for _, statement := range statements {
+		if count, problems := grammar.Check(statement); count != 1 || len(problems) > 0 {
+			t.Errorf("%d statements: %s\n%s", count, strings.Join(problems, "\n"), statement)
+		}
+	}
+	for _, part := range []string{"FOR UPDATE OF u SKIP LOCKED", "FOR UPDATE OF u;", " LIMIT $", "SELECT count(*), COALESCE("} {
+		if !strings.Contains(strings.ReplaceAll(string(text), "\n", " "), part) {
+			t.Errorf("%s has no statement with %q", file, part)
+		}
+	}
+	t.Logf("%d statements", len(statements))
+}
+
 // TestSQLIsTheStoresAlone keeps the one place for SQL.
 func TestSQLIsTheStoresAlone(t *testing.T) {
 	t.Parallel()

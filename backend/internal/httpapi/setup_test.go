@@ -29,6 +29,7 @@ import (
 	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit"
+	"kloigos/backend/internal/testkit/sqlguard"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -51,7 +52,7 @@ type backend struct {
 func setup(t testing.TB, options ...func(*httpapi.Config)) *backend {
 	t.Helper()
 	url := testkit.MigratedURL(t)
-	db, err := store.Open(t.Context(), url)
+	db, err := store.Open(t.Context(), url, store.WithTracer(sqlguard.Tracer(t)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,10 +26,25 @@ var ErrLost = errors.New("the job's lease is lost")
 
 var errNotBegun = errors.New("begin: nothing was sent")
 
+// statement is SQL, or a piece of it, that was there when the program was
+// compiled: a constant becomes one by itself. Text that comes together at run
+// time does not, except in list, the one place that converts.
+type statement string
+
 // querier is what a pool and a transaction have in common.
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+type querier struct {
+	conn interface {
+		Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+		QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	}
+}
+
+func (q querier) Query(ctx context.Context, sql statement, args ...any) (pgx.Rows, error) {
+	return q.conn.Query(ctx, string(sql), args...)
+}
+
+func (q querier) QueryRow(ctx context.Context, sql statement, args ...any) pgx.Row {
+	return q.conn.QueryRow(ctx, string(sql), args...)
 }
 
 // Reads is everything that can be read, inside a transaction or outside.
@@ -50,8 +65,16 @@ type Tx struct {
 	tx pgx.Tx
 }
 
+// Option sets something of a DB that only few need.
+type Option func(*pgxpool.Config)
+
+// WithTracer lets something watch every statement that is sent.
+func WithTracer(t pgx.QueryTracer) Option {
+	return func(cfg *pgxpool.Config) { cfg.ConnConfig.Tracer = t }
+}
+
 // Open connects and looks once what database it is.
-func Open(ctx context.Context, url string) (*DB, error) {
+func Open(ctx context.Context, url string, options ...Option) (*DB, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, errors.New("the database URL can't be read") // pgx's text may hold the password
@@ -60,11 +83,14 @@ func Open(ctx context.Context, url string) (*DB, error) {
 		cfg.MaxConns = 16
 	}
 	cfg.ConnConfig.ConnectTimeout = 10 * time.Second
+	for _, o := range options {
+		o(cfg)
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	db := &DB{Reads: Reads{pool}, pool: pool}
+	db := &DB{Reads: Reads{querier{pool}}, pool: pool}
 	if err := pool.QueryRow(ctx, `SELECT version()`).Scan(&db.version); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("ask the database for its version: %w", err)
@@ -124,7 +150,7 @@ func (db *DB) cockroachTx(ctx context.Context, f func(*Tx) error) error {
 		if tries++; tries > 1 && db.retries != nil {
 			db.retries()
 		}
-		return f(&Tx{Reads{tx}, tx})
+		return f(&Tx{Reads{querier{tx}}, tx})
 	})
 	var ambiguous *crdb.AmbiguousCommitError
 	if errors.As(err, &ambiguous) || sqlState(err) == "40003" {
@@ -147,7 +173,7 @@ func (db *DB) postgresTx(ctx context.Context, f func(*Tx) error) error {
 			rollBack(ctx, tx)
 		}
 	}()
-	err = f(&Tx{Reads{tx}, tx})
+	err = f(&Tx{Reads{querier{tx}}, tx})
 	returned = true
 	if err == nil && ctx.Err() != nil { // no COMMIT is sent, so nothing about it is unknown
 		err = fmt.Errorf("commit: %w", ctx.Err())
@@ -210,13 +236,13 @@ func uniqueViolation(err error) (constraint string, ok bool) {
 	return "", false
 }
 
-func (tx *Tx) exec(ctx context.Context, sql string, args ...any) (int64, error) {
-	tag, err := tx.tx.Exec(ctx, sql, args...)
+func (tx *Tx) exec(ctx context.Context, sql statement, args ...any) (int64, error) {
+	tag, err := tx.tx.Exec(ctx, string(sql), args...)
 	return tag.RowsAffected(), err
 }
 
 // one runs a statement that must touch exactly one row.
-func (tx *Tx) one(ctx context.Context, ifNone error, sql string, args ...any) error {
+func (tx *Tx) one(ctx context.Context, ifNone error, sql statement, args ...any) error {
 	n, err := tx.exec(ctx, sql, args...)
 	if err != nil {
 		return err
@@ -227,7 +253,7 @@ func (tx *Tx) one(ctx context.Context, ifNone error, sql string, args ...any) er
 	return nil
 }
 
-func collect[T any](ctx context.Context, q querier, sql string, args ...any) ([]T, error) {
+func collect[T any](ctx context.Context, q querier, sql statement, args ...any) ([]T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
@@ -235,7 +261,7 @@ func collect[T any](ctx context.Context, q querier, sql string, args ...any) ([]
 	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
 }
 
-func first[T any](ctx context.Context, q querier, ifNone error, sql string, args ...any) (T, error) {
+func first[T any](ctx context.Context, q querier, ifNone error, sql statement, args ...any) (T, error) {
 	var none T
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {

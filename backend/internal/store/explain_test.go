@@ -55,9 +55,9 @@ func crowded(t *testing.T) *DB {
 	return db
 }
 
-func explain(t *testing.T, db *DB, sql string, args ...any) string {
+func explain(t *testing.T, db *DB, sql statement, args ...any) string {
 	t.Helper()
-	rows, err := db.pool.Query(t.Context(), "EXPLAIN "+sql, args...)
+	rows, err := db.pool.Query(t.Context(), "EXPLAIN "+string(sql), args...)
 	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
@@ -83,10 +83,10 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 	postgresOnly(t)
 	db := crowded(t)
 	one := uuid.New()
-	page := func(base, order string, more ...string) (string, []any) {
+	page := func(base, order statement, more ...statement) (statement, []any) {
 		l := newList(base)
 		for _, m := range more {
-			if strings.Contains(m, "?") {
+			if strings.Contains(string(m), "?") {
 				l.and(m, domain.DefaultWorkspace)
 			} else {
 				l.and(m)
@@ -95,10 +95,11 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		return l.page(order, 51)
 	}
 	type hot struct {
-		name, sql string
-		args      []any
-		uses      string // an index
-		never     string // a pattern in the plan
+		name  string
+		sql   statement
+		args  []any
+		uses  string // an index
+		never string // a pattern in the plan
 	}
 	statements := []hot{
 		{"claim", sqlClaimJobs, []any{one, int64(30000), 8, []string{"host_probe"}}, "jobs_claimable", `Seq Scan on jobs|Sort`},
@@ -109,7 +110,7 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		{"read log", sqlLogChunks, []any{one, 500, 20}, "job_log_pkey", `Seq Scan|Sort`},
 		{"reserve address", sqlReserveAddress, []any{domain.DefaultWorkspace, "default", one, 1000}, "addresses_free", `Seq Scan|Sort`},
 	}
-	add := func(name, uses, never, sql string, args []any) {
+	add := func(name, uses, never string, sql statement, args []any) {
 		statements = append(statements, hot{name, sql, args, uses, never})
 	}
 	sql, args := Wanted{WorkspaceID: domain.DefaultWorkspace, MinCPUs: 1, LoginUser: "ada"}.list(sqlPickFrom).page("u.cpu_count, u.shuffle", 1)

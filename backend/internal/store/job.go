@@ -109,7 +109,7 @@ func (r Reads) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 	}
 	for _, of := range []struct {
 		id        *uuid.UUID
-		condition string
+		condition statement
 	}{{f.HostID, "j.host_id = ?"}, {f.UnitID, "j.unit_id = ?"}, {f.AllocationID, "j.allocation_id = ?"}} {
 		if of.id != nil {
 			l.and(of.condition, *of.id)

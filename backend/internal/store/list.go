@@ -17,44 +17,58 @@ type Position struct {
 	ID     uuid.UUID `json:"id"`
 }
 
-// list puts a list's statement together: a constant SELECT ... WHERE true,
-// then filters, then order and limit. Values only ever go through arguments.
+// list puts a statement together at run time, out of pieces that are all
+// constant: a SELECT ... WHERE, then conditions, then order, limit and lock.
+// Values only ever go through arguments.
 type list struct {
 	sql  strings.Builder
 	args []any
 }
 
-func newList(base string, args ...any) *list {
+func newList(base statement, args ...any) *list {
 	l := &list{args: args}
-	l.sql.WriteString(base)
+	l.sql.WriteString(string(base))
 	return l
 }
 
 // and adds a condition; each ? in it is one of the values.
-func (l *list) and(condition string, values ...any) *list {
+func (l *list) and(condition statement, values ...any) *list {
 	l.sql.WriteString("\n  AND ")
-	for part := range strings.SplitSeq(condition, "?") {
+	for part := range strings.SplitSeq(string(condition), "?") {
 		l.sql.WriteString(part)
 		if len(values) > 0 {
-			l.args = append(l.args, values[0])
+			l.value(values[0])
 			values = values[1:]
-			l.sql.WriteString("$" + strconv.Itoa(len(l.args)))
 		}
 	}
 	return l
 }
 
 // andIf adds the condition if the filter is set.
-func (l *list) andIf(value, condition string) *list {
+func (l *list) andIf(value string, condition statement) *list {
 	if value == "" {
 		return l
 	}
 	return l.and(condition, value)
 }
 
-func (l *list) page(order string, limit int) (string, []any) {
-	l.sql.WriteString("\nORDER BY " + order + "\nLIMIT ")
-	l.args = append(l.args, limit)
+func (l *list) value(v any) {
+	l.args = append(l.args, v)
 	l.sql.WriteString("$" + strconv.Itoa(len(l.args)))
-	return l.sql.String(), l.args
+}
+
+// all is the statement without order or limit.
+func (l *list) all() (statement, []any) { return statement(l.sql.String()), l.args }
+
+func (l *list) page(order statement, limit int) (statement, []any) {
+	l.sql.WriteString("\nORDER BY " + string(order) + "\nLIMIT ")
+	l.value(limit)
+	return l.all()
+}
+
+// locked is a page whose rows are locked until the transaction ends.
+func (l *list) locked(order statement, limit int, lock statement) (statement, []any) {
+	l.page(order, limit)
+	l.sql.WriteString("\n" + string(lock))
+	return l.all()
 }

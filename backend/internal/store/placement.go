@@ -33,14 +33,15 @@ type Picked struct {
 // (compute_units) and h (hosts) and its value. The same rows pick a unit and
 // explain why none fits.
 type placementFilter struct {
-	name, condition string
-	value           any
-	why             string
+	name      string
+	condition statement
+	value     any
+	why       string
 }
 
 func (w Wanted) filters() []placementFilter {
 	all := []placementFilter{{"unit_state", "u.state = 'free'", nil, "is not free"}}
-	add := func(use bool, name, condition string, value any, why string) {
+	add := func(use bool, name string, condition statement, value any, why string) {
 		if use {
 			all = append(all, placementFilter{name, condition, value, why})
 		}
@@ -80,7 +81,7 @@ UPDATE compute_units
 // nothing beside the locked rows waits for those and looks again.
 func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 	for range 16 {
-		for _, lock := range []string{"FOR UPDATE OF u SKIP LOCKED", "FOR UPDATE OF u"} {
+		for _, lock := range []statement{"FOR UPDATE OF u SKIP LOCKED", "FOR UPDATE OF u"} {
 			picked, ok, err := tx.pickOnce(ctx, w, lock)
 			if ok || err != nil {
 				return picked, ok, err
@@ -97,9 +98,9 @@ func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 	return Picked{}, false, nil
 }
 
-func (tx *Tx) pickOnce(ctx context.Context, w Wanted, lock string) (Picked, bool, error) {
-	sql, args := w.list(sqlPickFrom).page("u.cpu_count, u.shuffle", 1)
-	found, err := collect[Picked](ctx, tx.q, sql+"\n"+lock, args...)
+func (tx *Tx) pickOnce(ctx context.Context, w Wanted, lock statement) (Picked, bool, error) {
+	sql, args := w.list(sqlPickFrom).locked("u.cpu_count, u.shuffle", 1, lock)
+	found, err := collect[Picked](ctx, tx.q, sql, args...)
 	if err != nil || len(found) == 0 {
 		return Picked{}, false, err
 	}
@@ -107,7 +108,7 @@ func (tx *Tx) pickOnce(ctx context.Context, w Wanted, lock string) (Picked, bool
 	return found[0], n == 1, err
 }
 
-func (w Wanted) list(base string) *list {
+func (w Wanted) list(base statement) *list {
 	l := newList(base, w.WorkspaceID)
 	for _, f := range w.filters() {
 		switch {
@@ -155,7 +156,8 @@ func (r Reads) WhyNot(ctx context.Context, w Wanted) (Explanation, error) {
 				l.and(f.condition, f.value)
 			}
 		}
-		err = r.q.QueryRow(ctx, l.sql.String(), l.args...).Scan(&n, &largest)
+		sql, args := l.all()
+		err = r.q.QueryRow(ctx, sql, args...).Scan(&n, &largest)
 		return n, largest, err
 	}
 	var e Explanation

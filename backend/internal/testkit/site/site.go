@@ -30,6 +30,7 @@ import (
 	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit"
+	"kloigos/backend/internal/testkit/sqlguard"
 	"kloigos/backend/internal/worker"
 )
 
@@ -63,7 +64,7 @@ func New(t testing.TB) *Site {
 func NewWith(t testing.TB, cfg intent.Config) *Site {
 	t.Helper()
 	url := testkit.MigratedURL(t)
-	db, err := store.Open(t.Context(), url)
+	db, err := store.Open(t.Context(), url, store.WithTracer(sqlguard.Tracer(t)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,2083 @@
+-- Statements that the store puts together at run time; written by go test ./backend/internal/store -run Assembled -update
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+  AND (a.created_at, a.id) < ($2, $3)
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $4;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+  AND a.ended_at IS NULL
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $2;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+  AND a.host_id = $2
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $3;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+  AND a.login_user = $2
+  AND a.ended_at IS NULL
+  AND a.host_id = $3
+  AND (a.created_at, a.id) < ($4, $5)
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $6;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+  AND a.login_user = $2
+  AND a.state = $3
+  AND a.host_id = $4
+  AND (a.created_at, a.id) < ($5, $6)
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $7;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+  AND a.login_user = $2
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $3;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+  AND a.state = $2
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $3;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $2;
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed';
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND $2 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.labels @> $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.region = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND $10 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free';
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.health <> 'unreachable'
+  AND $2 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.health <> 'unreachable'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.health <> 'unreachable'
+  AND h.labels @> $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.health <> 'unreachable'
+  AND h.region = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready';
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND $2 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable';
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND $2 = ANY(h.networks);
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND $2 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $2 AND a.ended_at IS NULL)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.admin_user <> $2;
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.admin_user <> $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL);
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.labels @> $2;
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.labels @> $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.region = $2;
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.region = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2;
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $2;
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.labels @> $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.region = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.host_id = $2;
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready';
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable';
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $3
+  AND h.region = $4
+  AND h.zone = $5
+  AND h.labels @> $6
+  AND h.admin_user <> $7
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
+  AND $9 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2;
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready';
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable';
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $3
+  AND h.region = $4
+  AND h.zone = $5
+  AND h.labels @> $6
+  AND h.admin_user <> $7
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
+  AND $9 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3;
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND $10 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready';
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable';
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.region = $4
+  AND h.zone = $5
+  AND h.labels @> $6
+  AND h.admin_user <> $7
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
+  AND $9 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4;
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5;
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.labels @> $6
+  AND h.admin_user <> $7
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
+  AND $9 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6;
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.admin_user <> $7
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
+  AND $9 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7;
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
+  AND $9 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8;
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND $9 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL);
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND $10 = ANY(h.networks);
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND $10 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.zone = $5
+  AND h.labels @> $6
+  AND h.admin_user <> $7
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
+  AND $9 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND $10 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12));
+
+SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
+       e.object_name, e.job_id, e.state_before, e.state_after
+  FROM events e
+ WHERE true
+  AND e.workspace_id = $1
+  AND (e.at, e.id) < ($2, $3)
+ORDER BY e.at DESC, e.id DESC
+LIMIT $4;
+
+SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
+       e.object_name, e.job_id, e.state_before, e.state_after
+  FROM events e
+ WHERE true
+  AND e.workspace_id = $1
+  AND e.object_id = $2
+  AND (e.at, e.id) < ($3, $4)
+ORDER BY e.at DESC, e.id DESC
+LIMIT $5;
+
+SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
+       e.object_name, e.job_id, e.state_before, e.state_after
+  FROM events e
+ WHERE true
+  AND e.workspace_id = $1
+  AND e.object_id = $2
+ORDER BY e.at DESC, e.id DESC
+LIMIT $3;
+
+SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
+       e.object_name, e.job_id, e.state_before, e.state_after
+  FROM events e
+ WHERE true
+  AND e.workspace_id = $1
+ORDER BY e.at DESC, e.id DESC
+LIMIT $2;
+
+SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+       h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
+       COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+                   FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
+       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
+  FROM hosts h
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.removed_at IS NULL
+  AND (h.name, h.id) > ($2, $3)
+ORDER BY h.name, h.id
+LIMIT $4;
+
+SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+       h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
+       COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+                   FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
+       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
+  FROM hosts h
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.removed_at IS NULL
+  AND (position($2 IN h.name) > 0 OR position($3 IN h.address) > 0)
+ORDER BY h.name, h.id
+LIMIT $4;
+
+SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+       h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
+       COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+                   FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
+       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
+  FROM hosts h
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.removed_at IS NULL
+  AND h.region = $2
+ORDER BY h.name, h.id
+LIMIT $3;
+
+SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+       h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
+       COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+                   FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
+       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
+  FROM hosts h
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.removed_at IS NULL
+  AND h.state = $2
+  AND h.region = $3
+  AND h.zone = $4
+  AND (position($5 IN h.name) > 0 OR position($6 IN h.address) > 0)
+  AND (h.name, h.id) > ($7, $8)
+ORDER BY h.name, h.id
+LIMIT $9;
+
+SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+       h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
+       COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+                   FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
+       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
+  FROM hosts h
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.removed_at IS NULL
+  AND h.state = $2
+ORDER BY h.name, h.id
+LIMIT $3;
+
+SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+       h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
+       COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+                   FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
+       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
+  FROM hosts h
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.removed_at IS NULL
+  AND h.zone = $2
+ORDER BY h.name, h.id
+LIMIT $3;
+
+SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+       h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
+       COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+                   FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
+       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
+  FROM hosts h
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.removed_at IS NULL
+ORDER BY h.name, h.id
+LIMIT $2;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
+       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at
+  FROM jobs j
+  LEFT JOIN hosts h ON h.id = j.host_id
+  LEFT JOIN compute_units u ON u.id = j.unit_id
+  LEFT JOIN allocations a ON a.id = j.allocation_id
+  LEFT JOIN backends b ON b.id = j.worker_id
+  LEFT JOIN playbook_versions v ON v.id = j.playbook_version_id
+ WHERE true
+  AND j.workspace_id = $1
+  AND (j.created_at, j.id) < ($2, $3)
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $4;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
+       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at
+  FROM jobs j
+  LEFT JOIN hosts h ON h.id = j.host_id
+  LEFT JOIN compute_units u ON u.id = j.unit_id
+  LEFT JOIN allocations a ON a.id = j.allocation_id
+  LEFT JOIN backends b ON b.id = j.worker_id
+  LEFT JOIN playbook_versions v ON v.id = j.playbook_version_id
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.allocation_id = $2
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $3;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
+       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at
+  FROM jobs j
+  LEFT JOIN hosts h ON h.id = j.host_id
+  LEFT JOIN compute_units u ON u.id = j.unit_id
+  LEFT JOIN allocations a ON a.id = j.allocation_id
+  LEFT JOIN backends b ON b.id = j.worker_id
+  LEFT JOIN playbook_versions v ON v.id = j.playbook_version_id
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.host_id = $2
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $3;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
+       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at
+  FROM jobs j
+  LEFT JOIN hosts h ON h.id = j.host_id
+  LEFT JOIN compute_units u ON u.id = j.unit_id
+  LEFT JOIN allocations a ON a.id = j.allocation_id
+  LEFT JOIN backends b ON b.id = j.worker_id
+  LEFT JOIN playbook_versions v ON v.id = j.playbook_version_id
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.kind = $2
+  AND j.state = $3
+  AND j.host_id = $4
+  AND j.unit_id = $5
+  AND j.allocation_id = $6
+  AND (j.created_at, j.id) < ($7, $8)
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $9;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
+       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at
+  FROM jobs j
+  LEFT JOIN hosts h ON h.id = j.host_id
+  LEFT JOIN compute_units u ON u.id = j.unit_id
+  LEFT JOIN allocations a ON a.id = j.allocation_id
+  LEFT JOIN backends b ON b.id = j.worker_id
+  LEFT JOIN playbook_versions v ON v.id = j.playbook_version_id
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.kind = $2
+  AND j.state IN ('queued', 'running', 'cancelling')
+  AND j.host_id = $3
+  AND j.unit_id = $4
+  AND j.allocation_id = $5
+  AND (j.created_at, j.id) < ($6, $7)
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $8;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
+       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at
+  FROM jobs j
+  LEFT JOIN hosts h ON h.id = j.host_id
+  LEFT JOIN compute_units u ON u.id = j.unit_id
+  LEFT JOIN allocations a ON a.id = j.allocation_id
+  LEFT JOIN backends b ON b.id = j.worker_id
+  LEFT JOIN playbook_versions v ON v.id = j.playbook_version_id
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.kind = $2
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $3;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
+       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at
+  FROM jobs j
+  LEFT JOIN hosts h ON h.id = j.host_id
+  LEFT JOIN compute_units u ON u.id = j.unit_id
+  LEFT JOIN allocations a ON a.id = j.allocation_id
+  LEFT JOIN backends b ON b.id = j.worker_id
+  LEFT JOIN playbook_versions v ON v.id = j.playbook_version_id
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.state = $2
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $3;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
+       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at
+  FROM jobs j
+  LEFT JOIN hosts h ON h.id = j.host_id
+  LEFT JOIN compute_units u ON u.id = j.unit_id
+  LEFT JOIN allocations a ON a.id = j.allocation_id
+  LEFT JOIN backends b ON b.id = j.worker_id
+  LEFT JOIN playbook_versions v ON v.id = j.playbook_version_id
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.state IN ('queued', 'running', 'cancelling')
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $2;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
+       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at
+  FROM jobs j
+  LEFT JOIN hosts h ON h.id = j.host_id
+  LEFT JOIN compute_units u ON u.id = j.unit_id
+  LEFT JOIN allocations a ON a.id = j.allocation_id
+  LEFT JOIN backends b ON b.id = j.worker_id
+  LEFT JOIN playbook_versions v ON v.id = j.playbook_version_id
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.unit_id = $2
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $3;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
+       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at
+  FROM jobs j
+  LEFT JOIN hosts h ON h.id = j.host_id
+  LEFT JOIN compute_units u ON u.id = j.unit_id
+  LEFT JOIN allocations a ON a.id = j.allocation_id
+  LEFT JOIN backends b ON b.id = j.worker_id
+  LEFT JOIN playbook_versions v ON v.id = j.playbook_version_id
+ WHERE true
+  AND j.workspace_id = $1
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $2;
+
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+       p.created_at, p.updated_at
+  FROM addresses p
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $1
+  AND (p.network, p.sort_key, p.id) > ($2, $3, $4)
+ORDER BY p.network, p.sort_key, p.id
+LIMIT $5;
+
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+       p.created_at, p.updated_at
+  FROM addresses p
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $1
+  AND p.network = $2
+ORDER BY p.network, p.sort_key, p.id
+LIMIT $3;
+
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+       p.created_at, p.updated_at
+  FROM addresses p
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $1
+  AND p.state = $2
+  AND p.network = $3
+  AND (p.network, p.sort_key, p.id) > ($4, $5, $6)
+ORDER BY p.network, p.sort_key, p.id
+LIMIT $7;
+
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+       p.created_at, p.updated_at
+  FROM addresses p
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $1
+  AND p.state = $2
+ORDER BY p.network, p.sort_key, p.id
+LIMIT $3;
+
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+       p.created_at, p.updated_at
+  FROM addresses p
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $1
+ORDER BY p.network, p.sort_key, p.id
+LIMIT $2;
+
+SELECT p.name, p.description, p.default_version, (SELECT count(*) FROM playbook_versions v WHERE v.playbook = p.name) AS versions, p.updated_at
+  FROM playbooks p
+ WHERE true
+  AND p.name > $1
+ORDER BY p.name
+LIMIT $2;
+
+SELECT p.name, p.description, p.default_version, (SELECT count(*) FROM playbook_versions v WHERE v.playbook = p.name) AS versions, p.updated_at
+  FROM playbooks p
+ WHERE true
+ORDER BY p.name
+LIMIT $1;
+
+SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
+  FROM tokens t
+ WHERE true
+  AND t.account_id = $1
+  AND t.expires_at > now()
+  AND (t.kind, t.id) > ($2, $3)
+ORDER BY t.kind, t.id
+LIMIT $4;
+
+SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
+  FROM tokens t
+ WHERE true
+  AND t.account_id = $1
+  AND t.expires_at > now()
+ORDER BY t.kind, t.id
+LIMIT $2;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND $2 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND $2 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND $2 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4
+FOR UPDATE OF u;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $6;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $6
+FOR UPDATE OF u;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $6
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.labels @> $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.labels @> $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.labels @> $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.region = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.region = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.region = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND $10 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $13;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND $10 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $13
+FOR UPDATE OF u;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND $10 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $13
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND h.region = $2
+  AND u.state <> 'removed'
+ORDER BY u.name, u.id
+LIMIT $3;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND h.zone = $2
+  AND u.state <> 'removed'
+ORDER BY u.name, u.id
+LIMIT $3;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND (u.name, u.id) > ($2, $3)
+ORDER BY u.name, u.id
+LIMIT $4;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.cpu_count >= $2
+ORDER BY u.name, u.id
+LIMIT $3;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.host_id = $2
+ORDER BY u.name, u.id
+LIMIT $3;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+ORDER BY u.name, u.id
+LIMIT $2;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state = $2
+  AND h.region = $3
+  AND h.zone = $4
+  AND u.host_id = $5
+  AND u.cpu_count >= $6
+  AND (u.name, u.id) > ($7, $8)
+ORDER BY u.name, u.id
+LIMIT $9;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state = $2
+ORDER BY u.name, u.id
+LIMIT $3;
+
+SELECT v.id, v.playbook, v.version, v.sha256, v.size_bytes, v.decoded_bytes, v.files, v.seeded, v.version = p.default_version AS is_default,
+       v.created_by, v.created_at
+  FROM playbook_versions v
+  JOIN playbooks p ON p.name = v.playbook
+ WHERE true
+  AND v.playbook = $1
+  AND v.version < $2
+ORDER BY v.version DESC
+LIMIT $3;
+
+SELECT v.id, v.playbook, v.version, v.sha256, v.size_bytes, v.decoded_bytes, v.files, v.seeded, v.version = p.default_version AS is_default,
+       v.created_by, v.created_at
+  FROM playbook_versions v
+  JOIN playbooks p ON p.name = v.playbook
+ WHERE true
+  AND v.playbook = $1
+ORDER BY v.version DESC
+LIMIT $2;

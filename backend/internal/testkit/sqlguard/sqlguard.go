@@ -1,0 +1,173 @@
+// Package sqlguard makes a test fail when the store sends SQL that CockroachDB's
+// grammar was never asked about: a statement that is neither a constant of the
+// store nor made of the pieces in its golden file of assembled statements. Both
+// are what crdb/grammar parses.
+//
+// It knows nothing of what a statement means.
+package sqlguard
+
+import (
+	"context"
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Tracer watches a store; what it does not know is an error of the test.
+func Tracer(t testing.TB) pgx.QueryTracer {
+	t.Helper()
+	k, err := loaded()
+	if err != nil {
+		t.Fatalf("read the statements of the store: %v", err)
+	}
+	return tracer{t, k}
+}
+
+type tracer struct {
+	t     testing.TB
+	known *Known
+}
+
+func (g tracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	if !g.known.Has(data.SQL) {
+		g.t.Errorf("the store sends a statement that the grammar test does not see; is it in store/testdata/assembled.sql? (go test ./backend/internal/store -run Assembled -update)\n%s", data.SQL)
+	}
+	return ctx
+}
+
+func (tracer) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// Known is all SQL that the store is known to send.
+type Known struct {
+	constants  map[string]bool
+	frames     map[string]bool            // base and tail of assembled statements
+	conditions map[string]map[string]bool // by base
+}
+
+var loaded = sync.OnceValues(func() (*Known, error) {
+	_, here, _, _ := runtime.Caller(0)
+	store := filepath.Join(filepath.Dir(here), "..", "..", "store")
+	golden, err := os.ReadFile(filepath.Join(store, "testdata", "assembled.sql"))
+	if err != nil {
+		return nil, err
+	}
+	return Load(store, string(golden))
+})
+
+// Load reads the constants of the package in dir, and assembled statements
+// that each end with a semicolon.
+func Load(dir, assembled string) (*Known, error) {
+	constants, _, err := Constants(dir)
+	if err != nil {
+		return nil, err
+	}
+	k := &Known{constants: constants, frames: map[string]bool{}, conditions: map[string]map[string]bool{}}
+	for sql := range strings.SplitSeq(assembled, ";\n") {
+		if sql = comment.ReplaceAllString(sql, ""); strings.TrimSpace(sql) == "" {
+			continue
+		}
+		base, conditions, tail := pieces(sql)
+		k.frames[base+"\x00"+tail] = true
+		if k.conditions[base] == nil {
+			k.conditions[base] = map[string]bool{}
+		}
+		for _, c := range conditions {
+			k.conditions[base][c] = true
+		}
+	}
+	return k, nil
+}
+
+var (
+	// session is what the drivers say around statements.
+	session = regexp.MustCompile(`(?i)^(begin|commit|rollback|savepoint|release savepoint)\b`)
+	comment = regexp.MustCompile(`(?m)^-- .*\n`)
+	number  = regexp.MustCompile(`\$\d+`)
+)
+
+// Has tells whether a statement is known.
+func (k *Known) Has(sql string) bool {
+	if k.constants[strings.TrimSpace(sql)] || session.MatchString(sql) {
+		return true
+	}
+	base, conditions, tail := pieces(sql)
+	if !k.frames[base+"\x00"+tail] {
+		return false
+	}
+	for _, c := range conditions {
+		if !k.conditions[base][c] {
+			return false
+		}
+	}
+	return true
+}
+
+// pieces takes a statement of store's list builder apart. Values are all alike.
+func pieces(sql string) (base string, conditions []string, tail string) {
+	sql = number.ReplaceAllString(strings.TrimSpace(sql), "?")
+	parts := strings.Split(sql, "\n  AND ")
+	last := len(parts) - 1
+	if at := strings.LastIndex(parts[last], "\nORDER BY "); at >= 0 {
+		parts[last], tail = parts[last][:at], parts[last][at:]
+	}
+	return parts[0], parts[1:], tail
+}
+
+// Constants evaluates every constant string in a package, sums of them too, and
+// finds where text that is not constant is turned into a statement.
+func Constants(dir string) (constants map[string]bool, conversions []string, err error) {
+	set := token.NewFileSet()
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, nil, err
+	}
+	var files []*ast.File
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, nil, err
+		}
+		files = append(files, file)
+	}
+	if len(files) == 0 {
+		return nil, nil, fmt.Errorf("no sources in %s", dir)
+	}
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
+	// Other packages can't be had here; no constant of SQL comes from one.
+	check := types.Config{Error: func(error) {}}
+	_, _ = check.Check("store", set, files, info)
+	constants = map[string]bool{}
+	for _, v := range info.Types {
+		if v.Value != nil && v.Value.Kind() == constant.String {
+			constants[strings.TrimSpace(constant.StringVal(v.Value))] = true
+		}
+	}
+	for _, file := range files {
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) != 1 {
+				return true
+			}
+			if name, ok := call.Fun.(*ast.Ident); ok && name.Name == "statement" && info.Types[call.Args[0]].Value == nil {
+				conversions = append(conversions, filepath.Base(set.Position(call.Pos()).Filename))
+			}
+			return true
+		})
+	}
+	return constants, conversions, nil
+}
