@@ -73,6 +73,31 @@ func DefaultSystemMemory(total int64) int64 {
 // reported together, as an *Invalid.
 func PlanLayout(f Facts, r LayoutRequest) (Layout, error) {
 	var bad Invalid
+	p, out, cut := checkLayout(f, r, &bad)
+	if err := bad.OrNil(); err != nil {
+		return Layout{}, err
+	}
+	out.Units = p.shares(cut, out.SystemMemoryBytes, &bad)
+	return out, bad.OrNil()
+}
+
+// CheckLayout looks at each field by itself: what PlanLayout says before it
+// computes shares.
+func CheckLayout(f Facts, r LayoutRequest) error {
+	var bad Invalid
+	checkLayout(f, r, &bad)
+	return bad.OrNil()
+}
+
+// cut is what a layout is computed from.
+type cut struct {
+	sets    []CPUSet // one a unit
+	volumes []int64  // one a unit; 0: its share
+	system  CPUSet
+	space   int64 // that volumes share
+}
+
+func checkLayout(f Facts, r LayoutRequest, bad *Invalid) (planner, Layout, cut) {
 	p := planner{facts: f, online: map[int]CPU{}, owner: map[int]string{}}
 	for _, c := range f.CPUs {
 		p.online[c.CPU] = c
@@ -82,16 +107,13 @@ func PlanLayout(f Facts, r LayoutRequest) (Layout, error) {
 		out.VolumeGroup = DefaultVolumeGroup
 	}
 	bad.Check("volume_group", CheckVolumeGroup(out.VolumeGroup))
-	system := p.systemCPUs(r, &bad)
-	out.SystemCPUs = system.String()
-	sets, volumes := p.unitCPUs(r, system, &bad)
-	out.SystemMemoryBytes = p.systemMemory(r, &bad)
-	space := p.volumeSpace(out, &bad)
-	if err := bad.OrNil(); err != nil {
-		return Layout{}, err
-	}
-	out.Units = p.shares(sets, volumes, system, out.SystemMemoryBytes, space, &bad)
-	return out, bad.OrNil()
+	var c cut
+	c.system = p.systemCPUs(r, bad)
+	out.SystemCPUs = c.system.String()
+	c.sets, c.volumes = p.unitCPUs(r, c.system, bad)
+	out.SystemMemoryBytes = p.systemMemory(r, bad)
+	c.space = p.volumeSpace(out, bad)
+	return p, out, c
 }
 
 type planner struct {
@@ -175,6 +197,9 @@ func (p *planner) unitCPUs(r LayoutRequest, system CPUSet, bad *Invalid) (sets [
 		}
 		for i, u := range r.Units {
 			field := fmt.Sprintf("units[%d].cpus", i)
+			if u.VolumeBytes != 0 && u.VolumeBytes < MinVolume {
+				bad.Add(fmt.Sprintf("units[%d].volume_bytes", i), "%d bytes are too few for a volume; at least %d are needed", u.VolumeBytes, int64(MinVolume))
+			}
 			set, err := ParseCPUSet(u.CPUs)
 			if err != nil {
 				bad.Check(field, err)
@@ -305,7 +330,8 @@ func contents(d Device) string {
 // each node a unit gets (memory of the node - the system's reserve there) *
 // its CPUs on the node / the allocatable CPUs of the node, so that no mixture
 // of units that span nodes can promise more than there is.
-func (p *planner) shares(sets []CPUSet, volumes []int64, system CPUSet, reserve, space int64, bad *Invalid) []UnitLayout {
+func (p *planner) shares(c cut, reserve int64, bad *Invalid) []UnitLayout {
+	sets, volumes, system, space := c.sets, c.volumes, c.system, c.space
 	allocatable := map[int]int64{}
 	for _, c := range p.facts.CPUs {
 		if !system.Contains(c.CPU) {

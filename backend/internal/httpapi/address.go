@@ -15,7 +15,12 @@ import (
 
 func (s *Server) registerAddresses() {
 	register(s, "list-addresses", s.listAddresses)
-	register(s, "add-addresses", s.addAddresses, created)
+	register(s, "add-addresses", s.addAddresses, created, means(func(_ context.Context, _ string, b api.AddAddresses) error {
+		if b.Network == "" {
+			b.Network = "default" // as the types do
+		}
+		return intent.CheckAddresses(b.Network, addressRanges(b))
+	}, nil))
 	register(s, "remove-address", s.removeAddress)
 	register(s, "close-address", s.closeAddress)
 	register(s, "open-address", s.openAddress)
@@ -56,10 +61,7 @@ func (s *Server) listAddresses(ctx context.Context, in *struct{ api.AddressFilte
 }
 
 func (s *Server) addAddresses(ctx context.Context, in *struct{ Body api.AddAddresses }) (*object[api.Page[api.Address]], error) {
-	ranges := make([]intent.AddressRange, len(in.Body.Addresses))
-	for i, r := range in.Body.Addresses {
-		ranges[i] = intent.AddressRange{Range: r.Range, Endpoint: r.Endpoint}
-	}
+	ranges := addressRanges(in.Body)
 	_, err := s.once(ctx, func(ctx context.Context) (made, error) {
 		_, err := s.intents.AddAddresses(ctx, actor(ctx), workspace(ctx), in.Body.Network, ranges)
 		return made{}, err
@@ -84,6 +86,14 @@ func (s *Server) addAddresses(ctx context.Context, in *struct{ Body api.AddAddre
 		return nil, err
 	}
 	return whole(rows, presentAddress), nil
+}
+
+func addressRanges(b api.AddAddresses) []intent.AddressRange {
+	ranges := make([]intent.AddressRange, len(b.Addresses))
+	for i, r := range b.Addresses {
+		ranges[i] = intent.AddressRange{Range: r.Range, Endpoint: r.Endpoint}
+	}
+	return ranges
 }
 
 func (s *Server) removeAddress(ctx context.Context, in *Change) (*nothing, error) {

@@ -17,7 +17,10 @@ import (
 
 func (s *Server) registerAllocations() {
 	register(s, "list-allocations", s.listAllocations)
-	register(s, "create-allocation", s.createAllocation)
+	register(s, "create-allocation", s.createAllocation, means(func(ctx context.Context, _ string, b api.CreateAllocation) error {
+		_, err := s.wanted(ctx, b)
+		return err
+	}, follows{"cpus": {"unit"}}))
 	register(s, "get-allocation", s.getAllocation)
 	register(s, "replace-allocation-keys", s.replaceKeys)
 	register(s, "deallocate", s.deallocate)
@@ -83,7 +86,8 @@ func (s *Server) createAllocation(ctx context.Context, in *struct{ Body api.Crea
 	return s.acceptedAllocation(ctx, m)
 }
 
-// wanted resolves the names in a request.
+// wanted resolves the names in a request, and looks at all of its fields
+// together.
 func (s *Server) wanted(ctx context.Context, b api.CreateAllocation) (intent.CreateAllocation, error) {
 	r := intent.CreateAllocation{
 		CPUs: b.CPUs, Region: b.Region, Zone: b.Zone, Network: b.Network, HostLabels: b.HostLabels, LoginUser: b.LoginUser,
@@ -109,6 +113,10 @@ func (s *Server) wanted(ctx context.Context, b api.CreateAllocation) (intent.Cre
 			bad.Add("host", "there is no host %q", b.Host)
 		}
 		r.HostID = &h.ID
+	}
+	var other *domain.Invalid
+	if errors.As(intent.CheckAllocation(r), &other) {
+		bad.Fields = append(bad.Fields, other.Fields...)
 	}
 	return r, bad.OrNil()
 }

@@ -14,12 +14,14 @@ import (
 
 func (s *Server) registerHosts() {
 	register(s, "list-hosts", s.listHosts)
-	register(s, "register-host", s.registerHost)
+	register(s, "register-host", s.registerHost, means(func(_ context.Context, _ string, b api.RegisterHost) error {
+		return s.intents.CheckHost(hostRequest(b))
+	}, nil))
 	register(s, "get-host", s.getHost)
 	register(s, "probe-host", s.probeHost)
 	register(s, "confirm-host-key", s.confirmHostKey)
-	register(s, "set-layout", s.setLayout)
-	register(s, "preview-layout", s.previewLayout)
+	register(s, "set-layout", s.setLayout, means(s.checkLayout, layoutFollows))
+	register(s, "preview-layout", s.previewLayout, means(s.checkLayout, layoutFollows))
 	register(s, "initialize-host", s.initializeHost)
 	register(s, "refence-host", s.refenceHost)
 	register(s, "drain-host", s.drainHost)
@@ -116,19 +118,21 @@ func (s *Server) acceptedHost(ctx context.Context, m made) (*accepted[api.Host],
 }
 
 func (s *Server) registerHost(ctx context.Context, in *struct{ Body api.RegisterHost }) (*accepted[api.Host], error) {
-	r := intent.RegisterHost{
-		Name: in.Body.Name, Address: in.Body.Address, Port: in.Body.Port, AdminUser: in.Body.AdminUser, Region: in.Body.Region,
-		Zone: in.Body.Zone, Networks: in.Body.Networks, Labels: in.Body.Labels, Profile: domain.Profile(in.Body.Profile),
-		HostKey: in.Body.HostKey, TrustOnFirstUse: in.Body.TrustOnFirstUse,
-	}
 	m, err := s.once(ctx, func(ctx context.Context) (made, error) {
-		host, job, err := s.intents.RegisterHost(ctx, actor(ctx), workspace(ctx), r)
+		host, job, err := s.intents.RegisterHost(ctx, actor(ctx), workspace(ctx), hostRequest(in.Body))
 		return made{object: host, job: job}, err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return s.acceptedHost(ctx, m)
+}
+
+func hostRequest(b api.RegisterHost) intent.RegisterHost {
+	return intent.RegisterHost{
+		Name: b.Name, Address: b.Address, Port: b.Port, AdminUser: b.AdminUser, Region: b.Region, Zone: b.Zone, Networks: b.Networks,
+		Labels: b.Labels, Profile: domain.Profile(b.Profile), HostKey: b.HostKey, TrustOnFirstUse: b.TrustOnFirstUse,
+	}
 }
 
 // onHost carries out a change of a host that makes a job.

@@ -45,7 +45,9 @@ func (s *Server) idempotency(route api.Route) func(huma.Context, func(huma.Conte
 			return
 		}
 		if len(key) > maxKey || !printable(key) {
-			s.answer(c, badField(keyHeader, "must be 1 to 255 printable ASCII characters"))
+			r := requestOf(c.Context())
+			r.faults = append(r.faults, api.FieldProblem{Field: keyHeader, Message: "must be 1 to 255 printable ASCII characters"})
+			next(c)
 			return
 		}
 		body, err := io.ReadAll(c.BodyReader())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,6 +138,56 @@ func TestAllBadFieldsAreTold(t *testing.T) {
 	p = b.mustDo(http.MethodPost, "/hosts", `{"name":1,"port":"x","nonsense":true}`, 422).problem(t)
 	if len(p.Errors) != 4 { // with the address that is missing
 		t.Errorf("errors %+v", p.Errors)
+	}
+}
+
+// One answer tells of every bad field: of those that can't be read and of those
+// that mean nothing. Nothing is told of a field that only follows from another.
+func TestShapeAndMeaningAreToldTogether(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.probed("h1")
+	before := b.rows()
+	for name, c := range map[string]struct{ path, body, fields string }{
+		"host": {
+			"/hosts", `{"name":"-x","address":"169.254.169.254","port":"22","region":"\ud800","zone":"A B","labels":{"a":1,"B":"x"},"networks":["ok",7,"NO"],"profile":"huge","color":"red"}`,
+			"address color labels labels.a name networks[1] networks[2] port profile region zone",
+		},
+		"host, missing":        {"/hosts", `{"port":0,"admin_user":"a b","host_key":"nonsense"}`, "address admin_user host_key name port"},
+		"host, twice":          {"/hosts", `{"name":"h2","name":"h3","address":"?"}`, "address name"},
+		"host, only meaning":   {"/hosts", `{"name":"h2","address":"?","zone":"-"}`, "address zone"},
+		"layout":               {"/hosts/h1/layout/preview", `{"units":[{"cpus":"2-"},{"cpus":3},{"cpus":"99"},{"cpus":"4","volume_bytes":1}],"devices":["/dev/sda"],"system_memory_bytes":1,"nonsense":1}`, "devices[0] nonsense system_memory_bytes units[0].cpus units[1].cpus units[2].cpus units[3].volume_bytes"},
+		"layout, what follows": {"/hosts/h1/layout/preview", `{"count":"3","cpus_each":1,"volume_group":7}`, "count volume_group"},
+		"allocation": {
+			"/allocations", `{"cpus":"2","host":"h7","login_user":"root","region":"EU","ssh_keys":["hello","ssh-dss AAAA"],"labels":{"A":"x"},"zone":1}`,
+			"cpus host labels login_user region ssh_keys[0] ssh_keys[1] zone",
+		},
+		"allocation, what follows": {"/allocations", `{"unit":7,"ssh_keys":["hello"]}`, "ssh_keys[0] unit"},
+		"allocation, two names":    {"/allocations", `{"unit":"h1-cu99","host":"h7","ssh_keys":["hello"]}`, "host ssh_keys[0] unit"},
+		"addresses": {
+			"/address-pool", `{"network":7,"addresses":[{"range":"10.0.0.256"},{"range":1},{"range":"10.0.0.1-10.0.0.9","endpoint":"x:1"},{"range":"10.0.0.1","endpoint":"y"},{"size":2}]}`,
+			"addresses[0].range addresses[1].range addresses[2].endpoint addresses[3].endpoint addresses[4].range addresses[4].size network",
+		},
+		"addresses, bad network": {"/address-pool?x=1", `{"network":"A B","addresses":[]}`, "addresses network x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := b.mustDo(http.MethodPost, c.path, c.body, 422, "Idempotency-Key", "key of "+name).problem(t)
+			var fields []string
+			for _, e := range p.Errors {
+				fields = append(fields, e.Field)
+			}
+			slices.Sort(fields)
+			if got := strings.Join(fields, " "); got != c.fields || p.Code != "invalid" {
+				t.Errorf("fields %q\nwant   %q\n%+v", got, c.fields, p.Errors)
+			}
+		})
+	}
+	p := b.mustDo(http.MethodPost, "/hosts", `{"name":"-"}`, 422, "Idempotency-Key", "\u00e9").problem(t)
+	if len(p.Errors) != 3 {
+		t.Errorf("with a bad key: %+v", p.Errors)
+	}
+	if after := b.rows(); after != before {
+		t.Errorf("rows were written:\n%s\nbefore:\n%s", after, before)
 	}
 }
 

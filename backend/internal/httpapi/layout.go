@@ -45,6 +45,19 @@ func (s *Server) previewLayout(ctx context.Context, in *struct {
 	return &object[api.Layout]{Body: presentLayout(l)}, nil
 }
 
+var layoutFollows = follows{
+	"count": {"units", "cpus_each", "system_cpus"}, "units": {"count", "cpus_each"}, "units[].cpus": {"system_cpus"}, "devices": {"volume_group"},
+}
+
+// checkLayout looks at each field of a layout against the host's facts.
+func (s *Server) checkLayout(ctx context.Context, ref string, b api.SetLayout) error {
+	h, err := s.host(ctx, ref)
+	if err != nil || h.Facts == nil {
+		return err
+	}
+	return domain.CheckLayout(*h.Facts, layoutRequest(b))
+}
+
 func layoutRequest(r api.SetLayout) domain.LayoutRequest {
 	out := domain.LayoutRequest{
 		SystemCPUs: r.SystemCPUs, Count: r.Count, CPUsEach: r.CPUsEach, VolumeGroup: r.VolumeGroup, Devices: r.Devices,

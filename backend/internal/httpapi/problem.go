@@ -61,6 +61,7 @@ func (s *Server) asProblem(ctx context.Context, err error) error {
 		for _, f := range bad.Fields {
 			p.Errors = append(p.Errors, api.FieldProblem{Field: f.Field, Message: f.Problem})
 		}
+		p.Errors = oneEach(p.Errors)
 	case errors.As(err, &full):
 		p = problem(http.StatusConflict, "no_capacity", "No unit fits what you ask for.")
 		p.Placement = presentWhyNot(full.Why)
@@ -176,6 +177,9 @@ func useProblems() {
 		huma.NewErrorWithContext = func(c huma.Context, status int, message string, errs ...error) huma.StatusError {
 			p := fromHuma(status, message, errs...)
 			if known, ok := p.(*api.Problem); ok {
+				if known.Code == "invalid" {
+					known.Errors = complete(c.Context(), known.Errors)
+				}
 				known.Instance = requestOf(c.Context()).id
 			}
 			return p

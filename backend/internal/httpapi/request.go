@@ -24,7 +24,11 @@ type request struct {
 	client string // address of the client
 	route  string // operation id; "" where none matched
 	bearer *store.Bearer
-	hash   []byte // of the bearer's token
+	hash   []byte             // of the bearer's token
+	faults []api.FieldProblem // that strict found; the rest is looked at before they are told
+	// meaning finds bad fields among those whose shape is good; nil where the
+	// shape is all there is.
+	meaning func(faults []api.FieldProblem) []api.FieldProblem
 }
 
 type requestKey struct{}

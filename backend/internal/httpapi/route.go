@@ -126,6 +126,9 @@ func register[I, O any](s *Server, id string, handler func(ctx context.Context, 
 		o(&op)
 	}
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+		if len(requestOf(ctx).faults) > 0 { // what the types would let pass
+			return nil, s.asProblem(ctx, invalid(complete(ctx, nil)...))
+		}
 		out, err := handler(ctx, in)
 		if err != nil {
 			return nil, s.asProblem(ctx, err)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -26,10 +27,7 @@ const (
 func (s *Server) strict(takesBody bool) func(huma.Context, func(huma.Context)) {
 	return func(c huma.Context, next func(huma.Context)) {
 		u := c.URL()
-		if faults := checkQuery(u.Query()); len(faults) > 0 {
-			s.answer(c, invalid(faults...))
-			return
-		}
+		faults := checkQuery(u.Query())
 		// Fiber would decompress the body, whatever size it grows to.
 		if e := c.Header("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 			s.answer(c, problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "Compressed bodies are not taken."))
@@ -40,10 +38,21 @@ func (s *Server) strict(takesBody bool) func(huma.Context, func(huma.Context)) {
 			s.answer(c, err)
 			return
 		}
-		if p := checkBody(body, c.Header("Content-Type"), takesBody); p != nil {
+		p := checkBody(body, c.Header("Content-Type"), takesBody)
+		switch {
+		case p != nil && len(p.Errors) == 0: // of another type
 			s.answer(c, p)
 			return
+		case p != nil:
+			faults = append(faults, p.Errors...)
 		}
+		// What can't be read as a whole is not decoded. The rest is told together
+		// with what the types and the meaning of the fields say.
+		if slices.ContainsFunc(faults, func(f api.FieldProblem) bool { return f.Field == "" || len(faults) == maxFaults }) {
+			s.answer(c, invalid(faults...))
+			return
+		}
+		requestOf(c.Context()).faults = faults
 		next(c)
 	}
 }

@@ -20,28 +20,8 @@ type AddressRange struct {
 
 // AddAddresses adds all the addresses to the pool of a network, or none.
 func (in *Intents) AddAddresses(ctx context.Context, who domain.Actor, workspace uuid.UUID, network string, ranges []AddressRange) (ids []uuid.UUID, err error) {
-	var bad domain.Invalid
-	bad.Check("network", domain.CheckPlace(network))
-	if len(ranges) == 0 {
-		bad.Add("addresses", "give at least one address or range")
-	}
-	total := 0
-	for i, r := range ranges {
-		if total > domain.MaxAddressRange {
-			break
-		}
-		field := fmt.Sprintf("addresses[%d]", i)
-		all, err := domain.ExpandAddresses(r.Range)
-		bad.Check(field+".range", err)
-		if r.Endpoint != "" {
-			bad.Check(field+".endpoint", checkEndpoint(r.Endpoint, len(all)))
-		}
-		total += len(all)
-	}
-	if total > domain.MaxAddressRange {
-		bad.Add("addresses", "are more than %d, which is the most at once", domain.MaxAddressRange)
-	}
-	if err := bad.OrNil(); err != nil {
+	total, err := checkAddresses(network, ranges)
+	if err != nil {
 		return nil, err
 	}
 	err = in.do(ctx, func(tx *store.Tx) error {
@@ -72,6 +52,36 @@ func (in *Intents) AddAddresses(ctx context.Context, who domain.Actor, workspace
 		return recordMade(ctx, tx, "address_pool", uuid.Nil, uuid.Nil)
 	})
 	return ids, err
+}
+
+// CheckAddresses tells what is wrong with ranges, as AddAddresses would.
+func CheckAddresses(network string, ranges []AddressRange) error {
+	_, err := checkAddresses(network, ranges)
+	return err
+}
+
+func checkAddresses(network string, ranges []AddressRange) (total int, err error) {
+	var bad domain.Invalid
+	bad.Check("network", domain.CheckPlace(network))
+	if len(ranges) == 0 {
+		bad.Add("addresses", "give at least one address or range")
+	}
+	for i, r := range ranges {
+		if total > domain.MaxAddressRange {
+			break
+		}
+		field := fmt.Sprintf("addresses[%d]", i)
+		all, err := domain.ExpandAddresses(r.Range)
+		bad.Check(field+".range", err)
+		if r.Endpoint != "" {
+			bad.Check(field+".endpoint", checkEndpoint(r.Endpoint, len(all)))
+		}
+		total += len(all)
+	}
+	if total > domain.MaxAddressRange {
+		bad.Add("addresses", "are more than %d, which is the most at once", domain.MaxAddressRange)
+	}
+	return total, bad.OrNil()
 }
 
 func checkEndpoint(s string, addresses int) error {

@@ -68,6 +68,12 @@ func (in *Intents) CreateAllocation(ctx context.Context, who domain.Actor, works
 	return allocation, jobID, nil
 }
 
+// CheckAllocation tells what is wrong with a request, as CreateAllocation would.
+func CheckAllocation(r CreateAllocation) error {
+	_, err := checkAllocation(&r)
+	return err
+}
+
 func checkAllocation(r *CreateAllocation) (keys []string, err error) {
 	var bad domain.Invalid
 	if r.UnitID == nil && r.CPUs < 1 {

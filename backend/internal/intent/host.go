@@ -48,6 +48,12 @@ func (in *Intents) RegisterHost(ctx context.Context, who domain.Actor, workspace
 	return h.ID, jobID, err
 }
 
+// CheckHost tells what is wrong with a registration, as RegisterHost would.
+func (in *Intents) CheckHost(r RegisterHost) error {
+	_, err := in.checkedHost(uuid.Nil, r)
+	return err
+}
+
 func (in *Intents) checkedHost(workspace uuid.UUID, r RegisterHost) (store.Host, error) {
 	var bad domain.Invalid
 	bad.Check("name", domain.CheckHostName(r.Name))
