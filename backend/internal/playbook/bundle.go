@@ -5,8 +5,9 @@
 // mode are fixed, so that a checksum tells whether anything changed.
 //
 // It refuses what an artifact from elsewhere could carry to do harm: paths that leave the directory, links,
-// devices, names twice, and content that grows beyond its limits while it is decompressed. It does not look at
-// what the YAML in it does; that is the business of the upload's lint.
+// devices, names twice, and content that grows beyond its limits while it is decompressed. What comes from outside
+// also goes through the Gate, which looks at what its YAML and its templates could do, and takes only what is known
+// to run on the host alone and under the fence.
 package playbook
 
 import (

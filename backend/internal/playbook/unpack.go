@@ -208,6 +208,8 @@ func checkPath(name string, depth int) error {
 	return nil
 }
 
+var errTooLarge = errors.New("decompressed content is larger than allowed")
+
 // limitedReader fails, where io.LimitReader would just end, beyond its limit.
 type limitedReader struct {
 	r    io.Reader
@@ -217,7 +219,7 @@ type limitedReader struct {
 func (l *limitedReader) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	if l.left -= int64(n); l.left < 0 {
-		return 0, errors.New("decompressed content is larger than allowed")
+		return 0, errTooLarge
 	}
 	return n, err
 }

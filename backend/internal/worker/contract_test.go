@@ -1,0 +1,45 @@
+package worker_test
+
+import (
+	"io/fs"
+	"testing"
+
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/playbook"
+	"kloigos/backend/internal/worker"
+	"kloigos/playbooks"
+)
+
+// What Kloigos brings itself goes through the gate that playbooks from outside go through, with no exception.
+func TestPackagedPlaybooksPassTheGate(t *testing.T) {
+	t.Parallel()
+	for _, j := range domain.JointTable {
+		t.Run(j.Playbook, func(t *testing.T) {
+			t.Parallel()
+			c, ok := worker.Contract(j.Playbook)
+			if !ok {
+				t.Fatalf("no contract for the playbook of %s", j.Kind)
+			}
+			for file := range c.Entries {
+				if _, err := fs.Stat(playbooks.Files, j.Playbook+"/"+file); err != nil {
+					t.Errorf("the contract wants %s: %v", file, err)
+				}
+			}
+			b, err := playbook.Build(playbooks.Files, j.Playbook)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files, err := playbook.Open(b.Content, playbook.UploadLimits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := playbook.Gate(files, c); err != nil {
+				t.Fatal(err)
+			}
+			again, err := playbook.Pack(j.Playbook, files)
+			if err != nil || again.TreeSHA256 != b.TreeSHA256 || again.SHA256 != b.SHA256 {
+				t.Fatalf("packed again it is %s, not %s: %v", again.SHA256, b.SHA256, err)
+			}
+		})
+	}
+}
