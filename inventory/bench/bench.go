@@ -12,7 +12,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -27,7 +26,6 @@ type Figure struct {
 // Figures is every figure, in the order of docs/benchmarks.md.
 func Figures() []Figure {
 	return []Figure{
-		{"plays", plays},
 		{"allocations", allocations},
 		{"last-units", lastUnits},
 		{"lists", lists},
@@ -137,18 +135,6 @@ func Run(ctx context.Context, b *Bed, scale Scale, only []string) ([]Result, err
 	return all, nil
 }
 
-// Print writes the table as Markdown.
-func Print(w io.Writer, results []Result) {
-	_, _ = fmt.Fprintf(w, "| figure | target | measured | met | medians |\n|---|---|---|---|---|\n")
-	for _, r := range results {
-		met := "yes"
-		if !r.Met() {
-			met = "**no**"
-		}
-		_, _ = fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", r.What, r.Limit, number(r.Measured, r.Limit.Unit), met, r.Raw)
-	}
-}
-
 func median[T ~int64 | ~float64](values []T) T {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
@@ -170,4 +156,6 @@ func percentile(of []time.Duration, percent int) time.Duration {
 	return sorted[max(0, (len(sorted)*percent+99)/100-1)]
 }
 
-func milliseconds(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond)) }
+func milliseconds(d time.Duration) string {
+	return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond))
+}

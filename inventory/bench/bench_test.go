@@ -2,6 +2,7 @@ package bench_test
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,5 +51,54 @@ func TestRound(t *testing.T) {
 	}
 	if n := len(slices.Collect(strings.Lines(table.String()))); n != len(results)+2 {
 		t.Errorf("%d lines for %d results", n, len(results))
+	}
+}
+
+func TestWriteKeepsTheRest(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "benchmarks.md")
+	const begin, end = "<!-- ./task bench -- --write: begin -->\n", "<!-- ./task bench -- --write: end -->\n"
+	if err := os.WriteFile(file, []byte("before\n"+begin+"old\n"+end+"after\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	results := []bench.Result{{What: "a", Limit: bench.Limit{Value: 0.6, AtLeast: true}, Measured: 0.5, Raw: "1 of 2"}}
+	for range 2 { // twice is once
+		if err := bench.Write(file, "A machine.", results); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "before\n" + begin + "A machine.\n\n| figure | target | measured | met | medians |\n|---|---|---|---|---|\n" +
+		"| a | at least 0.6 | 0.5 | **no** | 1 of 2 |\n" + end + "after\n"
+	if string(got) != want {
+		t.Errorf("%s", got)
+	}
+	if err := os.WriteFile(file, []byte("no place\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if bench.Write(file, "A machine.", results) == nil {
+		t.Error("written into a file that has no place for it")
+	}
+}
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		limit    bench.Limit
+		measured float64
+		met      bool
+		text     string
+	}{
+		{bench.Limit{Value: 1.05}, 1.05, true, "at most 1.05"},
+		{bench.Limit{Value: 1.05}, 1.06, false, "at most 1.05"},
+		{bench.Limit{Value: 0.6, AtLeast: true}, 0.59, false, "at least 0.6"},
+		{bench.Limit{Value: 60, Unit: "MB"}, 51, true, "at most 60 MB"},
+	} {
+		if got := (bench.Result{Limit: c.limit, Measured: c.measured}).Met(); got != c.met || c.limit.String() != c.text {
+			t.Errorf("%v, %v: %v, %q", c.limit, c.measured, got, c.limit)
+		}
 	}
 }

@@ -54,6 +54,10 @@ func run(ctx context.Context, args []string) int {
 	if only != "" {
 		some = strings.Split(only, ",")
 	}
+	if write && len(some) > 0 {
+		fmt.Fprintln(os.Stderr, "bench: --write wants all figures: the table was taken in one run")
+		return 2
+	}
 	if err := measure(ctx, scale, some, write); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		return 1
@@ -76,11 +80,18 @@ func measure(ctx context.Context, scale bench.Scale, only []string, write bool) 
 		return err
 	}
 	defer func() { err = errors.Join(err, bed.Close()) }()
+	machine, err := bed.Machine(ctx)
+	if err != nil {
+		return err
+	}
 	results, err := bench.Run(ctx, bed, scale, only)
 	if err != nil {
 		return err
 	}
-	_ = write
+	fmt.Printf("%s\n\n", machine)
 	bench.Print(os.Stdout, results)
+	if write {
+		return bench.Write("docs/benchmarks.md", machine, results)
+	}
 	return nil
 }
