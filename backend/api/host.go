@@ -150,13 +150,13 @@ type ConfirmHostKey struct {
 
 // SetLayout asks how to cut a host: either units, or count and cpus_each.
 type SetLayout struct {
-	SystemCPUs        string    `json:"system_cpus,omitempty" maxLength:"4096" doc:"CPUs that the system keeps, such as 0,4; default: the first core"`
+	SystemCPUs        string    `json:"system_cpus,omitempty" maxLength:"4096" doc:"CPUs that the system keeps, such as 0,4; default: the first core, or what it has"`
 	Units             []SetUnit `json:"units,omitempty" maxItems:"1024"`
 	Count             int       `json:"count,omitempty" minimum:"0" maximum:"1024" doc:"this many units, laid out along NUMA nodes"`
 	CPUsEach          int       `json:"cpus_each,omitempty" minimum:"0" maximum:"8192" doc:"of this many CPUs each"`
-	VolumeGroup       string    `json:"volume_group,omitempty" maxLength:"64" pattern:"^[a-zA-Z0-9+_.][a-zA-Z0-9+_.-]*$" doc:"default: kloigos-vg"`
-	Devices           []string  `json:"devices,omitempty" maxItems:"64" doc:"empty disks, by-id, to make the volume group of"`
-	SystemMemoryBytes int64     `json:"system_memory_bytes,omitempty" minimum:"0" doc:"kept for the system; default: a twentieth, at least 512 MiB"`
+	VolumeGroup       string    `json:"volume_group,omitempty" maxLength:"64" pattern:"^[a-zA-Z0-9+_.][a-zA-Z0-9+_.-]*$" doc:"default: kloigos-vg, or what it has"`
+	Devices           []string  `json:"devices,omitempty" maxItems:"64" doc:"empty disks, by-id, to make the volume group of, or to add to it"`
+	SystemMemoryBytes int64     `json:"system_memory_bytes,omitempty" minimum:"0" doc:"kept for the system; default: a twentieth, at least 512 MiB, or what it has"`
 	VolumeBytes       int64     `json:"volume_bytes,omitempty" minimum:"0" doc:"of each unit's volume; default: its share"`
 }
 
@@ -172,11 +172,13 @@ type Layout struct {
 	VolumeGroup       string       `json:"volume_group"`
 	Devices           []string     `json:"devices" nullable:"false"`
 	SystemMemoryBytes int64        `json:"system_memory_bytes"`
+	VolumeSpaceBytes  int64        `json:"volume_space_bytes" doc:"what the volumes of all units share"`
 	Units             []LayoutUnit `json:"units" nullable:"false"`
 }
 
 // LayoutUnit is one unit of a layout, with its shares.
 type LayoutUnit struct {
+	Kept            string `json:"kept,omitempty" doc:"name of a unit that was there when the layout was set, and stays as it is"`
 	CPUs            string `json:"cpus"`
 	CPUCount        int    `json:"cpu_count"`
 	MemoryNodes     string `json:"memory_nodes"`

@@ -29,12 +29,14 @@ options:
   volume_group: {type: str, required: true, description: Its name; made of the devices where it does not exist}
   devices: {type: list, elements: str, default: [], description: Whole disks by /dev/disk/by-id that the operator named}
   units: {type: list, elements: dict, default: [], description: Units that must have a volume}
+  keep: {type: list, elements: str, default: [], description: Ids of those whose volume is left alone, whatever state it is in}
 author: Kloigos
 """
 
 TAG, TAG_UNIT, TAG_FORMATTED = "kloigos", "kloigos.unit.", "kloigos.formatted"
 CLAIMS = "/etc/kloigos/devices.json"
 MANIFESTS = "/etc/kloigos/units"
+STAMPS = "/etc/kloigos/wiped"
 UNITS = "/etc/systemd/system"
 MARK = "# Managed by Kloigos."
 MOUNTS = "/mnt/kloigos"
@@ -227,14 +229,20 @@ class Volumes:
     def drop_stale(self):
         """Volumes of units that an earlier layout had. One with a manifest is still promised to someone and stays."""
         wanted = {unit["id"] for unit in self.module.params["units"]}
-        stale = []
+        stale, stamps = [], []
         for volume in sorted(self.lvs):
             owner = next((tag[len(TAG_UNIT):] for tag in self.tags(volume) if tag.startswith(TAG_UNIT)), "")
             if owner and TAG in self.tags(volume) and owner not in wanted and not os.path.exists("%s/%s.json" % (MANIFESTS, owner)):
                 stale.append(volume)
+                stamps += filter(os.path.exists, ["%s/%s.json" % (STAMPS, owner)])
         if stale:
             ours = {mapper(self.group, volume) for volume in stale}
             self.unmount([mount for mount, device in self.mount_files().items() if device in ours])
+            # The evidence of a wipe is on the unit's record; beside a volume that is gone it says nothing.
+            for path in stamps:
+                self.done.append("removed " + path)
+                if not self.check:
+                    os.unlink(path)
             self.remove_volumes(stale)
 
     def remove_volumes(self, volumes):
@@ -365,6 +373,9 @@ class Volumes:
         for unit in units:
             result = {"id": unit["id"], "ok": True, "message": "", "volume_bytes": 0}
             results[unit["id"]] = result
+            if unit["id"] in self.module.params["keep"]:
+                result["volume_bytes"] = int(self.lvs.get(unit["volume"], {"lv_size": 0})["lv_size"])
+                continue
             # What is wrong with one unit does not keep the others from being made: all problems are told at once.
             try:
                 result["volume_bytes"] = self.unit(unit)
@@ -450,6 +461,7 @@ def main():
                 "elements": "dict",
                 "default": [],
             },
+            "keep": {"type": "list", "elements": "str", "default": []},
         },
         supports_check_mode=True,
     )

@@ -61,6 +61,11 @@ func (c *Client) PreviewLayout(ctx context.Context, id string, body api.SetLayou
 	return post[api.Layout](ctx, c, in("hosts", id, "layout", "preview"), body, nil)
 }
 
+// RelayoutHost lays its free part out anew; units in use stay as they are.
+func (c *Client) RelayoutHost(ctx context.Context, id string, body api.SetLayout, opts ...Option) (h api.Host, jobID string, err error) {
+	return long[api.Host](ctx, c, http.MethodPost, in("hosts", id, "relayout"), body, opts)
+}
+
 // InitializeHost prepares it and its units.
 func (c *Client) InitializeHost(ctx context.Context, id string, opts ...Option) (h api.Host, jobID string, err error) {
 	return long[api.Host](ctx, c, http.MethodPost, in("hosts", id, "initialize"), nil, opts)

@@ -53,7 +53,8 @@ func joints() string {
 
 The joint table: what each moment of a job does to every object it is about, in one transaction with the change of the job itself.
 *Start* is when it is asked for or retried; *failure* also when it is cancelled; *waits* when it ended well and a person has to
-confirm something. A job of a host is about all of its units that can take the event.
+confirm something. A job of a host is about all of its units that can take the event. *Replaced units* are the free ones, and those
+that could not be made, in whose place a new layout puts others: they take ` + "`replace_requested`" + ` once, when it is asked for.
 
 `)
 	for _, j := range JointTable {
@@ -71,13 +72,13 @@ confirm something. A job of a host is about all of its units that can take the e
 			b.WriteString("It changes no state.\n\n")
 			continue
 		}
-		b.WriteString("| | host | units | allocation | address |\n|---|---|---|---|---|\n")
+		b.WriteString("| | host | units | replaced units | allocation | address |\n|---|---|---|---|---|---|\n")
 		for _, m := range []struct {
 			name string
 			e    Effect
 		}{{"start", j.Start}, {"success", j.Success}, {"failure", j.Failure}, {"waits", j.Waits}} {
 			if m.e != (Effect{}) {
-				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", m.name, code(m.e.Host), code(m.e.Unit), code(m.e.Allocation), code(m.e.Address))
+				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", m.name, code(m.e.Host), code(m.e.Unit), code(m.e.Replaced), code(m.e.Allocation), code(m.e.Address))
 			}
 		}
 		b.WriteString("\n")

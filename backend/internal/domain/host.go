@@ -57,7 +57,7 @@ var HostLifecycle = Lifecycle[HostState]{
 		{State: HostAwaitingHostKey, Means: "a person must compare and confirm the fingerprint of its SSH host key"},
 		{State: HostProbed, Means: "its facts are known; a layout can be set and the host initialized"},
 		{State: HostInitializing, Means: "its units are being prepared", Deadline: minutesForInitialize},
-		{State: HostInitFailed, Means: "initialization failed; see the job, mend the cause, initialize again", Failed: true},
+		{State: HostInitFailed, Means: "preparing it or its units failed; see the job, mend the cause, initialize again or lay it out anew", Failed: true},
 		{State: HostReady, Means: "its free units can be allocated"},
 		{State: HostDraining, Means: "takes no new allocations; the present ones stay"},
 		{State: HostDecommissioning, Means: "everything of Kloigos is being removed from it", Deadline: minutesForDecommission},

@@ -8,6 +8,7 @@ type JobKind string
 const (
 	KindHostProbe        JobKind = "host_probe"
 	KindHostInitialize   JobKind = "host_initialize"
+	KindHostRelayout     JobKind = "host_relayout"
 	KindHostDecommission JobKind = "host_decommission"
 	KindUnitAllocate     JobKind = "unit_allocate"
 	KindUnitDeallocate   JobKind = "unit_deallocate"
@@ -19,6 +20,7 @@ const (
 type Effect struct {
 	Host       Event
 	Unit       Event // of every unit that the job names
+	Replaced   Event // of the units of its host that a new layout replaces
 	Allocation Event
 	Address    Event
 }
@@ -57,6 +59,17 @@ var JointTable = []Joint{
 		Success: Effect{Host: InitializeSucceeded, Unit: PrepareSucceeded},
 		Failure: Effect{Host: InitializeFailed, Unit: PrepareFailed},
 		GiveUp:  KindHostDecommission,
+	},
+	// Which units a layout replaces is settled once, when it is asked for: they
+	// are then removing. A retry only makes the new ones, and to give up removes
+	// those of the new ones that could not be made.
+	{
+		Kind: KindHostRelayout, Playbook: "host_initialize", Steps: []string{"bootstrap", "relayout"},
+		Means:   "lays the free part of a host out anew; units in use stay as they are",
+		Start:   Effect{Host: InitializeRequested, Unit: PrepareRequested},
+		Success: Effect{Host: InitializeSucceeded, Unit: PrepareSucceeded, Replaced: ReplaceSucceeded},
+		Failure: Effect{Host: InitializeFailed, Unit: PrepareFailed, Replaced: ReplaceFailed},
+		GiveUp:  KindHostRelayout,
 	},
 	{
 		Kind: KindHostDecommission, Playbook: "host_decommission", Steps: []string{"decommission"},

@@ -28,6 +28,9 @@ func TestJointTableNamesWhatIsThere(t *testing.T) {
 			t.Errorf("%s: give-up %q is no kind", j.Kind, j.GiveUp)
 		}
 		for moment, e := range map[string]domain.Effect{"start": j.Start, "success": j.Success, "failure": j.Failure, "waits": j.Waits} {
+			if e.Replaced != "" && e.Replaced != domain.ReplaceSucceeded && e.Replaced != domain.ReplaceFailed {
+				t.Errorf("%s: %s is no end of a replaced unit", j.Kind, e.Replaced)
+			}
 			for noun, on := range map[string]domain.Event{"host": e.Host, "unit": e.Unit, "allocation": e.Allocation, "address": e.Address} {
 				if on != "" && !slices.ContainsFunc(byNoun[noun].moves, func(m domain.Transition[string]) bool { return m.On == on }) {
 					t.Errorf("%s: no %s ever takes %s %q", j.Kind, noun, moment, on)
@@ -99,13 +102,14 @@ func keyKnown(state string) bool {
 // can do, so that a search through it meets every combination.
 type world struct {
 	host, unit, alloc, addr string // "" while there is none
+	old                     string // of a unit that a new layout replaces, until it is removed
 	key                     bool   // the host's key is known
 	jobs                    string // kinds, sorted, comma-separated
 	failed                  string // kinds that failed and can be retried
 }
 
 func (w world) String() string {
-	return fmt.Sprintf("host %s, unit %s, allocation %s, address %s, jobs [%s]", w.host, w.unit, w.alloc, w.addr, w.jobs)
+	return fmt.Sprintf("host %s, unit %s, replaced unit %s, allocation %s, address %s, jobs [%s]", w.host, w.unit, w.old, w.alloc, w.addr, w.jobs)
 }
 
 func list(s string) []string {
@@ -151,6 +155,13 @@ func (x explorer) apply(w world, e domain.Effect, wholeHost bool) (world, string
 			return w, "unit in use"
 		}
 	}
+	if e.Replaced != "" && w.old != "" {
+		to := x.unit.next(w.old, e.Replaced)
+		if to == "" {
+			return w, fmt.Sprintf("replaced unit %s does not take %s", w.old, e.Replaced)
+		}
+		w.old = remembered(to)
+	}
 	if e.Allocation != "" {
 		to := x.alloc.next(w.alloc, e.Allocation)
 		if to == "" {
@@ -166,6 +177,14 @@ func (x explorer) apply(w world, e domain.Effect, wholeHost bool) (world, string
 		w.addr = to
 	}
 	return w, ""
+}
+
+// remembered forgets a unit that is removed: any number of them is like none.
+func remembered(unit string) string {
+	if unit == "removed" {
+		return ""
+	}
+	return unit
 }
 
 func ended(alloc string) bool { return alloc == "" || alloc == "deallocated" || alloc == "lost" }
@@ -198,6 +217,24 @@ func (x explorer) moves(w world) (moves []move, holes []string) {
 			can = false
 		case j.Kind == domain.KindHostInitialize && w.unit == "":
 			can = false
+		case j.Kind == domain.KindHostRelayout && w.host != "ready" && w.host != "init_failed":
+			can = false
+		}
+		asked := w
+		if j.Kind == domain.KindHostRelayout && can {
+			// Asked for: the free unit goes, another one takes its place. Given
+			// up: it goes, and none does. A retry is what follows below.
+			if to := x.unit.next(w.unit, domain.ReplaceRequested); to != "" || w.unit == "" || w.unit == "removed" {
+				asked.old = to
+				for _, unit := range []string{"preparing", ""} {
+					asked.unit = unit
+					if to, why := x.apply(asked, j.Start, wholeHost); why == "" {
+						to.jobs, to.failed = with(w.jobs, j.Kind), without(w.failed, j.Kind)
+						add("ask for "+string(j.Kind)+" with "+unit, to)
+					}
+				}
+			}
+			can = slices.Contains(list(w.failed), string(j.Kind)) || w.unit != "" && w.unit != "removed" && x.unit.next(w.unit, domain.ReplaceRequested) == ""
 		}
 		if to, why := x.apply(w, j.Start, wholeHost); can && why == "" {
 			to.jobs, to.failed = with(w.jobs, j.Kind), without(w.failed, j.Kind)
@@ -269,6 +306,11 @@ func (x explorer) moves(w world) (moves []move, holes []string) {
 				holes = append(holes, "declared lost: "+why)
 			}
 		}
+		if lost.old != "" {
+			if lost.old = remembered(x.unit.next(lost.old, domain.DeclaredLost)); lost.old != "" {
+				holes = append(holes, "declared lost: replaced unit stays "+lost.old)
+			}
+		}
 		if next := x.unit.next(lost.unit, domain.DeclaredLost); next != "" {
 			lost.unit = next
 		} else if lost.unit != "" && lost.unit != "removed" {
@@ -304,12 +346,12 @@ func TestEveryCombinationIsDefined(t *testing.T) {
 				t.Errorf("%s\n in %s\n after %s", hole, w, path(came, by, w))
 			}
 		}
-		if w.jobs == "" && (inFlight(x.host, w.host) || inFlight(x.unit, w.unit) || inFlight(x.alloc, w.alloc)) {
+		if w.jobs == "" && (inFlight(x.host, w.host) || inFlight(x.unit, w.unit) || inFlight(x.unit, w.old) || inFlight(x.alloc, w.alloc)) {
 			t.Errorf("in flight without a job: %s\n after %s", w, path(came, by, w))
 		}
 		if w.host == "decommissioned" {
 			clean = append(clean, w)
-			if !ended(w.alloc) || w.addr != "free" || w.unit != "" && w.unit != "removed" {
+			if !ended(w.alloc) || w.addr != "free" || w.old != "" || w.unit != "" && w.unit != "removed" {
 				t.Errorf("decommissioned, but %s", w)
 			}
 		}

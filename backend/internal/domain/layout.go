@@ -45,15 +45,21 @@ type LayoutUnit struct {
 
 // Layout is how a host is cut. Sizes are in bytes.
 type Layout struct {
-	SystemCPUs        string       `json:"system_cpus"`
-	VolumeGroup       string       `json:"volume_group"`
-	Devices           []string     `json:"devices"`
-	SystemMemoryBytes int64        `json:"system_memory_bytes"`
-	Units             []UnitLayout `json:"units"`
+	SystemCPUs        string   `json:"system_cpus"`
+	VolumeGroup       string   `json:"volume_group"`
+	Devices           []string `json:"devices"`
+	SystemMemoryBytes int64    `json:"system_memory_bytes"`
+	// VolumeSpaceBytes is what the volumes of all units share: the free space of
+	// the volume group before any of them was made.
+	VolumeSpaceBytes int64        `json:"volume_space_bytes"`
+	Units            []UnitLayout `json:"units"`
 }
 
 // UnitLayout is what one unit of a layout is made of.
 type UnitLayout struct {
+	// Kept is the name of a unit that was there when the layout was set and
+	// stays as it is; "" of a new one.
+	Kept            string `json:"kept,omitempty"`
 	CPUs            string `json:"cpus"`
 	CPUCount        int    `json:"cpu_count"`
 	MemoryNodes     string `json:"memory_nodes"`
@@ -95,6 +101,7 @@ type cut struct {
 	volumes []int64  // one a unit; 0: its share
 	system  CPUSet
 	space   int64 // that volumes share
+	cpus    int64 // that share it
 }
 
 func checkLayout(f Facts, r LayoutRequest, bad *Invalid) (planner, Layout, cut) {
@@ -110,9 +117,10 @@ func checkLayout(f Facts, r LayoutRequest, bad *Invalid) (planner, Layout, cut) 
 	var c cut
 	c.system = p.systemCPUs(r, bad)
 	out.SystemCPUs = c.system.String()
-	c.sets, c.volumes = p.unitCPUs(r, c.system, bad)
+	c.sets, c.volumes = p.unitCPUs(r, bad)
 	out.SystemMemoryBytes = p.systemMemory(r, bad)
-	c.space = p.volumeSpace(out, bad)
+	out.VolumeSpaceBytes = p.volumeSpace(out, bad)
+	c.space, c.cpus = out.VolumeSpaceBytes, int64(len(f.CPUs)-len(c.system))
 	return p, out, c
 }
 
@@ -186,7 +194,7 @@ func (p *planner) systemCPUs(r LayoutRequest, bad *Invalid) CPUSet {
 	return set
 }
 
-func (p *planner) unitCPUs(r LayoutRequest, system CPUSet, bad *Invalid) (sets []CPUSet, volumes []int64) {
+func (p *planner) unitCPUs(r LayoutRequest, bad *Invalid) (sets []CPUSet, volumes []int64) {
 	if len(r.Units) > 0 {
 		if r.Count != 0 || r.CPUsEach != 0 {
 			bad.Add("units", "give either units or count with cpus_each, not both")
@@ -214,9 +222,14 @@ func (p *planner) unitCPUs(r LayoutRequest, system CPUSet, bad *Invalid) (sets [
 		bad.Add("count", "give units, or count and cpus_each of at least 1")
 		return nil, nil
 	}
-	available := len(p.online) - len(system)
+	available := 0
+	for c := range p.online {
+		if _, owned := p.owner[c]; !owned {
+			available++
+		}
+	}
 	if r.Count > available || r.CPUsEach > available || r.Count*r.CPUsEach > available {
-		bad.Add("count", "%d units of %d CPUs do not fit: %d of the host's %d CPUs are left beside the system's", r.Count, r.CPUsEach, max(available, 0), len(p.online))
+		bad.Add("count", "%d units of %d CPUs do not fit: %d of the host's %d CPUs are left beside the system's%s", r.Count, r.CPUsEach, available, len(p.online), p.kept())
 		return nil, nil
 	}
 	sets = p.alongNodes(r.Count, r.CPUsEach)
@@ -250,6 +263,16 @@ func (p *planner) alongNodes(count, each int) []CPUSet {
 		rest = rest[each:]
 	}
 	return sets
+}
+
+// kept words that some CPUs belong to units that stay.
+func (p *planner) kept() string {
+	for _, who := range p.owner {
+		if who != "the system" {
+			return " and those of the units that stay"
+		}
+	}
+	return ""
 }
 
 func numbers(cpus []CPU) CPUSet {
@@ -291,13 +314,25 @@ func (p *planner) volumeSpace(l Layout, bad *Invalid) int64 {
 			exists, space = true, vg.FreeBytes
 		}
 	}
-	for i, name := range l.Devices {
+	if !exists && len(l.Devices) == 0 {
+		bad.Add("devices", "the host has no volume group %q; name the disks to make it of", l.VolumeGroup)
+	}
+	return space + p.deviceSpace(l.Devices, nil, bad)
+}
+
+// deviceSpace is what disks add to a volume group. Those that it has already
+// add nothing.
+func (p *planner) deviceSpace(devices, has []string, bad *Invalid) (space int64) {
+	for i, name := range devices {
+		if slices.Contains(has, name) {
+			continue
+		}
 		field := fmt.Sprintf("devices[%d]", i)
 		at := slices.IndexFunc(p.facts.Devices, func(d Device) bool { return d.ByID == name && name != "" })
 		switch {
 		case at < 0:
 			bad.Add(field, "%q is not the by-id path of a disk that the probe saw", name)
-		case slices.Contains(l.Devices[:i], name):
+		case slices.Contains(devices[:i], name):
 			bad.Add(field, "%q is named twice", name)
 		case p.facts.Devices[at].ReadOnly:
 			bad.Add(field, "%q is read-only", name)
@@ -308,9 +343,6 @@ func (p *planner) volumeSpace(l Layout, bad *Invalid) int64 {
 		default:
 			space += (p.facts.Devices[at].SizeBytes - deviceOverhead) / extent * extent
 		}
-	}
-	if !exists && len(l.Devices) == 0 {
-		bad.Add("devices", "the host has no volume group %q; name the disks to make it of", l.VolumeGroup)
 	}
 	return space
 }
@@ -331,14 +363,13 @@ func contents(d Device) string {
 // its CPUs on the node / the allocatable CPUs of the node, so that no mixture
 // of units that span nodes can promise more than there is.
 func (p *planner) shares(c cut, reserve int64, bad *Invalid) []UnitLayout {
-	sets, volumes, system, space := c.sets, c.volumes, c.system, c.space
+	sets, volumes, system := c.sets, c.volumes, c.system
 	allocatable := map[int]int64{}
 	for _, c := range p.facts.CPUs {
 		if !system.Contains(c.CPU) {
 			allocatable[c.Node]++
 		}
 	}
-	total := int64(len(p.facts.CPUs) - len(system))
 	var units []UnitLayout
 	var promised int64
 	for i, set := range sets {
@@ -357,7 +388,7 @@ func (p *planner) shares(c cut, reserve int64, bad *Invalid) []UnitLayout {
 		}
 		u.MemoryHighBytes = u.MemoryMaxBytes / 100 * 95 &^ 4095
 		if u.VolumeBytes == 0 {
-			u.VolumeBytes = space / total * int64(len(set))
+			u.VolumeBytes = c.space / c.cpus * int64(len(set))
 		}
 		u.VolumeBytes = u.VolumeBytes / extent * extent
 		if u.VolumeBytes < MinVolume {
@@ -366,8 +397,8 @@ func (p *planner) shares(c cut, reserve int64, bad *Invalid) []UnitLayout {
 		promised += min(u.VolumeBytes, math.MaxInt64-promised)
 		units = append(units, u)
 	}
-	if promised > space {
-		bad.Add("units", "their volumes need %d bytes, the volume group has %d free", promised, space)
+	if promised > c.space {
+		bad.Add("units", "their volumes need %d bytes, the volume group has %d free", promised, c.space)
 	}
 	return units
 }

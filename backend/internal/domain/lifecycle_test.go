@@ -138,6 +138,7 @@ func endsOfJobs() map[string]map[string]map[domain.Event]bool {
 			for noun, on := range map[string]domain.Event{"host": e.Host, "unit": e.Unit, "allocation": e.Allocation, "address": e.Address} {
 				all[outcome][noun][on] = true
 			}
+			all[outcome]["unit"][e.Replaced] = true
 		}
 	}
 	return all

@@ -37,6 +37,9 @@ const (
 	RemoveRequested     Event = "remove_requested"
 	RemoveSucceeded     Event = "remove_succeeded"
 	RemoveFailed        Event = "remove_failed"
+	ReplaceRequested    Event = "replace_requested"
+	ReplaceSucceeded    Event = "replace_succeeded"
+	ReplaceFailed       Event = "replace_failed"
 	Closed              Event = "closed"
 	Opened              Event = "opened"
 )
@@ -47,8 +50,8 @@ const hourForAUnit = time.Hour
 var UnitLifecycle = Lifecycle[UnitState]{
 	Noun: "unit", Initial: UnitPreparing,
 	States: []StateInfo[UnitState]{
-		{State: UnitPreparing, Means: "planned by the layout; made when its host is initialized"},
-		{State: UnitPreparationFailed, Means: "its volume could not be made; initialize the host again", Failed: true},
+		{State: UnitPreparing, Means: "planned by the layout; made when its host is initialized or laid out anew"},
+		{State: UnitPreparationFailed, Means: "its volume could not be made; initialize the host again, or lay it out anew", Failed: true},
 		{State: UnitFree, Means: "clean and ready to be allocated"},
 		{State: UnitAllocating, Means: "being set up for its tenant", Deadline: hourForAUnit},
 		{State: UnitAllocated, Means: "handed out"},
@@ -85,6 +88,14 @@ var UnitLifecycle = Lifecycle[UnitState]{
 		{UnitUnavailable, RemoveRequested, UnitRemoving},
 		{UnitRemoving, RemoveSucceeded, UnitRemoved},
 		{UnitRemoving, RemoveFailed, UnitUnavailable},
+
+		// A new layout takes the CPUs of those that it replaces at once, so none of
+		// them comes back. What a failed run leaves of their volumes belongs to no
+		// unit, and the next run on the host removes it.
+		{UnitFree, ReplaceRequested, UnitRemoving},
+		{UnitPreparationFailed, ReplaceRequested, UnitRemoving},
+		{UnitRemoving, ReplaceSucceeded, UnitRemoved},
+		{UnitRemoving, ReplaceFailed, UnitRemoved},
 
 		{UnitPreparing, DeclaredLost, UnitRemoved},
 		{UnitPreparationFailed, DeclaredLost, UnitRemoved},

@@ -22,6 +22,7 @@ func (s *Server) registerHosts() {
 	register(s, "confirm-host-key", s.confirmHostKey)
 	register(s, "set-layout", s.setLayout, means(s.checkLayout, layoutFollows))
 	register(s, "preview-layout", s.previewLayout, means(s.checkLayout, layoutFollows))
+	register(s, "relayout-host", s.relayoutHost, means(s.checkLayout, layoutFollows))
 	register(s, "initialize-host", s.initializeHost)
 	register(s, "refence-host", s.refenceHost)
 	register(s, "drain-host", s.drainHost)

@@ -3,6 +3,8 @@ package httpapi
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
 )
@@ -29,6 +31,16 @@ func (s *Server) setLayout(ctx context.Context, in *struct {
 	return s.shownHost(ctx, h)
 }
 
+func (s *Server) relayoutHost(ctx context.Context, in *struct {
+	Change
+	Body api.SetLayout
+},
+) (*accepted[api.Host], error) {
+	return s.onHost(ctx, in.Change, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+		return s.intents.RelayoutHost(ctx, actor(ctx), host, ifMatch, layoutRequest(in.Body))
+	})
+}
+
 func (s *Server) previewLayout(ctx context.Context, in *struct {
 	ByID
 	Body api.SetLayout
@@ -52,10 +64,10 @@ var layoutFollows = follows{
 // checkLayout looks at each field of a layout against the host's facts.
 func (s *Server) checkLayout(ctx context.Context, ref string, b api.SetLayout) error {
 	h, err := s.host(ctx, ref)
-	if err != nil || h.Facts == nil {
+	if err != nil {
 		return err
 	}
-	return domain.CheckLayout(*h.Facts, layoutRequest(b))
+	return s.intents.CheckLayout(ctx, h.ID, layoutRequest(b))
 }
 
 func layoutRequest(r api.SetLayout) domain.LayoutRequest {
@@ -76,7 +88,7 @@ func layoutRequest(r api.SetLayout) domain.LayoutRequest {
 func presentLayout(l domain.Layout) api.Layout {
 	out := api.Layout{
 		SystemCPUs: l.SystemCPUs, VolumeGroup: l.VolumeGroup, Devices: orEmpty(l.Devices), SystemMemoryBytes: l.SystemMemoryBytes,
-		Units: make([]api.LayoutUnit, len(l.Units)),
+		VolumeSpaceBytes: l.VolumeSpaceBytes, Units: make([]api.LayoutUnit, len(l.Units)),
 	}
 	for i, u := range l.Units {
 		out.Units[i] = api.LayoutUnit(u)

@@ -345,6 +345,7 @@ func HostOperations(h store.Host) []domain.Operation {
 		operation("probe", takes(domain.HostLifecycle, h.State, domain.ProbeRequested)),
 		operation("confirm-host-key", canConfirmKey(h)),
 		operation("set-layout", canSetLayout(h)),
+		operation("relayout", canRelayout(h)),
 		operation("initialize", canInitializeNow(h)),
 		operation("drain", takes(domain.HostLifecycle, h.State, domain.DrainRequested)),
 		operation("undrain", takes(domain.HostLifecycle, h.State, domain.DrainCancelled)),

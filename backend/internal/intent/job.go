@@ -102,6 +102,10 @@ func (in *Intents) GiveUpJob(ctx context.Context, who domain.Actor, id uuid.UUID
 		if err != nil {
 			return err
 		}
+		if args.Kind() == domain.KindHostRelayout {
+			jobID, err = in.withdrawLayout(ctx, tx, who, args.Subject().HostID, jobAudit(j, "job.give_up"))
+			return err
+		}
 		if err := stillItsOwn(ctx, tx, j); err != nil {
 			return err
 		}
@@ -119,6 +123,8 @@ func cleanUp(j store.Job) (job.Args, error) {
 	switch joint.GiveUp {
 	case domain.KindUnitDeallocate:
 		return job.UnitDeallocate(j.Subject()), nil
+	case domain.KindHostRelayout:
+		return job.HostRelayout{HostID: j.Subject().HostID}, nil
 	case domain.KindHostDecommission:
 		return job.HostDecommission{HostID: j.Subject().HostID}, nil
 	default:

@@ -2,10 +2,13 @@ package intent
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/job"
 	"kloigos/backend/internal/store"
 )
 
@@ -40,19 +43,42 @@ func (in *Intents) SetLayout(ctx context.Context, who domain.Actor, id uuid.UUID
 	return layout, err
 }
 
-// PreviewLayout computes a layout and writes nothing.
-func (in *Intents) PreviewLayout(ctx context.Context, id uuid.UUID, r domain.LayoutRequest) (domain.Layout, error) {
+// PreviewLayout computes a layout and writes nothing: of a host that was
+// initialized, the one that RelayoutHost would set.
+func (in *Intents) PreviewLayout(ctx context.Context, id uuid.UUID, r domain.LayoutRequest) (l domain.Layout, err error) {
+	err = in.onFacts(ctx, id,
+		func(f domain.Facts) error { l, err = domain.PlanLayout(f, r); return err },
+		func(around domain.Relayout) error { l, err = domain.PlanRelayout(around, r); return err })
+	return l, err
+}
+
+// CheckLayout looks at each field of a layout by itself.
+func (in *Intents) CheckLayout(ctx context.Context, id uuid.UUID, r domain.LayoutRequest) error {
+	return in.onFacts(ctx, id,
+		func(f domain.Facts) error { return domain.CheckLayout(f, r) },
+		func(around domain.Relayout) error { return domain.CheckRelayout(around, r) })
+}
+
+// onFacts looks at a host that is to be laid out for the first time, or anew.
+func (in *Intents) onFacts(ctx context.Context, id uuid.UUID, first func(domain.Facts) error, again func(domain.Relayout) error) error {
 	h, err := in.db.Host(ctx, id)
 	if err == nil {
 		err = notRemoved(h)
 	}
+	switch {
+	case err != nil:
+		return err
+	case h.Facts == nil:
+		return domain.Conflictf("host_state", "it has not been probed")
+	case h.State == domain.HostProbed || h.Layout == nil:
+		return first(*h.Facts)
+	}
+	units, err := in.db.UnitsOfHost(ctx, h.ID)
 	if err != nil {
-		return domain.Layout{}, err
+		return err
 	}
-	if h.Facts == nil {
-		return domain.Layout{}, domain.Conflictf("host_state", "it has not been probed")
-	}
-	return domain.PlanLayout(*h.Facts, r)
+	around, _ := relayoutOf(h, units)
+	return again(around)
 }
 
 func canSetLayout(h store.Host) error {
@@ -60,7 +86,130 @@ func canSetLayout(h store.Host) error {
 		if h.Facts == nil {
 			return domain.Conflictf("host_state", "it is %s; a layout is set against what a probe read", h.State)
 		}
-		return domain.Conflictf("host_state", "it is %s; a layout is set before the host is initialized", h.State)
+		return domain.Conflictf("host_state", "it is %s; a layout is set before the host is initialized, its free part is laid out anew afterwards", h.State)
+	}
+	return nil
+}
+
+// RelayoutHost lays the free part of a host out anew, by a job. Units that are
+// in use, on their way, failed with a tenant or closed stay as they are; those
+// that are free or could not be made go, and new ones take their CPUs and their
+// space. An ordinal is never used again.
+func (in *Intents) RelayoutHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, r domain.LayoutRequest) (jobID uuid.UUID, err error) {
+	err = in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
+		jobID, err = in.relayout(ctx, tx, who, h, hostAudit(h, "host.relayout"), func(around domain.Relayout) (domain.Layout, error) {
+			return domain.PlanRelayout(around, r)
+		})
+		return err
+	})
+	return jobID, err
+}
+
+// withdrawLayout gives a layout that could not be brought about up: its new
+// units go, and their part of the host belongs to no unit.
+func (in *Intents) withdrawLayout(ctx context.Context, tx *store.Tx, who domain.Actor, host uuid.UUID, audit store.Audit) (uuid.UUID, error) {
+	h, err := tx.Host(ctx, host)
+	if err == nil {
+		err = notRemoved(h)
+	}
+	if err != nil {
+		return uuid.Nil, err
+	}
+	// On a host that is ready the layout was brought about after all, by a
+	// retry or an initialization: its free units are nothing to clean.
+	if h.State != domain.HostInitFailed {
+		return uuid.Nil, domain.Conflictf("host_state", "the host is %s; there is nothing left of this job to clean", h.State)
+	}
+	return in.relayout(ctx, tx, who, h, audit, func(around domain.Relayout) (domain.Layout, error) {
+		l := around.Present
+		l.Units = around.Kept
+		return l, nil
+	})
+}
+
+func (in *Intents) relayout(ctx context.Context, tx *store.Tx, who domain.Actor, h store.Host, audit store.Audit, plan func(domain.Relayout) (domain.Layout, error)) (uuid.UUID, error) {
+	if err := canRelayout(h); err != nil {
+		return uuid.Nil, err
+	}
+	units, err := tx.UnitsOfHost(ctx, h.ID)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	// Only a job has units on their way; this host had none a moment ago.
+	if slices.ContainsFunc(units, func(u store.Unit) bool { return u.State == domain.UnitPreparing || u.State == domain.UnitRemoving }) {
+		return uuid.Nil, domain.Conflictf("host_changed", "the host is being laid out in the meantime; look at it again")
+	}
+	around, replaced := relayoutOf(h, units)
+	layout, err := plan(around)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	// The host's row first: whoever does the same waits here, and then finds
+	// another version.
+	made := layout.Units[len(around.Kept):]
+	if err := tx.SetHostLayout(ctx, h, layout, h.NextOrdinal+len(made)); err != nil {
+		return uuid.Nil, err
+	}
+	// A unit that was placed or given back since they were read is counted
+	// otherwise than it was planned for.
+	moved, err := tx.ReplaceUnits(ctx, h.ID)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	if moved != int64(len(replaced)) {
+		return uuid.Nil, domain.Conflictf("host_changed", "a unit was allocated or given back in the meantime; look at the host again")
+	}
+	for i, u := range made {
+		if _, err := tx.InsertUnit(ctx, h, h.NextOrdinal+i, u); err != nil {
+			return uuid.Nil, err
+		}
+	}
+	audit.Before["layout"], audit.After = h.Layout, map[string]any{"layout": layout, "removed_units": names(replaced)}
+	return in.asked(ctx, tx, who, job.HostRelayout{HostID: h.ID}, audit)
+}
+
+func names(units []store.Unit) []string {
+	all := make([]string, len(units))
+	for i, u := range units {
+		all[i] = u.Name
+	}
+	return all
+}
+
+// relayoutOf tells what of a host stays and what a new layout replaces.
+func relayoutOf(h store.Host, units []store.Unit) (around domain.Relayout, replaced []store.Unit) {
+	around = domain.Relayout{Facts: *h.Facts, Present: *h.Layout}
+	var having []domain.UnitLayout
+	for _, u := range units {
+		l := domain.UnitLayout{
+			Kept: u.Name, CPUs: u.CPUs, CPUCount: u.CPUCount, MemoryNodes: u.MemoryNodes, MemoryMaxBytes: u.MemoryMaxBytes,
+			MemoryHighBytes: u.MemoryHighBytes, VolumeBytes: u.VolumeBytes, TasksMax: u.TasksMax,
+		}
+		if u.State != domain.UnitPreparing && u.State != domain.UnitPreparationFailed && u.State != domain.UnitRemoving {
+			having = append(having, l)
+		}
+		if _, err := domain.UnitLifecycle.Next(u.State, domain.ReplaceRequested); err == nil {
+			replaced = append(replaced, u)
+			continue
+		}
+		around.Kept = append(around.Kept, l)
+	}
+	around.SpaceBytes = domain.VolumeSpace(*h.Facts, *h.Layout, having, h.State == domain.HostReady)
+	return around, replaced
+}
+
+func canRelayout(h store.Host) error {
+	switch h.State {
+	case domain.HostReady, domain.HostInitFailed:
+	case domain.HostDraining:
+		return domain.Conflictf("host_state", "it is draining; end that first")
+	case domain.HostProbed, domain.HostRegistered, domain.HostProbing, domain.HostAwaitingHostKey:
+		return domain.Conflictf("host_state", "it is %s; set its layout and initialize it first", h.State)
+	default:
+		return domain.Conflictf("host_state", "it is %s: %s", h.State, domain.HostLifecycle.Info(h.State).Means)
+	}
+	if missing := h.Facts.Missing(); len(missing) > 0 {
+		return domain.Conflictf(domain.ErrCodeHostUnsupported, "the host can't carry units: %s", strings.Join(missing, "; "))
 	}
 	return nil
 }

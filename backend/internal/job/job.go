@@ -37,6 +37,11 @@ type HostInitialize struct {
 	Refence bool `json:"refence,omitempty"`
 }
 
+// HostRelayout lays the free part of a host out anew.
+type HostRelayout struct {
+	HostID uuid.UUID `json:"host_id"`
+}
+
 // HostDecommission removes everything of Kloigos from a host.
 type HostDecommission struct {
 	HostID uuid.UUID `json:"host_id"`
@@ -70,6 +75,9 @@ func (HostProbe) Kind() domain.JobKind { return domain.KindHostProbe }
 func (HostInitialize) Kind() domain.JobKind { return domain.KindHostInitialize }
 
 // Kind implements Args.
+func (HostRelayout) Kind() domain.JobKind { return domain.KindHostRelayout }
+
+// Kind implements Args.
 func (HostDecommission) Kind() domain.JobKind { return domain.KindHostDecommission }
 
 // Kind implements Args.
@@ -86,6 +94,9 @@ func (a HostProbe) Subject() Subject { return Subject{HostID: a.HostID} }
 
 // Subject implements Args.
 func (a HostInitialize) Subject() Subject { return Subject{HostID: a.HostID} }
+
+// Subject implements Args.
+func (a HostRelayout) Subject() Subject { return Subject{HostID: a.HostID} }
 
 // Subject implements Args.
 func (a HostDecommission) Subject() Subject { return Subject{HostID: a.HostID} }
@@ -112,7 +123,7 @@ func PolicyOf(k domain.JobKind) Policy {
 	switch k {
 	case domain.KindHostProbe:
 		return Policy{MaxAttempts: 3, Deadline: 10 * time.Minute, Priority: 20}
-	case domain.KindHostInitialize, domain.KindHostDecommission:
+	case domain.KindHostInitialize, domain.KindHostRelayout, domain.KindHostDecommission:
 		return Policy{MaxAttempts: 50, Deadline: 2 * time.Hour, Priority: 0}
 	default:
 		return Policy{MaxAttempts: 50, Deadline: time.Hour, Priority: 10}

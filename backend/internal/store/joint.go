@@ -30,6 +30,11 @@ func (tx *Tx) Apply(ctx context.Context, e domain.Effect, s job.Subject, message
 			return err
 		}
 	}
+	if e.Replaced != "" {
+		if _, err := tx.MoveUnitsOfHost(ctx, s.HostID, e.Replaced, message); err != nil {
+			return err
+		}
+	}
 	if e.Allocation != "" {
 		a, err := tx.Allocation(ctx, s.AllocationID)
 		if err != nil {
@@ -89,7 +94,7 @@ func (tx *Tx) noUnitInUse(ctx context.Context, host uuid.UUID) error {
 		return err
 	}
 	if n > 0 {
-		return domain.Conflictf("host_in_use", "%d of its units are in use", n)
+		return domain.Conflictf("host_in_use", "%d of its units are in use; deallocate them first", n)
 	}
 	return nil
 }

@@ -204,6 +204,24 @@ func (tx *Tx) MoveUnitsOfHost(ctx context.Context, host uuid.UUID, on domain.Eve
 	return moved, nil
 }
 
+const sqlFreeReplacedCPUs = `
+DELETE FROM unit_cpus
+ WHERE host_id = $1
+   AND unit_id IN (SELECT u.id FROM compute_units u WHERE u.host_id = $1 AND u.state = 'removing')`
+
+// ReplaceUnits takes the CPUs from those units of a host that a new layout
+// replaces, and returns how many they were.
+func (tx *Tx) ReplaceUnits(ctx context.Context, host uuid.UUID) (int64, error) {
+	n, err := tx.MoveUnitsOfHost(ctx, host, domain.ReplaceRequested, "replaced by a new layout")
+	if err != nil {
+		return 0, err
+	}
+	if _, err := tx.exec(ctx, sqlFreeReplacedCPUs, host); err != nil {
+		return 0, fmt.Errorf("free CPUs of replaced units: %w", err)
+	}
+	return n, nil
+}
+
 const sqlSetWipe = `
 UPDATE compute_units
    SET wipe = $2, wiped_at = now()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/crypto/ssh"
@@ -121,24 +122,43 @@ var hostInitialize = handler{
 		"bootstrap":  {lock: true, do: bootstrap},
 		"initialize": {lock: true, do: initialize},
 	},
-	apply: func(ctx context.Context, tx *store.Tx, r *run) error {
-		var result struct {
-			VolumeGroup struct {
-				SizeBytes int64 `json:"size_bytes"`
-				FreeBytes int64 `json:"free_bytes"`
-			} `json:"volume_group"`
-		}
-		if json.Unmarshal(r.result, &result) != nil || result.VolumeGroup.SizeBytes <= 0 {
-			return nil
-		}
-		groups := []domain.VolumeGroup{{Name: r.host.Layout.VolumeGroup, SizeBytes: result.VolumeGroup.SizeBytes, FreeBytes: max(result.VolumeGroup.FreeBytes, 0)}}
-		for _, g := range r.host.Facts.VolumeGroups {
-			if g.Name != r.host.Layout.VolumeGroup {
-				groups = append(groups, g)
+	apply: volumeGroupRead,
+}
+
+// hostRelayout runs the playbook that prepared the host once more, for other
+// units than then.
+var hostRelayout = handler{
+	steps: map[string]step{
+		"bootstrap": {lock: true, do: func(ctx context.Context, r *run) error {
+			if r.host.Fenced {
+				r.log.Note("The host has its fence.")
+				return nil
 			}
-		}
-		return tx.SetVolumeGroups(ctx, r.host.ID, groups)
+			return bootstrap(ctx, r)
+		}},
+		"relayout": {lock: true, do: relayout},
 	},
+	apply: volumeGroupRead,
+}
+
+// volumeGroupRead renews the part of the facts that making volumes changed.
+func volumeGroupRead(ctx context.Context, tx *store.Tx, r *run) error {
+	var result struct {
+		VolumeGroup struct {
+			SizeBytes int64 `json:"size_bytes"`
+			FreeBytes int64 `json:"free_bytes"`
+		} `json:"volume_group"`
+	}
+	if json.Unmarshal(r.result, &result) != nil || result.VolumeGroup.SizeBytes <= 0 {
+		return nil
+	}
+	groups := []domain.VolumeGroup{{Name: r.host.Layout.VolumeGroup, SizeBytes: result.VolumeGroup.SizeBytes, FreeBytes: max(result.VolumeGroup.FreeBytes, 0)}}
+	for _, g := range r.host.Facts.VolumeGroups {
+		if g.Name != r.host.Layout.VolumeGroup {
+			groups = append(groups, g)
+		}
+	}
+	return tx.SetVolumeGroups(ctx, r.host.ID, groups)
 }
 
 // bootstrap brings the fence to a host that has none. On one that has, it runs
@@ -164,15 +184,46 @@ func initialize(ctx context.Context, r *run) error {
 	if err != nil {
 		return fmt.Errorf("load units: %w", err)
 	}
-	l := r.host.Layout
-	err = r.play(ctx, "playbook.yml", hostInitializeVars{
-		Host: varsOfHost(r.host), Profile: r.host.Profile, SystemCPUs: l.SystemCPUs,
-		Devices: orEmpty(l.Devices), VolumeGroup: l.VolumeGroup, Uplink: r.host.Facts.Uplink.Interface, Units: varsOfUnits(units),
-	}, true)
+	err = r.prepare(ctx, units, []string{})
 	if err == nil {
 		r.outcome = fmt.Sprintf("%d units are ready to be allocated.", len(units))
 	}
 	return err
+}
+
+// relayout makes the new units. Of those that go, volume and mount are removed
+// because no unit has them any more; whatever another unit has is left alone,
+// also where it is half made or half wiped.
+func relayout(ctx context.Context, r *run) error {
+	units, err := r.w.db.UnitsOfHost(ctx, r.host.ID)
+	if err != nil {
+		return fmt.Errorf("load units: %w", err)
+	}
+	gone := slices.IndexFunc(units, func(u store.Unit) bool { return u.State == domain.UnitRemoving }) >= 0
+	units = slices.DeleteFunc(units, func(u store.Unit) bool { return u.State == domain.UnitRemoving })
+	keep := []string{}
+	for _, u := range units {
+		if u.State != domain.UnitPreparing {
+			keep = append(keep, u.ID.String())
+		}
+	}
+	if err := r.prepare(ctx, units, keep); err != nil {
+		return err
+	}
+	r.outcome = fmt.Sprintf("%d new units are ready to be allocated; %d stayed as they were.", len(units)-len(keep), len(keep))
+	if len(units) == len(keep) && gone {
+		r.outcome = fmt.Sprintf("The units that could not be made are gone; %d stayed as they were.", len(keep))
+	}
+	return nil
+}
+
+// prepare runs the playbook that prepares a host for these units.
+func (r *run) prepare(ctx context.Context, units []store.Unit, keep []string) error {
+	l := r.host.Layout
+	return r.play(ctx, "playbook.yml", hostInitializeVars{
+		Host: varsOfHost(r.host), Profile: r.host.Profile, SystemCPUs: l.SystemCPUs, Devices: orEmpty(l.Devices),
+		VolumeGroup: l.VolumeGroup, Uplink: r.host.Facts.Uplink.Interface, Units: varsOfUnits(units), Keep: keep,
+	}, true)
 }
 
 var hostDecommission = handler{

@@ -47,6 +47,7 @@ type hostInitializeVars struct {
 	VolumeGroup string     `json:"host_initialize_volume_group"`
 	Uplink      string     `json:"host_initialize_uplink"`
 	Units       []unitVars `json:"host_initialize_units"`
+	Keep        []string   `json:"host_initialize_keep"` // ids of those that stay as they are
 }
 
 type hostDecommissionVars struct {

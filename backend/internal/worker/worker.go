@@ -84,6 +84,7 @@ func New(db *store.DB, runner ansible.Runner, keys Opener, cfg Config) *Worker {
 	return &Worker{db: db, runner: runner, keys: keys, cfg: cfg, handlers: map[domain.JobKind]handler{
 		domain.KindHostProbe:        hostProbe,
 		domain.KindHostInitialize:   hostInitialize,
+		domain.KindHostRelayout:     hostRelayout,
 		domain.KindHostDecommission: hostDecommission,
 		domain.KindUnitAllocate:     unitAllocate,
 		domain.KindUnitDeallocate:   unitDeallocate,
