@@ -106,6 +106,43 @@ func TestALayoutThatSomeoneElseChanged(t *testing.T) {
 	s.wantText(a, "Someone changed this in the meantime", `value="5"`, `name="version" value="7"`)
 }
 
+func TestLayOutFreeUnitsAnew(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	preview := apitest.Layout()
+	preview.Units[0].Kept = "h1-cu01"
+	s.api.Answer("preview-layout", 200, preview)
+	a := s.get("/hosts/h1/layout")
+	s.wantText(a, "Lay out free units of h1 anew", `action="/hosts/`+apitest.HostID+`/relayout"`, "Stay as they are", ">h1-cu01<", ">h1-cu03<", "allocated",
+		"4-5</textarea>", "cu01", "new 1", "new 2", "stays", "Lay out anew")
+	// What can't change is no field: the system's part, the volume group, the disk that is in it.
+	for _, field := range []string{`name="system_cpus"`, `name="system_memory_bytes"`, `name="volume_group"`, `value="/dev/disk/by-id/virtio-kloigos0"`} {
+		if strings.Contains(a.body, field) {
+			t.Errorf("there is a field %s", field)
+		}
+	}
+	form := url.Values{"mode": {"sets"}, "units": {"4\n5=8 GiB"}, "version": {"7"}}
+	s.api.Answer("relayout-host", 202, apitest.Host(), apitest.JobID)
+	s.wantRedirect(s.post("/hosts/h1/relayout", form), "/jobs/"+apitest.JobID)
+	call := s.only("relayout-host")
+	var got api.SetLayout
+	call.Into(t, &got)
+	if d := cmp.Diff(api.SetLayout{Units: []api.SetUnit{{CPUs: "4"}, {CPUs: "5", VolumeBytes: 8 << 30}}}, got); d != "" {
+		t.Error(d)
+	}
+	if m := call.Header.Get("If-Match"); m != `"7"` {
+		t.Errorf("If-Match %q", m)
+	}
+	s.api.Refuse("relayout-host", api.Problem{Status: 422, Code: "invalid", Errors: []api.FieldProblem{{Field: "units[0].cpus", Message: "CPUs 3 already belong to h1-cu01"}}})
+	a = s.post("/hosts/h1/relayout", form)
+	s.wantStatus(a, http.StatusUnprocessableEntity)
+	s.wantText(a, "CPUs 3 already belong to h1-cu01", "4\n5=8 GiB</textarea>")
+	if n := len(s.api.Calls("set-layout")); n != 0 {
+		t.Error("the layout of a host that is in use was set")
+	}
+	s.wantText(s.get("/hosts/h1"), "Lay out free units anew", `href="/hosts/`+apitest.HostID+`/layout"`)
+}
+
 func TestPreviewOfALayout(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

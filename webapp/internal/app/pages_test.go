@@ -16,6 +16,7 @@ var pages = map[string]string{ // path -> what must stand on it
 	"/hosts/new":                            "Register and probe",
 	"/hosts/h1":                             "h1-cu03",
 	"/hosts/h2":                             "SHA256:9aYk3zE1rXk3HSxYHxqXGqLrJv5b5l2J2hU0ZxkqQnZ",
+	"/hosts/h1/layout":                      "Stay as they are",
 	"/hosts/h3/layout":                      "/dev/disk/by-id/virtio-kloigos0",
 	"/compute-units":                        "h1-cu01",
 	"/compute-units/h1-cu02":                "discard and new ext4",

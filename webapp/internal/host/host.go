@@ -23,6 +23,7 @@ func Mount(r fiber.Router, a *page.App) {
 	r.Get("/hosts/:id/layout", a.Page(showLayout))
 	r.Post("/hosts/:id/layout", a.Page(setLayout))
 	r.Post("/hosts/:id/layout/preview", a.Page(previewLayout))
+	r.Post("/hosts/:id/relayout", a.Page(relayout))
 	r.Post("/hosts/:id/host-key", a.Page(confirmKey))
 	r.Post("/hosts/:id/probe", a.Page(probe))
 	r.Post("/hosts/:id/initialize", a.Page(initialize))

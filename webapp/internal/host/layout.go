@@ -17,6 +17,7 @@ import (
 // layoutForm is what was typed, as it was typed.
 type layoutForm struct {
 	Host                                          api.Host
+	Units                                         []api.ComputeUnit // of a host that was initialized
 	Mode                                          string // count or sets
 	Count, CPUsEach, Sets                         string
 	SystemCPUs, SystemMemory, VolumeGroup, Volume string
@@ -28,18 +29,75 @@ type layoutForm struct {
 
 var layoutFields = []string{"count", "cpus_each", "units", "system_cpus", "system_memory_bytes", "volume_group", "devices", "volume_bytes"}
 
-func showLayout(r *page.Request) error {
-	h, err := r.API.GetHost(r.Ctx, r.Param("id"))
-	if err != nil {
+// again tells whether the host was initialized, so that only its free part can
+// be laid out.
+func (f *layoutForm) again() bool { return f.Host.Layout != nil && f.Host.State != "probed" }
+
+// action names the operation that the form is for.
+func (f *layoutForm) action() string {
+	if f.again() {
+		return "relayout"
+	}
+	return "set-layout"
+}
+
+// present is the layout that is set, empty before the first.
+func (f *layoutForm) present() api.Layout {
+	if f.Host.Layout == nil {
+		return api.Layout{}
+	}
+	return *f.Host.Layout
+}
+
+// unless is what an empty field means.
+func (f *layoutForm) unless(present, first string) string {
+	if f.again() {
+		return present
+	}
+	return first
+}
+
+// kept are the units that a new layout leaves as they are.
+func (f *layoutForm) kept() (kept []api.ComputeUnit) {
+	for _, u := range f.Units {
+		if !replaceable(u) {
+			kept = append(kept, u)
+		}
+	}
+	return kept
+}
+
+func replaceable(u api.ComputeUnit) bool { return u.State == "free" || u.State == "preparation_failed" }
+
+// readHost reads the host, and its units where those matter.
+func (f *layoutForm) readHost(r *page.Request) (err error) {
+	if f.Host, err = r.API.GetHost(r.Ctx, r.Param("id")); err != nil || !f.again() {
 		return err
 	}
-	f := layoutForm{Host: h, Mode: "count", Version: strconv.FormatInt(h.Version, 10)}
-	if h.Layout != nil {
-		f.fromLayout(*h.Layout)
-	} else {
+	for u, err := range r.API.AllComputeUnits(r.Ctx, api.UnitFilter{Host: f.Host.ID}) {
+		if err != nil {
+			return err
+		}
+		f.Units = append(f.Units, u)
+	}
+	return nil
+}
+
+func showLayout(r *page.Request) error {
+	f := layoutForm{Mode: "count"}
+	if err := f.readHost(r); err != nil {
+		return err
+	}
+	f.Version = strconv.FormatInt(f.Host.Version, 10)
+	switch {
+	case f.again():
+		f.fromUnits()
+	case f.Host.Layout != nil:
+		f.fromLayout(*f.Host.Layout)
+	default:
 		f.suggest()
 	}
-	if h.Facts != nil {
+	if f.Host.Facts != nil {
 		f.preview(r)
 	}
 	return drawLayout(r, fiber.StatusOK, f)
@@ -47,6 +105,18 @@ func showLayout(r *page.Request) error {
 
 func drawLayout(r *page.Request, status int, f layoutForm) error {
 	return r.Show(page.View{Title: "Layout of " + f.Host.Name, Nav: "/hosts", Status: status, Body: layoutPage(f)})
+}
+
+// fromUnits fills the form with the free part of the host as it is cut now.
+func (f *layoutForm) fromUnits() {
+	f.Mode = "sets"
+	var sets []string
+	for _, u := range f.Units {
+		if replaceable(u) {
+			sets = append(sets, u.CPUs)
+		}
+	}
+	f.Sets = strings.Join(sets, "\n")
 }
 
 // fromLayout fills the form with the layout that is set.
@@ -103,12 +173,12 @@ func (f *layoutForm) preview(r *page.Request) {
 }
 
 func readLayout(r *page.Request) (layoutForm, error) {
-	h, err := r.API.GetHost(r.Ctx, r.Param("id"))
-	return layoutForm{
-		Host: h, Mode: r.Form("mode"), Count: r.Form("count"), CPUsEach: r.Form("cpus_each"), Sets: r.Form("units"),
+	f := layoutForm{
+		Mode: r.Form("mode"), Count: r.Form("count"), CPUsEach: r.Form("cpus_each"), Sets: r.Form("units"),
 		SystemCPUs: r.Form("system_cpus"), SystemMemory: r.Form("system_memory_bytes"), VolumeGroup: r.Form("volume_group"),
 		Volume: r.Form("volume_bytes"), Devices: r.FormAll("devices"), Version: r.Form("version"),
-	}, err
+	}
+	return f, f.readHost(r)
 }
 
 func previewLayout(r *page.Request) error {
@@ -124,6 +194,27 @@ func previewLayout(r *page.Request) error {
 }
 
 func setLayout(r *page.Request) error {
+	return takeLayout(r, func(f layoutForm, in api.SetLayout, version int64) error {
+		h, err := r.API.SetLayout(r.Ctx, f.Host.ID, in, client.IfMatch(version))
+		if err != nil {
+			return err
+		}
+		return r.Go("/hosts/"+h.ID, "layout-set")
+	})
+}
+
+func relayout(r *page.Request) error {
+	return takeLayout(r, func(f layoutForm, in api.SetLayout, version int64) error {
+		_, job, err := r.API.RelayoutHost(r.Ctx, f.Host.ID, in, client.IfMatch(version))
+		if err != nil {
+			return err
+		}
+		return r.GoJob(job, at(r), "")
+	})
+}
+
+// takeLayout sends what was typed; what is refused is shown with it.
+func takeLayout(r *page.Request, send func(f layoutForm, in api.SetLayout, version int64) error) error {
 	f, err := readLayout(r)
 	if err != nil {
 		return err
@@ -134,8 +225,7 @@ func setLayout(r *page.Request) error {
 		return drawLayout(r, fiber.StatusUnprocessableEntity, f)
 	}
 	version, _ := strconv.ParseInt(f.Version, 10, 64)
-	h, err := r.API.SetLayout(r.Ctx, f.Host.ID, in, client.IfMatch(version))
-	if err != nil {
+	if err := send(f, in, version); err != nil {
 		problems, ok := page.Problems(err)
 		if !ok {
 			return err
@@ -144,7 +234,7 @@ func setLayout(r *page.Request) error {
 		f.Wrong, f.Version = problems, strconv.FormatInt(f.Host.Version, 10)
 		return drawLayout(r, fiber.StatusUnprocessableEntity, f)
 	}
-	return r.Go("/hosts/"+h.ID, "layout-set")
+	return nil
 }
 
 // request turns what was typed into a request.

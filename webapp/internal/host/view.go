@@ -58,6 +58,9 @@ func operation(h api.Host, name string) (o ui.Operation, ok bool) {
 		o.Label, o.Href, o.Action = "Set the layout", at+"/layout", ""
 		o.What = "Says which CPUs the system keeps, which make up each unit, and which disks to use."
 		o.Main = h.State == "probed" && h.Layout == nil
+	case "relayout":
+		o.Label, o.Href, o.Action = "Lay out free units anew", at+"/layout", ""
+		o.What = "Puts other units in the place of those that are free. Units in use stay as they are, with their tenants."
 	case "initialize":
 		o.Label = "Initialize"
 		o.What = "Installs what units need, makes the volume group and a volume for each unit, and keeps the system on its own CPUs."
@@ -152,10 +155,29 @@ func ownersOfLayout(l api.Layout) owners {
 	o := owners{}
 	o.give(l.SystemCPUs, ui.CPU{Owner: ui.OwnerSystem, Label: "system"})
 	for i, u := range l.Units {
-		name := "unit " + strconv.Itoa(i+1)
+		name := unitLabel(l, i)
 		o.give(u.CPUs, ui.CPU{Owner: i, Label: name, Name: name})
 	}
 	return o
+}
+
+// unitLabel names a unit of a layout: one that stays by its own name, beside
+// which the others are new.
+func unitLabel(l api.Layout, i int) string {
+	kept := 0
+	for _, u := range l.Units {
+		if u.Kept != "" {
+			kept++
+		}
+	}
+	switch {
+	case l.Units[i].Kept != "":
+		return l.Units[i].Kept[strings.LastIndex(l.Units[i].Kept, "-")+1:]
+	case kept > 0:
+		return "new " + strconv.Itoa(i+1-kept)
+	default:
+		return "unit " + strconv.Itoa(i+1)
+	}
 }
 
 func shortName(ordinal int) string {

@@ -16,7 +16,7 @@ type listView struct {
 	Filtered          bool
 }
 
-var kinds = []string{"host_probe", "host_initialize", "host_decommission", "unit_allocate", "unit_deallocate", "allocation_keys"}
+var kinds = []string{"host_probe", "host_initialize", "host_relayout", "host_decommission", "unit_allocate", "unit_deallocate", "allocation_keys"}
 
 type detailView struct {
 	Job      api.Job
