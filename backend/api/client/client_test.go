@@ -294,6 +294,7 @@ func TestEveryRouteHasItsMethod(t *testing.T) {
 	try2(c.ConfirmHostKey(ctx, "ID", api.ConfirmHostKey{}))
 	try(c.SetLayout(ctx, "ID", api.SetLayout{}))
 	try(c.PreviewLayout(ctx, "ID", api.SetLayout{}))
+	try2(c.RelayoutHost(ctx, "ID", api.SetLayout{}))
 	try2(c.InitializeHost(ctx, "ID"))
 	try2(c.RefenceHost(ctx, "ID"))
 	try(c.DrainHost(ctx, "ID"))
