@@ -25,7 +25,7 @@ func goodBody(id string) any {
 		return api.RegisterHost{Name: "h9", Address: "127.0.0.1"}
 	case "confirm-host-key":
 		return api.ConfirmHostKey{Fingerprint: "SHA256:none"}
-	case "set-layout", "preview-layout":
+	case "set-layout", "preview-layout", "relayout-host":
 		return api.SetLayout{Count: 1, CPUsEach: 1}
 	case "declare-host-lost":
 		return api.DeclareLost{Confirm: "no"}
