@@ -9,5 +9,6 @@ type Page[T any] struct {
 // PageQuery asks for one page of a list.
 type PageQuery struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"how many objects a page holds"`
-	Cursor string `query:"cursor" maxLength:"512" doc:"next_cursor of the page before"`
+	Cursor string `query:"cursor" maxLength:"512" doc:"next_cursor of the page before, in the same sort and with the same filters"`
+	Sort   string `query:"sort" maxLength:"32" doc:"the order: a field, with - before it from the last to the first"`
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func (s *Server) registerAddresses() {
-	register(s, "list-addresses", s.listAddresses)
+	register(s, "list-addresses", s.listAddresses, sorted(store.AddressSorting))
 	register(s, "add-addresses", s.addAddresses, created, means(func(_ context.Context, _ string, b api.AddAddresses) error {
 		if b.Network == "" {
 			b.Network = "default" // as the types do
@@ -51,13 +51,11 @@ func (s *Server) listAddresses(ctx context.Context, in *struct{ api.AddressFilte
 	if err := oneOf("state", in.State, domain.AddressLifecycle.Names()); err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-addresses", in.PageQuery, in.State, in.Network),
+	return pageOf(listOf("list-addresses", in.PageQuery, in.State, in.Network), store.AddressSorting,
 		func(after *store.Position, limit int) ([]store.Address, error) {
-			return s.db.Addresses(ctx, store.AddressFilter{WorkspaceID: workspace(ctx), State: in.State, Network: in.Network, After: after, Limit: limit})
+			return s.db.Addresses(ctx, store.AddressFilter{WorkspaceID: workspace(ctx), State: in.State, Network: in.Network, Sort: in.Sort, After: after, Limit: limit})
 		},
-		func(p store.Address) store.Position {
-			return store.Position{Text: p.Network, Number: p.SortKey, ID: p.ID}
-		}, presentAddress)
+		presentAddress)
 }
 
 func (s *Server) addAddresses(ctx context.Context, in *struct{ Body api.AddAddresses }) (*object[api.Page[api.Address]], error) {

@@ -16,7 +16,7 @@ import (
 )
 
 func (s *Server) registerAllocations() {
-	register(s, "list-allocations", s.listAllocations)
+	register(s, "list-allocations", s.listAllocations, sorted(store.AllocationSorting))
 	register(s, "create-allocation", s.createAllocation, means(func(ctx context.Context, _ string, b api.CreateAllocation) error {
 		_, err := s.wanted(ctx, b)
 		return err
@@ -46,13 +46,13 @@ func (s *Server) listAllocations(ctx context.Context, in *struct{ api.Allocation
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-allocations", in.PageQuery, in.State, in.Host, in.LoginUser),
+	return pageOf(listOf("list-allocations", in.PageQuery, in.State, in.Host, in.LoginUser), store.AllocationSorting,
 		func(after *store.Position, limit int) ([]store.Allocation, error) {
 			return s.db.Allocations(ctx, store.AllocationFilter{
-				WorkspaceID: workspace(ctx), State: in.State, LoginUser: in.LoginUser, HostID: host, After: after, Limit: limit,
+				WorkspaceID: workspace(ctx), State: in.State, LoginUser: in.LoginUser, HostID: host, Sort: in.Sort, After: after, Limit: limit,
 			})
 		},
-		func(a store.Allocation) store.Position { return store.Position{Time: a.CreatedAt, ID: a.ID} }, presentAllocation)
+		presentAllocation)
 }
 
 func (s *Server) getAllocation(ctx context.Context, in *ByID) (*versioned[api.Allocation], error) {

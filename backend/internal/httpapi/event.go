@@ -8,7 +8,7 @@ import (
 )
 
 func (s *Server) registerEvents() {
-	register(s, "list-events", s.listEvents)
+	register(s, "list-events", s.listEvents, sorted(store.EventSorting))
 }
 
 func (s *Server) listEvents(ctx context.Context, in *struct{ api.EventFilter }) (*object[api.Page[api.Event]], error) {
@@ -16,11 +16,11 @@ func (s *Server) listEvents(ctx context.Context, in *struct{ api.EventFilter }) 
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-events", in.PageQuery, in.Object),
+	return pageOf(listOf("list-events", in.PageQuery, in.Object), store.EventSorting,
 		func(after *store.Position, limit int) ([]store.Event, error) {
-			return s.db.Events(ctx, store.EventFilter{WorkspaceID: workspace(ctx), ObjectID: of, After: after, Limit: limit})
+			return s.db.Events(ctx, store.EventFilter{WorkspaceID: workspace(ctx), ObjectID: of, Sort: in.Sort, After: after, Limit: limit})
 		},
-		func(e store.Event) store.Position { return store.Position{Time: e.At, ID: e.ID} }, presentEvent)
+		presentEvent)
 }
 
 func presentEvent(e store.Event) api.Event {

@@ -13,7 +13,7 @@ import (
 )
 
 func (s *Server) registerHosts() {
-	register(s, "list-hosts", s.listHosts)
+	register(s, "list-hosts", s.listHosts, sorted(store.HostSorting))
 	register(s, "register-host", s.registerHost, means(func(_ context.Context, _ string, b api.RegisterHost) error {
 		return s.intents.CheckHost(hostRequest(b))
 	}, nil))
@@ -79,13 +79,12 @@ func (s *Server) listHosts(ctx context.Context, in *struct{ api.HostFilter }) (*
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-hosts", in.PageQuery, in.State, in.Region, in.Zone, in.Search),
+	return pageOf(listOf("list-hosts", in.PageQuery, in.State, in.Region, in.Zone, in.Search), store.HostSorting,
 		func(after *store.Position, limit int) ([]store.Host, error) {
 			return s.db.Hosts(ctx, store.HostFilter{
-				WorkspaceID: workspace(ctx), State: in.State, Region: in.Region, Zone: in.Zone, Search: in.Search, After: after, Limit: limit,
+				WorkspaceID: workspace(ctx), State: in.State, Region: in.Region, Zone: in.Zone, Search: in.Search, Sort: in.Sort, After: after, Limit: limit,
 			})
 		},
-		func(h store.Host) store.Position { return store.Position{Text: h.Name, ID: h.ID} },
 		func(h store.Host) api.Host { return presentHost(h, key) })
 }
 

@@ -204,6 +204,7 @@ func TestBadQueries(t *testing.T) {
 		"/hosts?cursor=nonsense": "cursor", "/hosts?cursor=" + cursor: "cursor", "/playbooks?cursor=A" + cursor: "cursor",
 		"/playbooks?cursor=" + cursor[:len(cursor)-4]: "cursor", "/jobs?kind=dance": "kind", "/jobs?host=h1": "host", "/jobs?state=live": "state",
 		"/events?object=h1": "object", "/allocations?state=active": "state", "/compute-units?min_cpus=-1": "min_cpus",
+		"/hosts?sort=happy": "sort", "/hosts?sort=%2Bname": "sort", "/events?sort=name": "sort", "/playbooks?sort=-name&cursor=" + cursor: "cursor",
 		"/address-pool?state=x": "state", "/tokens?limit=9999": "limit",
 	} {
 		p := b.mustDo(http.MethodGet, path, nil, 422).problem(t)
@@ -212,6 +213,13 @@ func TestBadQueries(t *testing.T) {
 		}
 	}
 	b.mustDo(http.MethodGet, "/playbooks?limit=1&cursor="+cursor, nil, 200)
+	b.mustDo(http.MethodGet, "/playbooks?limit=1&sort=name&cursor="+cursor, nil, 200) // which is the default
+	if p := b.mustDo(http.MethodGet, "/jobs?state=x&kind=y&host=z&unit=z", nil, 422).problem(t); len(p.Errors) != 4 {
+		t.Errorf("several bad filters: %+v", p.Errors)
+	}
+	if p := b.mustDo(http.MethodGet, "/hosts?sort=x&limit=0", nil, 422).problem(t); len(p.Errors) != 2 || !strings.Contains(p.Errors[1].Message+p.Errors[0].Message, "name, -name, created_at") {
+		t.Errorf("a bad sort: %+v", p.Errors)
+	}
 	b.mustDo(http.MethodGet, "/compute-units?host=nowhere", nil, 200)
 	b.mustDo(http.MethodGet, "/hosts?search=%25%27%22--", nil, 200)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func (s *Server) registerJobs() {
-	register(s, "list-jobs", s.listJobs)
+	register(s, "list-jobs", s.listJobs, sorted(store.JobSorting))
 	register(s, "get-job", s.getJob)
 	register(s, "retry-job", s.retryJob)
 	register(s, "cancel-job", s.cancelJob)
@@ -32,33 +32,25 @@ func (s *Server) job(ctx context.Context, ref string) (store.Job, error) {
 }
 
 func (s *Server) listJobs(ctx context.Context, in *struct{ api.JobFilter }) (*object[api.Page[api.Job]], error) {
-	if err := oneOf("state", in.State, append(domain.JobLifecycle.Names(), "active")); err != nil {
-		return nil, err
-	}
-	if err := oneOf("kind", in.Kind, jobKinds()); err != nil {
-		return nil, err
-	}
+	bad := []error{oneOf("state", in.State, append(domain.JobLifecycle.Names(), "active")), oneOf("kind", in.Kind, jobKinds())}
 	f := store.JobFilter{WorkspaceID: workspace(ctx), State: in.State, Kind: in.Kind}
-	var bad []error
 	for _, of := range []struct {
 		field, value string
 		to           **uuid.UUID
 	}{{"host", in.Host, &f.HostID}, {"unit", in.Unit, &f.UnitID}, {"allocation", in.Allocation, &f.AllocationID}} {
 		u, err := idFilter(of.field, of.value)
-		if err != nil {
-			bad = append(bad, err)
-		}
+		bad = append(bad, err)
 		*of.to = u
 	}
-	if len(bad) > 0 {
-		return nil, bad[0]
+	if err := together(bad...); err != nil {
+		return nil, err
 	}
-	return pageOf(listOf("list-jobs", in.PageQuery, in.State, in.Kind, in.Host, in.Unit, in.Allocation),
+	return pageOf(listOf("list-jobs", in.PageQuery, in.State, in.Kind, in.Host, in.Unit, in.Allocation), store.JobSorting,
 		func(after *store.Position, limit int) ([]store.Job, error) {
-			f.After, f.Limit = after, limit
+			f.Sort, f.After, f.Limit = in.Sort, after, limit
 			return s.db.Jobs(ctx, f)
 		},
-		func(j store.Job) store.Position { return store.Position{Time: j.CreatedAt, ID: j.ID} }, presentJob)
+		presentJob)
 }
 
 func jobKinds() []string {

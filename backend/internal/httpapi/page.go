@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
 	"kloigos/backend/api"
@@ -25,6 +26,12 @@ func listOf(route string, q api.PageQuery, filters ...string) list {
 	return list{query: q, binding: route + "\x00" + strings.Join(filters, "\x00")}
 }
 
+// sorted makes a list's orders known, so that a sort which is none of them is
+// refused with the other bad fields, and the API's description names them.
+func sorted[R any](s store.Sorting[R]) func(*huma.Operation) {
+	return func(op *huma.Operation) { op.Metadata = map[string]any{"sort": s.Names()} }
+}
+
 // after is where the page begins; nil for the first one.
 func (l list) after() (*store.Position, error) {
 	if l.query.Cursor == "" {
@@ -32,11 +39,11 @@ func (l list) after() (*store.Position, error) {
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(l.query.Cursor)
 	if err != nil || len(raw) <= cursorSum || !slices.Equal(raw[:cursorSum], l.sum(raw[cursorSum:])) {
-		return nil, badField("cursor", "is not the next_cursor of a page of this list with these filters")
+		return nil, badField("cursor", "is not the next_cursor of a page of this list in this sort with these filters")
 	}
 	var p store.Position
 	if err := json.Unmarshal(raw[cursorSum:], &p); err != nil {
-		return nil, badField("cursor", "is not the next_cursor of a page of this list with these filters")
+		return nil, badField("cursor", "is not the next_cursor of a page of this list in this sort with these filters")
 	}
 	return &p, nil
 }
@@ -58,7 +65,11 @@ func (l list) cursor(p store.Position) (string, error) {
 
 // pageOf reads one row more than the page holds, so that a page knows whether
 // it is the last.
-func pageOf[R, A any](l list, read func(after *store.Position, limit int) ([]R, error), at func(R) store.Position, present func(R) A) (*object[api.Page[A]], error) {
+func pageOf[R, A any](l list, sorting store.Sorting[R], read func(after *store.Position, limit int) ([]R, error), present func(R) A) (*object[api.Page[A]], error) {
+	if l.query.Sort == "" {
+		l.query.Sort = sorting.Names()[0]
+	}
+	l.binding += "\x00" + l.query.Sort
 	after, err := l.after()
 	if err != nil {
 		return nil, err
@@ -70,7 +81,7 @@ func pageOf[R, A any](l list, read func(after *store.Position, limit int) ([]R, 
 	out := &object[api.Page[A]]{}
 	if len(rows) > l.query.Limit {
 		rows = rows[:l.query.Limit]
-		if out.Body.NextCursor, err = l.cursor(at(rows[len(rows)-1])); err != nil {
+		if out.Body.NextCursor, err = l.cursor(sorting.At(l.query.Sort, rows[len(rows)-1])); err != nil {
 			return nil, err
 		}
 	}

@@ -18,9 +18,9 @@ import (
 )
 
 func (s *Server) registerPlaybooks() {
-	register(s, "list-playbooks", s.listPlaybooks)
+	register(s, "list-playbooks", s.listPlaybooks, sorted(store.PlaybookSorting))
 	register(s, "get-playbook", s.getPlaybook)
-	register(s, "list-playbook-versions", s.listPlaybookVersions)
+	register(s, "list-playbook-versions", s.listPlaybookVersions, sorted(store.PlaybookVersionSorting))
 	register(s, "list-playbook-files", s.listPlaybookFiles)
 	register(s, "get-playbook-file", s.getPlaybookFile)
 	register(s, "download-playbook", s.downloadPlaybook, binary)
@@ -56,11 +56,11 @@ func (s *Server) playbook(ctx context.Context, name string) (store.Playbook, err
 }
 
 func (s *Server) listPlaybooks(ctx context.Context, in *struct{ api.PageQuery }) (*object[api.Page[api.Playbook]], error) {
-	return pageOf(listOf("list-playbooks", in.PageQuery),
+	return pageOf(listOf("list-playbooks", in.PageQuery), store.PlaybookSorting,
 		func(after *store.Position, limit int) ([]store.Playbook, error) {
-			return s.db.Playbooks(ctx, store.PlaybookFilter{After: after, Limit: limit})
+			return s.db.Playbooks(ctx, store.PlaybookFilter{Sort: in.Sort, After: after, Limit: limit})
 		},
-		func(p store.Playbook) store.Position { return store.Position{Text: p.Name} }, presentPlaybook)
+		presentPlaybook)
 }
 
 func (s *Server) getPlaybook(ctx context.Context, in *ByName) (*object[api.Playbook], error) {
@@ -80,11 +80,11 @@ func (s *Server) listPlaybookVersions(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-playbook-versions", in.PageQuery, p.Name),
+	return pageOf(listOf("list-playbook-versions", in.PageQuery, p.Name), store.PlaybookVersionSorting,
 		func(after *store.Position, limit int) ([]store.PlaybookVersion, error) {
-			return s.db.PlaybookVersions(ctx, store.PlaybookVersionFilter{Playbook: p.Name, After: after, Limit: limit})
+			return s.db.PlaybookVersions(ctx, store.PlaybookVersionFilter{Playbook: p.Name, Sort: in.Sort, After: after, Limit: limit})
 		},
-		func(v store.PlaybookVersion) store.Position { return store.Position{Number: int64(v.Version)} }, presentPlaybookVersion)
+		presentPlaybookVersion)
 }
 
 func (s *Server) artifact(ctx context.Context, in OneVersion) ([]byte, error) {

@@ -37,6 +37,21 @@ func badField(field, message string) *api.Problem {
 	return invalid(api.FieldProblem{Field: field, Message: message})
 }
 
+// together makes one problem of several bad fields; nil if there is none.
+func together(errs ...error) error {
+	var fields []api.FieldProblem
+	for _, err := range errs {
+		var p *api.Problem
+		if errors.As(err, &p) {
+			fields = append(fields, p.Errors...)
+		}
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	return invalid(fields...)
+}
+
 func withHeader(err error, name, value string) error {
 	return huma.ErrorWithHeaders(err, http.Header{name: {value}})
 }

@@ -79,6 +79,25 @@ func jobURL(id uuid.UUID) string {
 	return jobsPath + id.String()
 }
 
+// describeSort writes the orders of a list into the API's description, from
+// which requests are checked.
+func (s *Server) describeSort(op huma.Operation) {
+	names, _ := op.Metadata["sort"].([]string)
+	if len(names) == 0 {
+		return
+	}
+	for _, p := range s.api.OpenAPI().Paths[op.Path].Get.Parameters {
+		if p.Name != "sort" {
+			continue
+		}
+		for _, n := range names {
+			p.Schema.Enum = append(p.Schema.Enum, n)
+		}
+		p.Schema.Default, p.Schema.MaxLength = names[0], nil
+		p.Schema.PrecomputeMessages()
+	}
+}
+
 func humaConfig(version string) huma.Config {
 	c := huma.DefaultConfig("Kloigos", version)
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", "" // ours need a token
@@ -135,6 +154,7 @@ func register[I, O any](s *Server, id string, handler func(ctx context.Context, 
 		}
 		return out, nil
 	})
+	s.describeSort(op)
 }
 
 // statuses lists the problems that a route can answer with.

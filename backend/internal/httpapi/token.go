@@ -11,18 +11,18 @@ import (
 )
 
 func (s *Server) registerTokens() {
-	register(s, "list-tokens", s.listTokens)
+	register(s, "list-tokens", s.listTokens, sorted(store.TokenSorting))
 	register(s, "create-token", s.createToken, created)
 	register(s, "delete-token", s.deleteToken)
 }
 
 func (s *Server) listTokens(ctx context.Context, in *struct{ api.PageQuery }) (*object[api.Page[api.Token]], error) {
 	account := requestOf(ctx).bearer.AccountID
-	return pageOf(listOf("list-tokens", in.PageQuery, account.String()),
+	return pageOf(listOf("list-tokens", in.PageQuery, account.String()), store.TokenSorting,
 		func(after *store.Position, limit int) ([]store.Token, error) {
-			return s.db.Tokens(ctx, store.TokenFilter{AccountID: account, After: after, Limit: limit})
+			return s.db.Tokens(ctx, store.TokenFilter{AccountID: account, Sort: in.Sort, After: after, Limit: limit})
 		},
-		func(t store.Token) store.Position { return store.Position{Text: t.Kind, ID: t.ID} }, presentToken)
+		presentToken)
 }
 
 func (s *Server) createToken(ctx context.Context, in *struct{ Body api.CreateToken }) (*object[api.Token], error) {

@@ -12,7 +12,7 @@ import (
 )
 
 func (s *Server) registerUnits() {
-	register(s, "list-compute-units", s.listUnits)
+	register(s, "list-compute-units", s.listUnits, sorted(store.UnitSorting))
 	register(s, "get-compute-unit", s.getUnit)
 	register(s, "close-compute-unit", s.closeUnit)
 	register(s, "open-compute-unit", s.openUnit)
@@ -44,13 +44,13 @@ func (s *Server) listUnits(ctx context.Context, in *struct{ api.UnitFilter }) (*
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-compute-units", in.PageQuery, in.State, in.Host, in.Region, in.Zone, strconv.Itoa(in.MinCPUs)),
+	return pageOf(listOf("list-compute-units", in.PageQuery, in.State, in.Host, in.Region, in.Zone, strconv.Itoa(in.MinCPUs)), store.UnitSorting,
 		func(after *store.Position, limit int) ([]store.Unit, error) {
 			return s.db.Units(ctx, store.UnitFilter{
-				WorkspaceID: workspace(ctx), State: in.State, Region: in.Region, Zone: in.Zone, HostID: host, MinCPUs: in.MinCPUs, After: after, Limit: limit,
+				WorkspaceID: workspace(ctx), State: in.State, Region: in.Region, Zone: in.Zone, HostID: host, MinCPUs: in.MinCPUs, Sort: in.Sort, After: after, Limit: limit,
 			})
 		},
-		func(u store.Unit) store.Position { return store.Position{Text: u.Name, ID: u.ID} }, presentUnit)
+		presentUnit)
 }
 
 func (s *Server) getUnit(ctx context.Context, in *ByID) (*versioned[api.ComputeUnit], error) {

@@ -57,21 +57,30 @@ func (r Reads) AddressOfAllocation(ctx context.Context, allocation uuid.UUID) (A
 	return first[Address](ctx, r.q, domain.ErrNotFound, sqlAddress+" AND p.allocation_id = $1", allocation)
 }
 
+// AddressSorting is the orders that addresses can be listed in.
+var AddressSorting = Sorting[Address]{
+	{"address", []column{byText("p.network"), byNumber("p.sort_key"), byID("p.id")}, func(p Address) Position {
+		return Position{Text: p.Network, Number: p.SortKey, ID: p.ID}
+	}},
+	{"state", []column{byText("p.state"), byID("p.id")}, func(p Address) Position { return Position{Text: string(p.State), ID: p.ID} }},
+}
+
 // AddressFilter narrows a list of addresses.
 type AddressFilter struct {
 	WorkspaceID    uuid.UUID
 	State, Network string
-	After          *Position // Text: network, Number: sort_key
+	Sort           string // one of AddressSorting; "" for the first
+	After          *Position
 	Limit          int
 }
 
-// Addresses lists addresses by network and number.
+// Addresses lists addresses.
 func (r Reads) Addresses(ctx context.Context, f AddressFilter) ([]Address, error) {
 	l := newList(sqlAddress).and("p.workspace_id = ?", f.WorkspaceID).andIf(f.State, "p.state = ?").andIf(f.Network, "p.network = ?")
-	if f.After != nil {
-		l.and("(p.network, p.sort_key, p.id) > (?, ?, ?)", f.After.Text, f.After.Number, f.After.ID)
+	sql, args, err := AddressSorting.page(l, f.Sort, f.After, f.Limit)
+	if err != nil {
+		return nil, err
 	}
-	sql, args := l.page("p.network, p.sort_key, p.id", f.Limit)
 	return collect[Address](ctx, r.q, sql, args...)
 }
 

@@ -68,16 +68,24 @@ func (r Reads) LiveAllocationsOfHost(ctx context.Context, host uuid.UUID) ([]All
 	return collect[Allocation](ctx, r.q, sqlAllocation+" AND a.host_id = $1 AND a.ended_at IS NULL ORDER BY a.created_at, a.id", host)
 }
 
+// AllocationSorting is the orders that allocations can be listed in.
+var AllocationSorting = Sorting[Allocation]{
+	{"-created_at", []column{byTime("a.created_at"), byID("a.id")}, func(a Allocation) Position { return Position{Time: a.CreatedAt, ID: a.ID} }},
+	{"login_user", []column{byText("a.login_user"), byID("a.id")}, func(a Allocation) Position { return Position{Text: a.LoginUser, ID: a.ID} }},
+	{"state", []column{byText("a.state"), byID("a.id")}, func(a Allocation) Position { return Position{Text: string(a.State), ID: a.ID} }},
+}
+
 // AllocationFilter narrows a list of allocations.
 type AllocationFilter struct {
 	WorkspaceID      uuid.UUID
 	State, LoginUser string // State "live": all that have not ended
 	HostID           *uuid.UUID
-	After            *Position // Time: created_at
+	Sort             string // one of AllocationSorting; "" for the first
+	After            *Position
 	Limit            int
 }
 
-// Allocations lists allocations, newest first.
+// Allocations lists allocations.
 func (r Reads) Allocations(ctx context.Context, f AllocationFilter) ([]Allocation, error) {
 	l := newList(sqlAllocation).and("a.workspace_id = ?", f.WorkspaceID).andIf(f.LoginUser, "a.login_user = ?")
 	if f.State == "live" {
@@ -88,10 +96,10 @@ func (r Reads) Allocations(ctx context.Context, f AllocationFilter) ([]Allocatio
 	if f.HostID != nil {
 		l.and("a.host_id = ?", *f.HostID)
 	}
-	if f.After != nil {
-		l.and("(a.created_at, a.id) < (?, ?)", f.After.Time, f.After.ID)
+	sql, args, err := AllocationSorting.page(l, f.Sort, f.After, f.Limit)
+	if err != nil {
+		return nil, err
 	}
-	sql, args := l.page("a.created_at DESC, a.id DESC", f.Limit)
 	return collect[Allocation](ctx, r.q, sql, args...)
 }
 

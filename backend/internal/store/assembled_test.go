@@ -21,10 +21,13 @@ import (
 var update = flag.Bool("update", false, "write testdata/assembled.sql anew")
 
 // paper is a connection that notes what is sent and finds nothing.
-type paper struct{ sent []string }
+type paper struct {
+	sent []string
+	args [][]any
+}
 
-func (p *paper) Query(_ context.Context, sql string, _ ...any) (pgx.Rows, error) {
-	p.sent = append(p.sent, sql)
+func (p *paper) Query(_ context.Context, sql string, args ...any) (pgx.Rows, error) {
+	p.sent, p.args = append(p.sent, sql), append(p.args, args)
 	return noRows{}, nil
 }
 
@@ -51,6 +54,9 @@ func fills(t *testing.T, of reflect.Type) (all []reflect.Value) {
 	t.Helper()
 	set := func(v reflect.Value, i, word int) {
 		f := v.Field(i)
+		if of.Field(i).Name == "Sort" {
+			return
+		}
 		switch f.Interface().(type) {
 		case string:
 			f.SetString(words[word])
@@ -70,6 +76,20 @@ func fills(t *testing.T, of reflect.Type) (all []reflect.Value) {
 		}
 	}
 	all = append(all, reflect.New(of).Elem())
+	if _, sorts := of.FieldByName("Sort"); sorts {
+		names := sortings()[of]
+		if len(names) == 0 {
+			t.Fatalf("say in sortings how a %s is sorted", of.Name())
+		}
+		for _, name := range names {
+			for _, after := range []*Position{nil, {}} {
+				one := reflect.New(of).Elem()
+				one.FieldByName("Sort").SetString(name)
+				one.FieldByName("After").Set(reflect.ValueOf(after))
+				all = append(all, one)
+			}
+		}
+	}
 	for i := range of.NumField() {
 		for w := range words {
 			one := reflect.New(of).Elem()
@@ -88,6 +108,17 @@ func fills(t *testing.T, of reflect.Type) (all []reflect.Value) {
 		all = append(all, full)
 	}
 	return all
+}
+
+// sortings are the orders of each list.
+func sortings() map[reflect.Type][]string {
+	return map[reflect.Type][]string{
+		reflect.TypeFor[HostFilter](): HostSorting.Names(), reflect.TypeFor[UnitFilter](): UnitSorting.Names(),
+		reflect.TypeFor[AllocationFilter](): AllocationSorting.Names(), reflect.TypeFor[AddressFilter](): AddressSorting.Names(),
+		reflect.TypeFor[JobFilter](): JobSorting.Names(), reflect.TypeFor[EventFilter](): EventSorting.Names(),
+		reflect.TypeFor[PlaybookFilter](): PlaybookSorting.Names(), reflect.TypeFor[TokenFilter](): TokenSorting.Names(),
+		reflect.TypeFor[PlaybookVersionFilter](): PlaybookVersionSorting.Names(),
+	}
 }
 
 // assembled is everything that is put together at run time: by each list, found

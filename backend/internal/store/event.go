@@ -35,23 +35,29 @@ SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.cli
   FROM events e
  WHERE true`
 
+// EventSorting is the orders that events can be listed in.
+var EventSorting = Sorting[Event]{
+	{"-at", []column{byTime("e.at"), byID("e.id")}, func(e Event) Position { return Position{Time: e.At, ID: e.ID} }},
+}
+
 // EventFilter narrows a list of events.
 type EventFilter struct {
 	WorkspaceID uuid.UUID
 	ObjectID    *uuid.UUID
-	After       *Position // Time: at
+	Sort        string // one of EventSorting; "" for the first
+	After       *Position
 	Limit       int
 }
 
-// Events lists audit events, newest first.
+// Events lists audit events.
 func (r Reads) Events(ctx context.Context, f EventFilter) ([]Event, error) {
 	l := newList(sqlEvent).and("e.workspace_id = ?", f.WorkspaceID)
 	if f.ObjectID != nil {
 		l.and("e.object_id = ?", *f.ObjectID)
 	}
-	if f.After != nil {
-		l.and("(e.at, e.id) < (?, ?)", f.After.Time, f.After.ID)
+	sql, args, err := EventSorting.page(l, f.Sort, f.After, f.Limit)
+	if err != nil {
+		return nil, err
 	}
-	sql, args := l.page("e.at DESC, e.id DESC", f.Limit)
 	return collect[Event](ctx, r.q, sql, args...)
 }

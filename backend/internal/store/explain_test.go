@@ -42,6 +42,10 @@ func crowded(t *testing.T) *DB {
 		   FROM hosts h, generate_series(1, 12) AS n WHERE $1::UUID <> $2::UUID`,
 		`INSERT INTO events (id, at, workspace_id, actor_kind, actor_name, action, object_kind, object_id)
 		 SELECT gen_random_uuid(), now() - n * INTERVAL '1 second', $1, 'account', 'ada', 'x', 'host', h.id FROM hosts h, generate_series(1, 12) AS n WHERE $1::UUID <> $2::UUID`,
+		`INSERT INTO accounts (id, name, password_hash, role) SELECT gen_random_uuid(), 'a' || n, '', 'administrator' FROM generate_series(1, 50) AS n WHERE $1::UUID <> $2::UUID`,
+		`INSERT INTO tokens (id, kind, account_id, name, prefix, hash, created_at, expires_at)
+		 SELECT gen_random_uuid(), CASE WHEN n % 9 = 0 THEN 'api' ELSE 'session' END, a.id, 't', 'kl_', decode(md5(a.name || '/' || n), 'hex'), now() - n * INTERVAL '1 minute', now() + INTERVAL '1 hour'
+		   FROM accounts a, generate_series(1, 200) AS n WHERE $1::UUID <> $2::UUID`,
 		`INSERT INTO job_log (job_id, first_seq, last_seq, attempt, entries)
 		 SELECT j.id, n * 10, n * 10 + 9, 1, '' FROM (SELECT id FROM jobs LIMIT 50) j, generate_series(1, 100) AS n WHERE $1::UUID <> $2::UUID`,
 	} {
@@ -134,6 +138,54 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 	add("events of an object", "events_of_object", `Seq Scan`, sql, args)
 	sql, args = page(sqlAddress, "p.network, p.sort_key, p.id", "p.workspace_id = ?")
 	add("addresses", "addresses_by_workspace", `Seq Scan on addresses`, sql, args)
+	// Each order in which a list can be read, from somewhere in its midst.
+	for _, o := range []struct {
+		noun, indexes string // in the order of the sorts
+		read          func(Reads, string, *Position) error
+		sorts         []string
+	}{
+		{"hosts", "hosts_by_workspace hosts_by_age hosts_by_state", func(r Reads, sort string, p *Position) error {
+			_, err := r.Hosts(t.Context(), HostFilter{WorkspaceID: domain.DefaultWorkspace, Sort: sort, After: p, Limit: 51})
+			return err
+		}, HostSorting.Names()},
+		{"units", "compute_units_by_workspace compute_units_sorted_by_state compute_units_by_size", func(r Reads, sort string, p *Position) error {
+			_, err := r.Units(t.Context(), UnitFilter{WorkspaceID: domain.DefaultWorkspace, Sort: sort, After: p, Limit: 51})
+			return err
+		}, UnitSorting.Names()},
+		{"allocations", "allocations_newest allocations_by_login allocations_by_state", func(r Reads, sort string, p *Position) error {
+			_, err := r.Allocations(t.Context(), AllocationFilter{WorkspaceID: domain.DefaultWorkspace, Sort: sort, After: p, Limit: 51})
+			return err
+		}, AllocationSorting.Names()},
+		{"addresses", "addresses_by_workspace addresses_by_state", func(r Reads, sort string, p *Position) error {
+			_, err := r.Addresses(t.Context(), AddressFilter{WorkspaceID: domain.DefaultWorkspace, Sort: sort, After: p, Limit: 51})
+			return err
+		}, AddressSorting.Names()},
+		{"jobs", "jobs_newest jobs_by_kind", func(r Reads, sort string, p *Position) error {
+			_, err := r.Jobs(t.Context(), JobFilter{WorkspaceID: domain.DefaultWorkspace, Sort: sort, After: p, Limit: 51})
+			return err
+		}, JobSorting.Names()},
+		{"events", "events_newest", func(r Reads, sort string, p *Position) error {
+			_, err := r.Events(t.Context(), EventFilter{WorkspaceID: domain.DefaultWorkspace, Sort: sort, After: p, Limit: 51})
+			return err
+		}, EventSorting.Names()},
+		{"tokens", "tokens_of_account tokens_by_age", func(r Reads, sort string, p *Position) error {
+			_, err := r.Tokens(t.Context(), TokenFilter{AccountID: one, Sort: sort, After: p, Limit: 51})
+			return err
+		}, TokenSorting.Names()},
+	} {
+		indexes := strings.Fields(o.indexes)
+		if len(o.sorts) != 2*len(indexes) {
+			t.Errorf("%s: %v has no index each", o.noun, o.sorts)
+			continue
+		}
+		for i, sort := range o.sorts {
+			sent := &paper{}
+			if err := o.read(Reads{querier{sent}}, sort, &Position{Text: "m", Number: 5, Time: time.Now().Add(-time.Hour), ID: one}); err != nil {
+				t.Fatal(err)
+			}
+			add(o.noun+" by "+sort, indexes[i/2], `Seq Scan on (jobs|compute_units|allocations|addresses|events|tokens)`, statement(sent.sent[0]), sent.args[0])
+		}
+	}
 	for _, s := range statements {
 		plan := explain(t, db, s.sql, s.args...)
 		if !strings.Contains(plan, s.uses) {

@@ -71,25 +71,33 @@ func (r Reads) HostByName(ctx context.Context, name string) (Host, error) {
 	return first[Host](ctx, r.q, domain.ErrNotFound, sqlHost+" AND h.name = $1 AND h.removed_at IS NULL", name)
 }
 
+// HostSorting is the orders that hosts can be listed in.
+var HostSorting = Sorting[Host]{
+	{"name", []column{byText("h.name"), byID("h.id")}, func(h Host) Position { return Position{Text: h.Name, ID: h.ID} }},
+	{"created_at", []column{byTime("h.created_at"), byID("h.id")}, func(h Host) Position { return Position{Time: h.CreatedAt, ID: h.ID} }},
+	{"state", []column{byText("h.state"), byID("h.id")}, func(h Host) Position { return Position{Text: string(h.State), ID: h.ID} }},
+}
+
 // HostFilter narrows a list of hosts.
 type HostFilter struct {
 	WorkspaceID                 uuid.UUID
 	State, Region, Zone, Search string
-	After                       *Position // Text: name
+	Sort                        string // one of HostSorting; "" for the first
+	After                       *Position
 	Limit                       int
 }
 
-// Hosts lists hosts by name.
+// Hosts lists hosts.
 func (r Reads) Hosts(ctx context.Context, f HostFilter) ([]Host, error) {
 	l := newList(sqlHost).and("h.workspace_id = ?", f.WorkspaceID).and("h.removed_at IS NULL")
 	l.andIf(f.State, "h.state = ?").andIf(f.Region, "h.region = ?").andIf(f.Zone, "h.zone = ?")
 	if f.Search != "" {
 		l.and("(position(? IN h.name) > 0 OR position(? IN h.address) > 0)", f.Search, f.Search)
 	}
-	if f.After != nil {
-		l.and("(h.name, h.id) > (?, ?)", f.After.Text, f.After.ID)
+	sql, args, err := HostSorting.page(l, f.Sort, f.After, f.Limit)
+	if err != nil {
+		return nil, err
 	}
-	sql, args := l.page("h.name, h.id", f.Limit)
 	return collect[Host](ctx, r.q, sql, args...)
 }
 

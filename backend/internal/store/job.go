@@ -90,16 +90,23 @@ func (r Reads) Job(ctx context.Context, id uuid.UUID) (Job, error) {
 	return first[Job](ctx, r.q, domain.ErrNotFound, sqlJob+" AND j.id = $1", id)
 }
 
+// JobSorting is the orders that jobs can be listed in.
+var JobSorting = Sorting[Job]{
+	{"-created_at", []column{byTime("j.created_at"), byID("j.id")}, func(j Job) Position { return Position{Time: j.CreatedAt, ID: j.ID} }},
+	{"kind", []column{byText("j.kind"), byID("j.id")}, func(j Job) Position { return Position{Text: string(j.Kind), ID: j.ID} }},
+}
+
 // JobFilter narrows a list of jobs.
 type JobFilter struct {
 	WorkspaceID                  uuid.UUID
 	State, Kind                  string // State "active": all that have not ended
 	HostID, UnitID, AllocationID *uuid.UUID
-	After                        *Position // Time: created_at
+	Sort                         string // one of JobSorting; "" for the first
+	After                        *Position
 	Limit                        int
 }
 
-// Jobs lists jobs, newest first.
+// Jobs lists jobs.
 func (r Reads) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 	l := newList(sqlJob).and("j.workspace_id = ?", f.WorkspaceID).andIf(f.Kind, "j.kind = ?")
 	if f.State == "active" {
@@ -115,10 +122,10 @@ func (r Reads) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 			l.and(of.condition, *of.id)
 		}
 	}
-	if f.After != nil {
-		l.and("(j.created_at, j.id) < (?, ?)", f.After.Time, f.After.ID)
+	sql, args, err := JobSorting.page(l, f.Sort, f.After, f.Limit)
+	if err != nil {
+		return nil, err
 	}
-	sql, args := l.page("j.created_at DESC, j.id DESC", f.Limit)
 	return collect[Job](ctx, r.q, sql, args...)
 }
 

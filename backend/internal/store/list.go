@@ -66,6 +66,30 @@ func (l *list) page(order statement, limit int) (statement, []any) {
 	return l.all()
 }
 
+// sorted is a page from behind a place in an order.
+func (l *list) sorted(columns []column, descending bool, after *Position, limit int) (statement, []any) {
+	names, compare, direction := make([]string, len(columns)), " > ", ""
+	if descending {
+		compare, direction = " < ", " DESC"
+	}
+	for i, c := range columns {
+		names[i] = string(c.sql)
+	}
+	if after != nil {
+		l.sql.WriteString("\n  AND (" + strings.Join(names, ", ") + ")" + compare + "(")
+		for i, c := range columns {
+			if i > 0 {
+				l.sql.WriteString(", ")
+			}
+			l.value(c.value(*after))
+		}
+		l.sql.WriteString(")")
+	}
+	l.sql.WriteString("\nORDER BY " + strings.Join(names, direction+", ") + direction + "\nLIMIT ")
+	l.value(limit)
+	return l.all()
+}
+
 // locked is a page whose rows are locked until the transaction ends.
 func (l *list) locked(order statement, limit int, lock statement) (statement, []any) {
 	l.page(order, limit)

@@ -12,33 +12,44 @@ import (
 	"kloigos/backend/internal/testkit/site"
 )
 
-// paged reads a list page by page and makes sure that each row comes once.
-func paged[T any](t *testing.T, what string, want, limit int, page func(*store.Position, int) ([]T, error), at func(T) store.Position) {
+// paged reads a list page by page, in each of its orders, and makes sure that
+// each row comes once, where it comes when all are read at once.
+func paged[T any](t *testing.T, what string, want, limit int, sorting store.Sorting[T], page func(sort string, after *store.Position, limit int) ([]T, error)) {
 	t.Helper()
-	seen := map[uuid.UUID]bool{}
-	var after *store.Position
-	for turn := 0; turn <= want; turn++ {
-		rows, err := page(after, limit)
-		if err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-		if len(rows) > limit {
-			t.Errorf("%s: a page of %d", what, len(rows))
-		}
-		for _, r := range rows {
-			p := at(r)
-			if seen[p.ID] {
-				t.Errorf("%s: %s comes twice", what, p.ID)
+	for _, sort := range append(sorting.Names(), "") {
+		at := func(r T) uuid.UUID { return sorting.At(sort, r).ID }
+		var got []uuid.UUID
+		var after *store.Position
+		for turn := 0; turn <= want; turn++ {
+			rows, err := page(sort, after, limit)
+			if err != nil {
+				t.Fatalf("%s by %s: %v", what, sort, err)
 			}
-			seen[p.ID] = true
-			after = &p
+			if len(rows) > limit {
+				t.Errorf("%s by %s: a page of %d", what, sort, len(rows))
+			}
+			for _, r := range rows {
+				got = append(got, at(r))
+				p := sorting.At(sort, r)
+				after = &p
+			}
+			if len(rows) < limit {
+				break
+			}
 		}
-		if len(rows) < limit {
-			break
+		whole, err := page(sort, nil, want+1)
+		if err != nil || len(whole) != want {
+			t.Fatalf("%s by %s: %d rows, not %d: %v", what, sort, len(whole), want, err)
 		}
-	}
-	if len(seen) != want {
-		t.Errorf("%s by %d: %d rows, not %d", what, limit, len(seen), want)
+		for i, r := range whole {
+			if len(got) != want || got[i] != at(r) {
+				t.Fatalf("%s by %s, %d at a time: %v", what, sort, limit, got)
+			}
+		}
+		names := sorting.Names()
+		if other, err := page(names[1], nil, want); sort == "" && (err != nil || at(other[want-1]) != at(whole[0])) {
+			t.Errorf("%s by %s is not the default turned around: %v", what, names[1], err)
+		}
 	}
 }
 
@@ -66,26 +77,27 @@ func TestPagesHoldEachRowOnce(t *testing.T) {
 		return nil
 	})
 	for _, limit := range []int{1, 2, 3, 50} {
-		paged(t, "hosts", 3, limit, func(p *store.Position, n int) ([]store.Host, error) {
-			return s.DB.Hosts(ctx, store.HostFilter{WorkspaceID: ws, After: p, Limit: n})
-		}, func(h store.Host) store.Position { return store.Position{Text: h.Name, ID: h.ID} })
-		paged(t, "units", 9, limit, func(p *store.Position, n int) ([]store.Unit, error) {
-			return s.DB.Units(ctx, store.UnitFilter{WorkspaceID: ws, After: p, Limit: n})
-		}, func(u store.Unit) store.Position { return store.Position{Text: u.Name, ID: u.ID} })
-		paged(t, "allocations", 9, limit, func(p *store.Position, n int) ([]store.Allocation, error) {
-			return s.DB.Allocations(ctx, store.AllocationFilter{WorkspaceID: ws, State: "live", After: p, Limit: n})
-		}, func(a store.Allocation) store.Position { return store.Position{Time: a.CreatedAt, ID: a.ID} })
-		paged(t, "addresses", 13, limit, func(p *store.Position, n int) ([]store.Address, error) {
-			return s.DB.Addresses(ctx, store.AddressFilter{WorkspaceID: ws, After: p, Limit: n})
-		}, func(a store.Address) store.Position {
-			return store.Position{Text: a.Network, Number: a.SortKey, ID: a.ID}
+		paged(t, "hosts", 3, limit, store.HostSorting, func(sort string, p *store.Position, n int) ([]store.Host, error) {
+			return s.DB.Hosts(ctx, store.HostFilter{WorkspaceID: ws, Sort: sort, After: p, Limit: n})
 		})
-		paged(t, "jobs", 9, limit, func(p *store.Position, n int) ([]store.Job, error) {
-			return s.DB.Jobs(ctx, store.JobFilter{WorkspaceID: ws, State: "active", After: p, Limit: n})
-		}, func(j store.Job) store.Position { return store.Position{Time: j.CreatedAt, ID: j.ID} })
-		paged(t, "events", 16, limit, func(p *store.Position, n int) ([]store.Event, error) {
-			return s.DB.Events(ctx, store.EventFilter{WorkspaceID: ws, After: p, Limit: n})
-		}, func(e store.Event) store.Position { return store.Position{Time: e.At, ID: e.ID} })
+		paged(t, "units", 9, limit, store.UnitSorting, func(sort string, p *store.Position, n int) ([]store.Unit, error) {
+			return s.DB.Units(ctx, store.UnitFilter{WorkspaceID: ws, Sort: sort, After: p, Limit: n})
+		})
+		paged(t, "allocations", 9, limit, store.AllocationSorting, func(sort string, p *store.Position, n int) ([]store.Allocation, error) {
+			return s.DB.Allocations(ctx, store.AllocationFilter{WorkspaceID: ws, State: "live", Sort: sort, After: p, Limit: n})
+		})
+		paged(t, "addresses", 13, limit, store.AddressSorting, func(sort string, p *store.Position, n int) ([]store.Address, error) {
+			return s.DB.Addresses(ctx, store.AddressFilter{WorkspaceID: ws, Sort: sort, After: p, Limit: n})
+		})
+		paged(t, "jobs", 9, limit, store.JobSorting, func(sort string, p *store.Position, n int) ([]store.Job, error) {
+			return s.DB.Jobs(ctx, store.JobFilter{WorkspaceID: ws, State: "active", Sort: sort, After: p, Limit: n})
+		})
+		paged(t, "events", 16, limit, store.EventSorting, func(sort string, p *store.Position, n int) ([]store.Event, error) {
+			return s.DB.Events(ctx, store.EventFilter{WorkspaceID: ws, Sort: sort, After: p, Limit: n})
+		})
+	}
+	if _, err := s.DB.Hosts(ctx, store.HostFilter{WorkspaceID: ws, Sort: "address", Limit: 1}); err == nil {
+		t.Error("hosts were sorted by what has no index")
 	}
 	if hosts, err := s.DB.Hosts(ctx, store.HostFilter{WorkspaceID: ws, Search: "h1", State: "ready", Limit: 9}); err != nil || len(hosts) != 1 || hosts[0].LiveAllocations != 3 {
 		t.Errorf("search: %+v, %v", hosts, err)

@@ -30,19 +30,25 @@ func (r Reads) Playbook(ctx context.Context, name string) (Playbook, error) {
 	return first[Playbook](ctx, r.q, domain.ErrNotFound, sqlPlaybook+" AND p.name = $1", name)
 }
 
+// PlaybookSorting is the orders that playbooks can be listed in.
+var PlaybookSorting = Sorting[Playbook]{
+	{"name", []column{byText("p.name")}, func(p Playbook) Position { return Position{Text: p.Name} }},
+}
+
 // PlaybookFilter narrows a list of playbooks.
 type PlaybookFilter struct {
-	After *Position // Text: name
+	Sort  string // one of PlaybookSorting; "" for the first
+	After *Position
 	Limit int
 }
 
-// Playbooks lists playbooks by name.
+// Playbooks lists playbooks.
 func (r Reads) Playbooks(ctx context.Context, f PlaybookFilter) ([]Playbook, error) {
 	l := newList(sqlPlaybook)
-	if f.After != nil {
-		l.and("p.name > ?", f.After.Text)
+	sql, args, err := PlaybookSorting.page(l, f.Sort, f.After, f.Limit)
+	if err != nil {
+		return nil, err
 	}
-	sql, args := l.page("p.name", f.Limit)
 	return collect[Playbook](ctx, r.q, sql, args...)
 }
 
@@ -79,20 +85,26 @@ func (r Reads) DefaultPlaybookVersion(ctx context.Context, playbook string) (Pla
 	return first[PlaybookVersion](ctx, r.q, domain.ErrNotFound, sqlPlaybookVersion+" AND v.playbook = $1 AND v.version = p.default_version", playbook)
 }
 
+// PlaybookVersionSorting is the orders that a playbook's versions can be listed in.
+var PlaybookVersionSorting = Sorting[PlaybookVersion]{
+	{"-version", []column{byNumber("v.version")}, func(v PlaybookVersion) Position { return Position{Number: int64(v.Version)} }},
+}
+
 // PlaybookVersionFilter narrows a list of versions.
 type PlaybookVersionFilter struct {
 	Playbook string
-	After    *Position // Number: version
+	Sort     string // one of PlaybookVersionSorting; "" for the first
+	After    *Position
 	Limit    int
 }
 
-// PlaybookVersions lists the versions of a playbook, newest first.
+// PlaybookVersions lists the versions of a playbook.
 func (r Reads) PlaybookVersions(ctx context.Context, f PlaybookVersionFilter) ([]PlaybookVersion, error) {
 	l := newList(sqlPlaybookVersion).and("v.playbook = ?", f.Playbook)
-	if f.After != nil {
-		l.and("v.version < ?", f.After.Number)
+	sql, args, err := PlaybookVersionSorting.page(l, f.Sort, f.After, f.Limit)
+	if err != nil {
+		return nil, err
 	}
-	sql, args := l.page("v.version DESC", f.Limit)
 	return collect[PlaybookVersion](ctx, r.q, sql, args...)
 }
 

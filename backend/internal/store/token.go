@@ -57,21 +57,27 @@ func (r Reads) Token(ctx context.Context, account, id uuid.UUID) (Token, error) 
 	return first[Token](ctx, r.q, domain.ErrNotFound, sqlToken+" AND t.account_id = $1 AND t.id = $2", account, id)
 }
 
+// TokenSorting is the orders that tokens can be listed in.
+var TokenSorting = Sorting[Token]{
+	{"kind", []column{byText("t.kind"), byID("t.id")}, func(t Token) Position { return Position{Text: t.Kind, ID: t.ID} }},
+	{"created_at", []column{byTime("t.created_at"), byID("t.id")}, func(t Token) Position { return Position{Time: t.CreatedAt, ID: t.ID} }},
+}
+
 // TokenFilter narrows a list of tokens.
 type TokenFilter struct {
 	AccountID uuid.UUID
-	After     *Position // Text: kind
+	Sort      string // one of TokenSorting; "" for the first
+	After     *Position
 	Limit     int
 }
 
-// Tokens lists the tokens of an account that have not expired, API tokens
-// first.
+// Tokens lists the tokens of an account that have not expired.
 func (r Reads) Tokens(ctx context.Context, f TokenFilter) ([]Token, error) {
 	l := newList(sqlToken).and("t.account_id = ?", f.AccountID).and("t.expires_at > now()")
-	if f.After != nil {
-		l.and("(t.kind, t.id) > (?, ?)", f.After.Text, f.After.ID)
+	sql, args, err := TokenSorting.page(l, f.Sort, f.After, f.Limit)
+	if err != nil {
+		return nil, err
 	}
-	sql, args := l.page("t.kind, t.id", f.Limit)
 	return collect[Token](ctx, r.q, sql, args...)
 }
 

@@ -66,17 +66,25 @@ func (r Reads) UnitsOfHost(ctx context.Context, host uuid.UUID) ([]Unit, error) 
 	return collect[Unit](ctx, r.q, sqlUnit+" AND u.host_id = $1 AND u.state <> 'removed' ORDER BY u.ordinal", host)
 }
 
+// UnitSorting is the orders that compute units can be listed in.
+var UnitSorting = Sorting[Unit]{
+	{"name", []column{byText("u.name"), byID("u.id")}, func(u Unit) Position { return Position{Text: u.Name, ID: u.ID} }},
+	{"state", []column{byText("u.state"), byID("u.id")}, func(u Unit) Position { return Position{Text: string(u.State), ID: u.ID} }},
+	{"cpu_count", []column{byNumber("u.cpu_count"), byID("u.id")}, func(u Unit) Position { return Position{Number: int64(u.CPUCount), ID: u.ID} }},
+}
+
 // UnitFilter narrows a list of units.
 type UnitFilter struct {
 	WorkspaceID         uuid.UUID
 	State, Region, Zone string
 	HostID              *uuid.UUID
 	MinCPUs             int
-	After               *Position // Text: name
+	Sort                string // one of UnitSorting; "" for the first
+	After               *Position
 	Limit               int
 }
 
-// Units lists units by name; removed ones only if they are asked for.
+// Units lists units; removed ones only if they are asked for.
 func (r Reads) Units(ctx context.Context, f UnitFilter) ([]Unit, error) {
 	l := newList(sqlUnit).and("u.workspace_id = ?", f.WorkspaceID)
 	l.andIf(f.State, "u.state = ?").andIf(f.Region, "h.region = ?").andIf(f.Zone, "h.zone = ?")
@@ -89,10 +97,10 @@ func (r Reads) Units(ctx context.Context, f UnitFilter) ([]Unit, error) {
 	if f.MinCPUs > 0 {
 		l.and("u.cpu_count >= ?", f.MinCPUs)
 	}
-	if f.After != nil {
-		l.and("(u.name, u.id) > (?, ?)", f.After.Text, f.After.ID)
+	sql, args, err := UnitSorting.page(l, f.Sort, f.After, f.Limit)
+	if err != nil {
+		return nil, err
 	}
-	sql, args := l.page("u.name, u.id", f.Limit)
 	return collect[Unit](ctx, r.q, sql, args...)
 }
 

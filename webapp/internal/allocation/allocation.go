@@ -17,6 +17,7 @@ import (
 )
 
 type listView struct {
+	Sort              ui.Sorter
 	Allocations       []api.Allocation
 	State, Host, User string
 	First, Next       string
@@ -43,7 +44,7 @@ func Mount(r fiber.Router, a *page.App) {
 
 func list(r *page.Request) error {
 	f := api.AllocationFilter{State: r.Query("state"), Host: r.Query("host"), LoginUser: r.Query("login_user")}
-	f.Cursor, f.Limit = r.Query("cursor"), 50
+	f.Cursor, f.Sort, f.Limit = r.Query("cursor"), r.Query("sort"), 50
 	v := listView{State: f.State, Host: f.Host, User: f.LoginUser, Filtered: f.State+f.Host+f.LoginUser != ""}
 	switch f.State {
 	case "":
@@ -57,6 +58,7 @@ func list(r *page.Request) error {
 	}
 	v.Allocations = found.Items
 	v.First, v.Next = r.Pages(found.NextCursor)
+	v.Sort = r.Sorter("-created_at")
 	return r.Show(page.View{Title: "Allocations", Nav: "/allocations", Body: listPage(v, r.Here())})
 }
 

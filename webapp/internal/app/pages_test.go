@@ -111,6 +111,38 @@ func TestListsKeepTheirFiltersFromPageToPage(t *testing.T) {
 	}
 }
 
+// TestListsAreSortedByTheirHeads: links, so that it works without scripts; the
+// filters stay, the cursor of another order does not.
+func TestListsAreSortedByTheirHeads(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	for path, want := range map[string]string{
+		"/hosts":                             `aria-sort="ascending"><a class="sort" href="/hosts?sort=-name">Host</a>`,
+		"/hosts?state=ready&sort=state":      `href="/hosts?sort=-state&amp;state=ready">State</a>`,
+		"/hosts?sort=-state&cursor=abc":      `aria-sort="descending"><a class="sort" href="/hosts?sort=state">State</a>`,
+		"/compute-units?sort=-name":          `href="/compute-units?sort=cpu_count">CPUs</a>`,
+		"/allocations?sort=login_user":       `href="/allocations">Made</a>`,
+		"/jobs":                              `aria-sort="descending"><a class="sort" href="/jobs?sort=created_at">Asked</a>`,
+		"/events?sort=at":                    `aria-sort="ascending"><a class="sort" href="/events">When</a>`,
+		"/jobs?sort=kind&state=failed":       `<input type="hidden" name="sort" value="kind"`,
+		"/compute-units?host=h1&sort=-state": `href="/compute-units?host=h1">Unit</a>`,
+	} {
+		a := s.get(path)
+		s.wantStatus(a, http.StatusOK)
+		if !strings.Contains(a.body, want) {
+			t.Errorf("%s has no %s", path, want)
+		}
+	}
+	s.get("/hosts?sort=-state")
+	calls := s.api.Calls("list-hosts")
+	if q := calls[len(calls)-1].Query; !strings.Contains(q, "sort=-state") {
+		t.Errorf("the API was asked for %s", q)
+	}
+	if a := s.get("/hosts/h1"); strings.Contains(a.body, `class="sort"`) {
+		t.Error("the tables of a host's page offer an order that they do not have")
+	}
+}
+
 func TestEmptyListsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

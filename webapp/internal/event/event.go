@@ -13,9 +13,11 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/webapp/internal/page"
+	"kloigos/webapp/internal/ui"
 )
 
 type listView struct {
+	Sort        ui.Sorter
 	Events      []api.Event
 	Object      string
 	First, Next string
@@ -28,13 +30,14 @@ func Mount(r fiber.Router, a *page.App) {
 
 func list(r *page.Request) error {
 	f := api.EventFilter{Object: r.Query("object")}
-	f.Cursor, f.Limit = r.Query("cursor"), 50
+	f.Cursor, f.Sort, f.Limit = r.Query("cursor"), r.Query("sort"), 50
 	events, err := r.API.ListEvents(r.Ctx, f)
 	if err != nil {
 		return err
 	}
 	v := listView{Events: events.Items, Object: f.Object}
 	v.First, v.Next = r.Pages(events.NextCursor)
+	v.Sort = r.Sorter("-at")
 	return r.Show(page.View{Title: "Events", Nav: "/events", Body: listPage(v, r.Here())})
 }
 

@@ -152,7 +152,7 @@ func detailPage(v detailView, here string) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = unit.Table(v.Units, false).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = unit.Table(v.Units, false, ui.Sorter{}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -180,7 +180,7 @@ func detailPage(v detailView, here string) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = job.Table(v.Jobs).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = job.Table(v.Jobs, ui.Sorter{}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -226,7 +226,7 @@ func detailPage(v detailView, here string) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = event.Table(v.Events, false).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = event.Table(v.Events, false, ui.Sorter{}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

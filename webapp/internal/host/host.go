@@ -37,7 +37,7 @@ func Mount(r fiber.Router, a *page.App) {
 
 func list(r *page.Request) error {
 	f := api.HostFilter{State: r.Query("state"), Region: r.Query("region"), Zone: r.Query("zone"), Search: r.Query("search")}
-	f.Cursor, f.Limit = r.Query("cursor"), 50
+	f.Cursor, f.Sort, f.Limit = r.Query("cursor"), r.Query("sort"), 50
 	hosts, err := r.API.ListHosts(r.Ctx, f)
 	if err != nil {
 		return err
@@ -45,6 +45,7 @@ func list(r *page.Request) error {
 	v := listView{Hosts: hosts.Items, State: f.State, Region: f.Region, Zone: f.Zone, Search: f.Search}
 	v.Filtered = f.State+f.Region+f.Zone+f.Search != ""
 	v.First, v.Next = r.Pages(hosts.NextCursor)
+	v.Sort = r.Sorter("name")
 	return r.Show(page.View{Title: "Hosts", Nav: "/hosts", Body: listPage(v, r.Here())})
 }
 

@@ -10,6 +10,7 @@ import (
 )
 
 type listView struct {
+	Sort                        ui.Sorter
 	Hosts                       []api.Host
 	State, Region, Zone, Search string
 	First, Next                 string

@@ -30,13 +30,14 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 func list(r *page.Request) error {
 	f := api.JobFilter{State: r.Query("state"), Kind: r.Query("kind"), Host: r.Query("host")}
-	f.Cursor, f.Limit = r.Query("cursor"), 50
+	f.Cursor, f.Sort, f.Limit = r.Query("cursor"), r.Query("sort"), 50
 	jobs, err := r.API.ListJobs(r.Ctx, f)
 	if err != nil {
 		return err
 	}
 	v := listView{Jobs: jobs.Items, State: f.State, Kind: f.Kind, Host: f.Host, Filtered: f.State+f.Kind+f.Host != ""}
 	v.First, v.Next = r.Pages(jobs.NextCursor)
+	v.Sort = r.Sorter("-created_at")
 	return r.Show(page.View{Title: "Jobs", Nav: "/jobs", Body: listPage(v, r.Here())})
 }
 

@@ -10,6 +10,7 @@ import (
 )
 
 type listView struct {
+	Sort              ui.Sorter
 	Jobs              []api.Job
 	State, Kind, Host string
 	First, Next       string

@@ -113,7 +113,7 @@ func overviewPage(v view) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = job.Table(v.Recent).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = job.Table(v.Recent, ui.Sorter{}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -258,6 +258,18 @@ var notices = map[string]string{
 // Here is the address of the page that is shown.
 func (r *Request) Here() string { return r.here() }
 
+// Sorter is the order of the list that is looked at, with the addresses of the
+// others; theDefault is what the API does where none is named.
+func (r *Request) Sorter(theDefault string) ui.Sorter {
+	q := url.Values{}
+	for k, v := range r.C.Queries() {
+		if v != "" && k != "cursor" && k != "said" && k != "sort" {
+			q.Set(k, v)
+		}
+	}
+	return ui.Sorter{Path: r.C.Path(), Query: q, Given: r.Query("sort"), Default: theDefault}
+}
+
 // Pages returns the addresses of the first and the next page of a list, with
 // the same filters; "" where there is none.
 func (r *Request) Pages(nextCursor string) (first, next string) {

@@ -15,6 +15,7 @@ import (
 )
 
 type listView struct {
+	Sort                      ui.Sorter
 	Units                     []api.ComputeUnit
 	State, Host, Region, Zone string
 	First, Next               string
@@ -37,7 +38,7 @@ func Mount(r fiber.Router, a *page.App) {
 
 func list(r *page.Request) error {
 	f := api.UnitFilter{State: r.Query("state"), Host: r.Query("host"), Region: r.Query("region"), Zone: r.Query("zone")}
-	f.Cursor, f.Limit = r.Query("cursor"), 50
+	f.Cursor, f.Sort, f.Limit = r.Query("cursor"), r.Query("sort"), 50
 	units, err := r.API.ListComputeUnits(r.Ctx, f)
 	if err != nil {
 		return err
@@ -45,6 +46,7 @@ func list(r *page.Request) error {
 	v := listView{Units: units.Items, State: f.State, Host: f.Host, Region: f.Region, Zone: f.Zone}
 	v.Filtered = f.State+f.Host+f.Region+f.Zone != ""
 	v.First, v.Next = r.Pages(units.NextCursor)
+	v.Sort = r.Sorter("name")
 	return r.Show(page.View{Title: "Compute units", Nav: "/compute-units", Body: listPage(v, r.Here())})
 }
 

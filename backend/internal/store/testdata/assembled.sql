@@ -26,6 +26,81 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
   LEFT JOIN addresses p ON p.allocation_id = a.id
  WHERE true
   AND a.workspace_id = $1
+  AND (a.created_at, a.id) > ($2, $3)
+ORDER BY a.created_at, a.id
+LIMIT $4;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+  AND (a.login_user, a.id) < ($2, $3)
+ORDER BY a.login_user DESC, a.id DESC
+LIMIT $4;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+  AND (a.login_user, a.id) > ($2, $3)
+ORDER BY a.login_user, a.id
+LIMIT $4;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+  AND (a.state, a.id) < ($2, $3)
+ORDER BY a.state DESC, a.id DESC
+LIMIT $4;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+  AND (a.state, a.id) > ($2, $3)
+ORDER BY a.state, a.id
+LIMIT $4;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
   AND a.ended_at IS NULL
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $2;
@@ -123,6 +198,76 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
  WHERE true
   AND a.workspace_id = $1
 ORDER BY a.created_at DESC, a.id DESC
+LIMIT $2;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+ORDER BY a.created_at, a.id
+LIMIT $2;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+ORDER BY a.login_user DESC, a.id DESC
+LIMIT $2;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+ORDER BY a.login_user, a.id
+LIMIT $2;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+ORDER BY a.state DESC, a.id DESC
+LIMIT $2;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+ORDER BY a.state, a.id
 LIMIT $2;
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
@@ -1106,6 +1251,15 @@ SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.cli
   FROM events e
  WHERE true
   AND e.workspace_id = $1
+  AND (e.at, e.id) > ($2, $3)
+ORDER BY e.at, e.id
+LIMIT $4;
+
+SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
+       e.object_name, e.job_id, e.state_before, e.state_after
+  FROM events e
+ WHERE true
+  AND e.workspace_id = $1
   AND e.object_id = $2
   AND (e.at, e.id) < ($3, $4)
 ORDER BY e.at DESC, e.id DESC
@@ -1128,6 +1282,62 @@ SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.cli
 ORDER BY e.at DESC, e.id DESC
 LIMIT $2;
 
+SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
+       e.object_name, e.job_id, e.state_before, e.state_after
+  FROM events e
+ WHERE true
+  AND e.workspace_id = $1
+ORDER BY e.at, e.id
+LIMIT $2;
+
+SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+       h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
+       COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+                   FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
+       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
+  FROM hosts h
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.removed_at IS NULL
+  AND (h.created_at, h.id) < ($2, $3)
+ORDER BY h.created_at DESC, h.id DESC
+LIMIT $4;
+
+SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+       h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
+       COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+                   FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
+       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
+  FROM hosts h
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.removed_at IS NULL
+  AND (h.created_at, h.id) > ($2, $3)
+ORDER BY h.created_at, h.id
+LIMIT $4;
+
+SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+       h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
+       COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+                   FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
+       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
+  FROM hosts h
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.removed_at IS NULL
+  AND (h.name, h.id) < ($2, $3)
+ORDER BY h.name DESC, h.id DESC
+LIMIT $4;
+
 SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
        h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
@@ -1142,6 +1352,38 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
   AND h.removed_at IS NULL
   AND (h.name, h.id) > ($2, $3)
 ORDER BY h.name, h.id
+LIMIT $4;
+
+SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+       h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
+       COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+                   FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
+       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
+  FROM hosts h
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.removed_at IS NULL
+  AND (h.state, h.id) < ($2, $3)
+ORDER BY h.state DESC, h.id DESC
+LIMIT $4;
+
+SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+       h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
+       COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+                   FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
+       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
+  FROM hosts h
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.removed_at IS NULL
+  AND (h.state, h.id) > ($2, $3)
+ORDER BY h.state, h.id
 LIMIT $4;
 
 SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
@@ -1240,7 +1482,82 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
  WHERE true
   AND h.workspace_id = $1
   AND h.removed_at IS NULL
+ORDER BY h.created_at DESC, h.id DESC
+LIMIT $2;
+
+SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+       h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
+       COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+                   FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
+       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
+  FROM hosts h
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.removed_at IS NULL
+ORDER BY h.created_at, h.id
+LIMIT $2;
+
+SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+       h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
+       COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+                   FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
+       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
+  FROM hosts h
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.removed_at IS NULL
+ORDER BY h.name DESC, h.id DESC
+LIMIT $2;
+
+SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+       h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
+       COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+                   FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
+       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
+  FROM hosts h
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.removed_at IS NULL
 ORDER BY h.name, h.id
+LIMIT $2;
+
+SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+       h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
+       COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+                   FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
+       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
+  FROM hosts h
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.removed_at IS NULL
+ORDER BY h.state DESC, h.id DESC
+LIMIT $2;
+
+SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+       h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
+       COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+                   FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
+       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
+  FROM hosts h
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.removed_at IS NULL
+ORDER BY h.state, h.id
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
@@ -1260,6 +1577,63 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
   AND j.workspace_id = $1
   AND (j.created_at, j.id) < ($2, $3)
 ORDER BY j.created_at DESC, j.id DESC
+LIMIT $4;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
+       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at
+  FROM jobs j
+  LEFT JOIN hosts h ON h.id = j.host_id
+  LEFT JOIN compute_units u ON u.id = j.unit_id
+  LEFT JOIN allocations a ON a.id = j.allocation_id
+  LEFT JOIN backends b ON b.id = j.worker_id
+  LEFT JOIN playbook_versions v ON v.id = j.playbook_version_id
+ WHERE true
+  AND j.workspace_id = $1
+  AND (j.created_at, j.id) > ($2, $3)
+ORDER BY j.created_at, j.id
+LIMIT $4;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
+       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at
+  FROM jobs j
+  LEFT JOIN hosts h ON h.id = j.host_id
+  LEFT JOIN compute_units u ON u.id = j.unit_id
+  LEFT JOIN allocations a ON a.id = j.allocation_id
+  LEFT JOIN backends b ON b.id = j.worker_id
+  LEFT JOIN playbook_versions v ON v.id = j.playbook_version_id
+ WHERE true
+  AND j.workspace_id = $1
+  AND (j.kind, j.id) < ($2, $3)
+ORDER BY j.kind DESC, j.id DESC
+LIMIT $4;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
+       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at
+  FROM jobs j
+  LEFT JOIN hosts h ON h.id = j.host_id
+  LEFT JOIN compute_units u ON u.id = j.unit_id
+  LEFT JOIN allocations a ON a.id = j.allocation_id
+  LEFT JOIN backends b ON b.id = j.worker_id
+  LEFT JOIN playbook_versions v ON v.id = j.playbook_version_id
+ WHERE true
+  AND j.workspace_id = $1
+  AND (j.kind, j.id) > ($2, $3)
+ORDER BY j.kind, j.id
 LIMIT $4;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
@@ -1442,6 +1816,70 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
 ORDER BY j.created_at DESC, j.id DESC
 LIMIT $2;
 
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
+       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at
+  FROM jobs j
+  LEFT JOIN hosts h ON h.id = j.host_id
+  LEFT JOIN compute_units u ON u.id = j.unit_id
+  LEFT JOIN allocations a ON a.id = j.allocation_id
+  LEFT JOIN backends b ON b.id = j.worker_id
+  LEFT JOIN playbook_versions v ON v.id = j.playbook_version_id
+ WHERE true
+  AND j.workspace_id = $1
+ORDER BY j.created_at, j.id
+LIMIT $2;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
+       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at
+  FROM jobs j
+  LEFT JOIN hosts h ON h.id = j.host_id
+  LEFT JOIN compute_units u ON u.id = j.unit_id
+  LEFT JOIN allocations a ON a.id = j.allocation_id
+  LEFT JOIN backends b ON b.id = j.worker_id
+  LEFT JOIN playbook_versions v ON v.id = j.playbook_version_id
+ WHERE true
+  AND j.workspace_id = $1
+ORDER BY j.kind DESC, j.id DESC
+LIMIT $2;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
+       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at
+  FROM jobs j
+  LEFT JOIN hosts h ON h.id = j.host_id
+  LEFT JOIN compute_units u ON u.id = j.unit_id
+  LEFT JOIN allocations a ON a.id = j.allocation_id
+  LEFT JOIN backends b ON b.id = j.worker_id
+  LEFT JOIN playbook_versions v ON v.id = j.playbook_version_id
+ WHERE true
+  AND j.workspace_id = $1
+ORDER BY j.kind, j.id
+LIMIT $2;
+
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+       p.created_at, p.updated_at
+  FROM addresses p
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $1
+  AND (p.network, p.sort_key, p.id) < ($2, $3, $4)
+ORDER BY p.network DESC, p.sort_key DESC, p.id DESC
+LIMIT $5;
+
 SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
        p.created_at, p.updated_at
   FROM addresses p
@@ -1451,6 +1889,26 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
   AND (p.network, p.sort_key, p.id) > ($2, $3, $4)
 ORDER BY p.network, p.sort_key, p.id
 LIMIT $5;
+
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+       p.created_at, p.updated_at
+  FROM addresses p
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $1
+  AND (p.state, p.id) < ($2, $3)
+ORDER BY p.state DESC, p.id DESC
+LIMIT $4;
+
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+       p.created_at, p.updated_at
+  FROM addresses p
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $1
+  AND (p.state, p.id) > ($2, $3)
+ORDER BY p.state, p.id
+LIMIT $4;
 
 SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
        p.created_at, p.updated_at
@@ -1490,13 +1948,47 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
   AND p.workspace_id = $1
+ORDER BY p.network DESC, p.sort_key DESC, p.id DESC
+LIMIT $2;
+
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+       p.created_at, p.updated_at
+  FROM addresses p
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $1
 ORDER BY p.network, p.sort_key, p.id
+LIMIT $2;
+
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+       p.created_at, p.updated_at
+  FROM addresses p
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $1
+ORDER BY p.state DESC, p.id DESC
+LIMIT $2;
+
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+       p.created_at, p.updated_at
+  FROM addresses p
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $1
+ORDER BY p.state, p.id
 LIMIT $2;
 
 SELECT p.name, p.description, p.default_version, (SELECT count(*) FROM playbook_versions v WHERE v.playbook = p.name) AS versions, p.updated_at
   FROM playbooks p
  WHERE true
-  AND p.name > $1
+  AND (p.name) < ($1)
+ORDER BY p.name DESC
+LIMIT $2;
+
+SELECT p.name, p.description, p.default_version, (SELECT count(*) FROM playbook_versions v WHERE v.playbook = p.name) AS versions, p.updated_at
+  FROM playbooks p
+ WHERE true
+  AND (p.name) > ($1)
 ORDER BY p.name
 LIMIT $2;
 
@@ -1506,6 +1998,39 @@ SELECT p.name, p.description, p.default_version, (SELECT count(*) FROM playbook_
 ORDER BY p.name
 LIMIT $1;
 
+SELECT p.name, p.description, p.default_version, (SELECT count(*) FROM playbook_versions v WHERE v.playbook = p.name) AS versions, p.updated_at
+  FROM playbooks p
+ WHERE true
+ORDER BY p.name DESC
+LIMIT $1;
+
+SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
+  FROM tokens t
+ WHERE true
+  AND t.account_id = $1
+  AND t.expires_at > now()
+  AND (t.created_at, t.id) < ($2, $3)
+ORDER BY t.created_at DESC, t.id DESC
+LIMIT $4;
+
+SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
+  FROM tokens t
+ WHERE true
+  AND t.account_id = $1
+  AND t.expires_at > now()
+  AND (t.created_at, t.id) > ($2, $3)
+ORDER BY t.created_at, t.id
+LIMIT $4;
+
+SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
+  FROM tokens t
+ WHERE true
+  AND t.account_id = $1
+  AND t.expires_at > now()
+  AND (t.kind, t.id) < ($2, $3)
+ORDER BY t.kind DESC, t.id DESC
+LIMIT $4;
+
 SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
   FROM tokens t
  WHERE true
@@ -1514,6 +2039,30 @@ SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at,
   AND (t.kind, t.id) > ($2, $3)
 ORDER BY t.kind, t.id
 LIMIT $4;
+
+SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
+  FROM tokens t
+ WHERE true
+  AND t.account_id = $1
+  AND t.expires_at > now()
+ORDER BY t.created_at DESC, t.id DESC
+LIMIT $2;
+
+SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
+  FROM tokens t
+ WHERE true
+  AND t.account_id = $1
+  AND t.expires_at > now()
+ORDER BY t.created_at, t.id
+LIMIT $2;
+
+SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
+  FROM tokens t
+ WHERE true
+  AND t.account_id = $1
+  AND t.expires_at > now()
+ORDER BY t.kind DESC, t.id DESC
+LIMIT $2;
 
 SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
   FROM tokens t
@@ -1992,8 +2541,73 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
  WHERE true
   AND u.workspace_id = $1
   AND u.state <> 'removed'
+  AND (u.cpu_count, u.id) < ($2, $3)
+ORDER BY u.cpu_count DESC, u.id DESC
+LIMIT $4;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND (u.cpu_count, u.id) > ($2, $3)
+ORDER BY u.cpu_count, u.id
+LIMIT $4;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND (u.name, u.id) < ($2, $3)
+ORDER BY u.name DESC, u.id DESC
+LIMIT $4;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
   AND (u.name, u.id) > ($2, $3)
 ORDER BY u.name, u.id
+LIMIT $4;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND (u.state, u.id) < ($2, $3)
+ORDER BY u.state DESC, u.id DESC
+LIMIT $4;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND (u.state, u.id) > ($2, $3)
+ORDER BY u.state, u.id
 LIMIT $4;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
@@ -2031,7 +2645,67 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
  WHERE true
   AND u.workspace_id = $1
   AND u.state <> 'removed'
+ORDER BY u.cpu_count DESC, u.id DESC
+LIMIT $2;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+ORDER BY u.cpu_count, u.id
+LIMIT $2;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+ORDER BY u.name DESC, u.id DESC
+LIMIT $2;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
 ORDER BY u.name, u.id
+LIMIT $2;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+ORDER BY u.state DESC, u.id DESC
+LIMIT $2;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+ORDER BY u.state, u.id
 LIMIT $2;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
@@ -2069,9 +2743,28 @@ SELECT v.id, v.playbook, v.version, v.sha256, v.size_bytes, v.decoded_bytes, v.f
   JOIN playbooks p ON p.name = v.playbook
  WHERE true
   AND v.playbook = $1
-  AND v.version < $2
+  AND (v.version) < ($2)
 ORDER BY v.version DESC
 LIMIT $3;
+
+SELECT v.id, v.playbook, v.version, v.sha256, v.size_bytes, v.decoded_bytes, v.files, v.seeded, v.version = p.default_version AS is_default,
+       v.created_by, v.created_at
+  FROM playbook_versions v
+  JOIN playbooks p ON p.name = v.playbook
+ WHERE true
+  AND v.playbook = $1
+  AND (v.version) > ($2)
+ORDER BY v.version
+LIMIT $3;
+
+SELECT v.id, v.playbook, v.version, v.sha256, v.size_bytes, v.decoded_bytes, v.files, v.seeded, v.version = p.default_version AS is_default,
+       v.created_by, v.created_at
+  FROM playbook_versions v
+  JOIN playbooks p ON p.name = v.playbook
+ WHERE true
+  AND v.playbook = $1
+ORDER BY v.version
+LIMIT $2;
 
 SELECT v.id, v.playbook, v.version, v.sha256, v.size_bytes, v.decoded_bytes, v.files, v.seeded, v.version = p.default_version AS is_default,
        v.created_by, v.created_at
