@@ -334,6 +334,46 @@ func await(t *testing.T, path string) string {
 	return ""
 }
 
+// Where no wrapper checks, since it was taken away, a late run's first task is refused by the numbers in the log.
+func TestClaimRefusesAnOlderNumber(t *testing.T) {
+	t.Parallel()
+	if err := exec.Command("python3", "-c", "import ansible.module_utils.basic").Run(); err != nil {
+		t.Skip("Ansible's Python library is not here")
+	}
+	log := filepath.Join(t.TempDir(), "tokens.log")
+	write(t, log, fmt.Sprintf("2026-01-01T00:00:00Z %s 5 a\n2026-01-01T00:00:01Z %[1]s 6 b\n2026-01-01T00:00:02Z 11111111-2222 9 c\n", incarnation), 0o600)
+	for _, c := range []struct {
+		number int
+		check  bool
+		want   string
+	}{
+		{5, false, "failed kloigos-fence: refused: token 5 is older than 6"},
+		{5, true, "warned kloigos-fence: refused: token 5 is older than 6"},
+		{6, false, "taken"}, {7, false, "taken"}, {0, false, "taken"},
+	} {
+		out, err := exec.Command("python3", "-c", `
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("kloigos_fence", "library/kloigos_fence.py")
+fence = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(fence)
+class Module:
+    check_mode = sys.argv[4] == "true"
+    def fail_json(self, msg):
+        print("failed " + msg)
+        sys.exit(0)
+    def warn(self, msg):
+        print("warned " + msg)
+        sys.exit(0)
+fence.LOG = sys.argv[1]
+fence.Fence(Module()).refuse_older(sys.argv[2], int(sys.argv[3]))
+print("taken")
+`, log, incarnation, strconv.Itoa(c.number), strconv.FormatBool(c.check)).CombinedOutput()
+		if err != nil || strings.TrimSpace(string(out)) != c.want {
+			t.Errorf("%d: %s, %v; want %s", c.number, out, err, c.want)
+		}
+	}
+}
+
 // Executions of the older run keep coming from several sides while a newer run takes over: none may be alive or begin
 // once the newer one runs.
 func TestFenceHoldsUnderARaceOfOldAndNew(t *testing.T) {

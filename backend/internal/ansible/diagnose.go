@@ -1,13 +1,8 @@
 package ansible
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"net"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,31 +14,7 @@ import (
 func diagnose(ctx context.Context, h *Host, timeout time.Duration) (code FailureCode, message string, found bool) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(h.Address, strconv.Itoa(h.port())))
-	if err != nil {
-		return CodeUnreachable, err.Error(), true
-	}
-	defer conn.Close()
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
-	defer stop()
-
-	signer, err := ssh.ParsePrivateKey(h.PrivateKey)
-	if err != nil {
-		return "", "", false // Validate has parsed it
-	}
-	var unknown ssh.PublicKey
-	client, _, _, err := ssh.NewClientConn(conn, h.Address, &ssh.ClientConfig{
-		User:              h.User,
-		Auth:              []ssh.AuthMethod{ssh.PublicKeys(signer)},
-		HostKeyAlgorithms: h.hostKeyAlgorithms(),
-		HostKeyCallback: func(_ string, _ net.Addr, key ssh.PublicKey) error {
-			if !h.knows(key) {
-				unknown = key
-				return errors.New("host key is not known")
-			}
-			return nil
-		},
-	})
+	client, unknown, err := connect(ctx, h)
 	switch {
 	case err == nil:
 		client.Close()
@@ -54,13 +25,6 @@ func diagnose(ctx context.Context, h *Host, timeout time.Duration) (code Failure
 		return CodeLoginRefused, fmt.Sprintf("%s@%s: Permission denied (publickey)", h.User, h.Address), true
 	}
 	return CodeUnreachable, err.Error(), true
-}
-
-func (h *Host) knows(key ssh.PublicKey) bool {
-	return slices.ContainsFunc(h.HostKeys, func(line string) bool {
-		known, err := parseHostKey(line)
-		return err == nil && bytes.Equal(known.Marshal(), key.Marshal())
-	})
 }
 
 func describeUnknownKey(algorithm, fingerprint string) string {

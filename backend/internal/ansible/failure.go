@@ -10,7 +10,9 @@ import (
 // signs are the words by which a cause shows, in the texts of ssh, sudo, Ansible's sudo plugin and our fence.
 // LC_ALL is fixed on this side, and on the host's side sudo -n and sshd do not translate for a login without a locale.
 var (
-	fenceSigns   = []string{"kloigos-fence: refused"}
+	fenceSigns = []string{"kloigos-fence: refused"}
+	// Of the shell, where the wrapper is not there, and of the wrapper, where its state is not.
+	noFenceSigns = []string{"fence-python: not found", "fence-python: No such file or directory", "kloigos-fence: cannot check: no fence state here"}
 	hostKeySigns = []string{"REMOTE HOST IDENTIFICATION HAS CHANGED", "Host key verification failed", "no matching host key type found", "host key is known for"}
 	loginSigns   = []string{"Permission denied (", "Too many authentication failures"}
 	sudoSigns    = []string{
@@ -31,6 +33,8 @@ func classify(kind EventKind, text string) FailureCode {
 		return CodeLoginRefused
 	case has(fenceSigns):
 		return CodeFenced
+	case has(noFenceSigns):
+		return CodeNoFence
 	case kind == EventUnreachable:
 		return CodeUnreachable
 	case has(sudoSigns):

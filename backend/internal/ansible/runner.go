@@ -262,12 +262,20 @@ func (r *supervisedRun) Execute(ctx context.Context) error {
 	return nil
 }
 
-// explain finds out what a vague failure was.
+// explain finds out what a vague failure was, and whether a failed task was one that the fence had killed.
 func (r *supervisedRun) explain(ctx context.Context) {
 	for i := range r.outcome.Failures {
 		f := &r.outcome.Failures[i]
 		at := slices.IndexFunc(r.play.Hosts, func(h Host) bool { return h.Name == f.Host })
-		if at < 0 || !f.vague() || ctx.Err() != nil {
+		if at < 0 || ctx.Err() != nil {
+			continue
+		}
+		if h := &r.play.Hosts[at]; f.Code == CodeTaskFailed && h.Fence != nil {
+			if message, refused := refusedByFence(ctx, h, r.config.fence, r.config.ConnectTimeout); refused {
+				f.Code, f.Message = CodeFenced, strings.TrimSpace(r.collect.clean(message, maxMessage))
+			}
+		}
+		if !f.vague() {
 			continue
 		}
 		if code, message, found := diagnose(ctx, &r.play.Hosts[at], r.config.ConnectTimeout); found {

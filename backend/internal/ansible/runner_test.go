@@ -283,6 +283,42 @@ exec /usr/bin/python3 "$@"
 	}
 }
 
+// A run whose processes were killed by a newer holder sees a task that ended with 137, as one that ran out of memory
+// does. The fence knows which it was.
+func TestFenceThatKilledARun(t *testing.T) {
+	b := setup(t)
+	wrapper := func(second string) {
+		b.write(t, "count", nil, 0o600)
+		b.write(t, "fence-python", []byte(`#!/bin/sh
+dir=$(dirname "$0")
+echo >>"$dir/count"
+[ "$(wc -l <"$dir/count")" -eq 1 ] && kill -9 $$
+`+second+`
+shift 3
+exec /usr/bin/python3 "$@"
+`), 0o755)
+	}
+	p := b.play("modules.yml", nil)
+	p.Hosts[0].Fence = &Fence{Incarnation: "11111111-2222-3333-4444-555555555555", Number: 4, Run: "run-7"}
+	wrapper(`echo "kloigos-fence: refused: token 4 is older than 5" >&2; exit 97`)
+	out, _ := b.run(t, p)
+	if f := out.Failure; f == nil || f.Code != CodeFenced || f.Message != "kloigos-fence: refused: token 4 is older than 5" || f.Task == "" {
+		t.Errorf("killed by the fence: %+v", f)
+	}
+	wrapper("")
+	out, _ = b.run(t, p)
+	if f := out.Failure; f == nil || f.Code != CodeTaskFailed {
+		t.Errorf("killed by something else: %+v", f)
+	}
+	if err := os.Remove(filepath.Join(b.dir, "fence-python")); err != nil {
+		t.Fatal(err)
+	}
+	out, _ = b.run(t, p)
+	if f := out.Failure; f == nil || f.Code != CodeNoFence {
+		t.Errorf("no fence: %+v", f)
+	}
+}
+
 func TestSudoRefused(t *testing.T) {
 	b := setup(t)
 	// sshd puts this directory first on the PATH.

@@ -351,7 +351,7 @@ func TestMissingCapabilities(t *testing.T) {
 func TestErrorsTellTheNextStep(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{
-		domain.ErrCodeUnreachable, domain.ErrCodeHostKeyChanged, domain.ErrCodeSudoRefused, domain.ErrCodeTaskFailed, domain.ErrCodeFenced,
+		domain.ErrCodeUnreachable, domain.ErrCodeHostKeyChanged, domain.ErrCodeSudoRefused, domain.ErrCodeTaskFailed, domain.ErrCodeFenced, domain.ErrCodeNoFence,
 		domain.ErrCodeTimeout, domain.ErrCodeCancelled, domain.ErrCodePlaybookError, domain.ErrCodeInternal, domain.ErrCodeDeadline, domain.ErrCodeHostDiffers,
 		domain.ErrCodeSuperseded, domain.ErrCodeAccessDenied, domain.ErrCodeTargetDenied, domain.ErrCodeHostUnsupported, domain.ErrCodeDuplicate,
 	} {

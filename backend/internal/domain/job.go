@@ -88,6 +88,7 @@ const (
 	ErrCodeSudoRefused     = "sudo_refused"
 	ErrCodeTaskFailed      = "task_failed"
 	ErrCodeFenced          = "fenced"
+	ErrCodeNoFence         = "no_fence"
 	ErrCodeTimeout         = "timeout"
 	ErrCodeCancelled       = "cancelled"
 	ErrCodePlaybookError   = "playbook_error"
@@ -107,6 +108,7 @@ var nextSteps = map[string]string{
 	ErrCodeSudoRefused:     "Give the admin user passwordless sudo on the host (a file in /etc/sudoers.d with NOPASSWD: ALL), then retry the job.",
 	ErrCodeTaskFailed:      "Read the host's message, mend the cause on the host, then retry the job. Steps that are done are not repeated.",
 	ErrCodeFenced:          "Another run holds this host now. If that is not so (after a restore of the database, say), re-fence the host.",
+	ErrCodeNoFence:         "Something took the fence off the host, or the machine was installed anew. Make sure that it is the right one, then re-fence the host.",
 	ErrCodeTimeout:         "The host was too slow or the play hangs; look at the last task in the log, then retry the job.",
 	ErrCodeCancelled:       "Retry the job to go on where it stopped, or give up and clean.",
 	ErrCodePlaybookError:   "The playbook itself is wrong; make another version the default and retry the job with it.",

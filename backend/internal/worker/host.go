@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -164,7 +165,7 @@ func volumeGroupRead(ctx context.Context, tx *store.Tx, r *run) error {
 // bootstrap brings the fence to a host that has none. On one that has, it runs
 // under it, unless the operator asked for another incarnation to be replaced.
 func bootstrap(ctx context.Context, r *run) error {
-	vars := hostBootstrapVars{Incarnation: r.host.Incarnation.String(), Refence: r.refence()}
+	vars := hostBootstrapVars{Incarnation: r.host.Incarnation.String(), Refence: r.refence(), Number: r.fence}
 	fenced := r.host.Fenced && !vars.Refence
 	if err := r.play(ctx, "bootstrap.yml", vars, fenced); err != nil {
 		return err
@@ -238,10 +239,7 @@ func decommission(ctx context.Context, r *run) error {
 	if err != nil {
 		return fmt.Errorf("load units: %w", err)
 	}
-	// Decommissioning ends with the removal of the fence. When its answer was
-	// lost, this brings the fence back, so that the playbook can run again. It
-	// changes nothing where the fence is, hence may run without it.
-	if err := r.play(ctx, "bootstrap.yml", hostBootstrapVars{Incarnation: r.host.Incarnation.String()}, false); err != nil {
+	if err := bringFenceBack(ctx, r); err != nil {
 		return err
 	}
 	l := r.host.Layout
@@ -253,6 +251,40 @@ func decommission(ctx context.Context, r *run) error {
 		r.outcome = "Nothing of Kloigos is left on the host but packages and logs."
 	}
 	return err
+}
+
+// bringFenceBack makes sure that the host has its fence. Decommissioning ends
+// with the fence's removal: when the answer to that was lost, the playbook
+// can't run again without. Only a host that says itself that it has none is
+// sent a play that no fence checks, and only by the attempt that still has the
+// job; the number goes along, which the host compares with those in its log.
+func bringFenceBack(ctx context.Context, r *run) error {
+	vars := hostBootstrapVars{Incarnation: r.host.Incarnation.String(), Number: r.fence}
+	if r.host.Fenced {
+		err := r.play(ctx, "bootstrap.yml", vars, true)
+		var why *domain.JobError
+		if !errors.As(err, &why) || why.Code != domain.ErrCodeNoFence {
+			return err
+		}
+		r.log.Note("The host has no fence: an earlier attempt came as far as removing it.")
+	}
+	err := r.write(ctx, func(tx *store.Tx) error {
+		h, err := tx.Host(ctx, r.host.ID)
+		if err != nil {
+			return fmt.Errorf("load host: %w", err)
+		}
+		if h.State != domain.HostDecommissioning || h.Incarnation != r.host.Incarnation {
+			return &domain.JobError{Code: domain.ErrCodeSuperseded, Host: h.Name, Message: fmt.Sprintf("The host is %s by now.", h.State)}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.play(ctx, "bootstrap.yml", vars, false); err != nil {
+		return err
+	}
+	return r.write(ctx, func(tx *store.Tx) error { return tx.SetFenced(ctx, r.host.ID, true) })
 }
 
 func orEmpty(s []string) []string {

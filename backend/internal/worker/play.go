@@ -57,6 +57,7 @@ var codes = map[ansible.FailureCode]string{
 	ansible.CodeSudoRefused:    domain.ErrCodeSudoRefused,
 	ansible.CodeTaskFailed:     domain.ErrCodeTaskFailed,
 	ansible.CodeFenced:         domain.ErrCodeFenced,
+	ansible.CodeNoFence:        domain.ErrCodeNoFence,
 	ansible.CodeTimeout:        domain.ErrCodeTimeout,
 	ansible.CodeCancelled:      domain.ErrCodeCancelled,
 	ansible.CodePlaybookError:  domain.ErrCodePlaybookError,
@@ -65,7 +66,7 @@ var codes = map[ansible.FailureCode]string{
 // answered tells whether a play that failed so had reached its host.
 func answered(code ansible.FailureCode) bool {
 	switch code {
-	case ansible.CodeTaskFailed, ansible.CodeFenced, ansible.CodeSudoRefused, ansible.CodeLoginRefused:
+	case ansible.CodeTaskFailed, ansible.CodeFenced, ansible.CodeNoFence, ansible.CodeSudoRefused, ansible.CodeLoginRefused:
 		return true
 	default:
 		return false

@@ -37,6 +37,7 @@ type tenantVars struct {
 type hostBootstrapVars struct {
 	Incarnation string `json:"host_bootstrap_incarnation"`
 	Refence     bool   `json:"host_bootstrap_refence"`
+	Number      int64  `json:"host_bootstrap_number"` // of the holder: older than one that was here, the host refuses it
 }
 
 type hostInitializeVars struct {

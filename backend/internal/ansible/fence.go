@@ -1,0 +1,85 @@
+package ansible
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// refusedByFence asks a host's fence whether it would still let this run in, on a connection of our own. A run that a
+// newer holder has killed only sees that a task ended; that may as well have been the kernel, out of memory. The
+// number was let in before, so asking for it changes nothing.
+func refusedByFence(ctx context.Context, h *Host, fence string, timeout time.Duration) (message string, refused bool) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	client, _, err := connect(ctx, h)
+	if err != nil {
+		return "", false
+	}
+	defer client.Close()
+	stop := context.AfterFunc(ctx, func() { _ = client.Close() })
+	defer stop()
+	session, err := client.NewSession()
+	if err != nil {
+		return "", false
+	}
+	defer session.Close()
+	var stderr bytes.Buffer
+	session.Stderr = &stderr
+	// Each part has been checked to need no quotes (Validate).
+	command := fmt.Sprintf("%s %s %d %s -c pass", fence, h.Fence.Incarnation, h.Fence.Number, h.Fence.Run)
+	if h.User != "root" {
+		command = "sudo -n " + command
+	}
+	if err := session.Run(command); err == nil {
+		return "", false
+	}
+	text := stderr.String()
+	return text, classify(EventFailed, text) == CodeFenced
+}
+
+// connect logs in to a host as Ansible does. unknown is the key that the host showed, if that was not a known one.
+func connect(ctx context.Context, h *Host) (client *ssh.Client, unknown ssh.PublicKey, err error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(h.Address, strconv.Itoa(h.port())))
+	if err != nil {
+		return nil, nil, err
+	}
+	signer, err := ssh.ParsePrivateKey(h.PrivateKey)
+	if err != nil {
+		_ = conn.Close()
+		return nil, nil, err // which can't be: Validate has parsed it
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
+	defer stop()
+	c, channels, requests, err := ssh.NewClientConn(conn, h.Address, &ssh.ClientConfig{
+		User:              h.User,
+		Auth:              []ssh.AuthMethod{ssh.PublicKeys(signer)},
+		HostKeyAlgorithms: h.hostKeyAlgorithms(),
+		HostKeyCallback: func(_ string, _ net.Addr, key ssh.PublicKey) error {
+			if !h.knows(key) {
+				unknown = key
+				return errors.New("host key is not known")
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		_ = conn.Close()
+		return nil, unknown, err
+	}
+	return ssh.NewClient(c, channels, requests), nil, nil
+}
+
+func (h *Host) knows(key ssh.PublicKey) bool {
+	return slices.ContainsFunc(h.HostKeys, func(line string) bool {
+		known, err := parseHostKey(line)
+		return err == nil && bytes.Equal(known.Marshal(), key.Marshal())
+	})
+}
