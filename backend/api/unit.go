@@ -1,9 +1,6 @@
 package api
 
-import (
-	"encoding/json"
-	"time"
-)
+import "time"
 
 // ComputeUnit is a set of CPUs of one host with its share of memory and its
 // volume.
@@ -31,11 +28,36 @@ type ComputeUnit struct {
 	Mount           string            `json:"mount" doc:"where its volume is on the host"`
 	AllocationID    string            `json:"allocation_id,omitempty" doc:"who has it"`
 	LoginUser       string            `json:"login_user,omitempty"`
-	Wipe            json.RawMessage   `json:"wipe,omitempty" doc:"evidence of the last wipe"`
+	Wipe            *Wipe             `json:"wipe,omitempty" doc:"evidence of the last wipe; events hold those before"`
 	WipedAt         *time.Time        `json:"wiped_at,omitempty"`
 	Version         int64             `json:"version" doc:"also the ETag"`
 	CreatedAt       time.Time         `json:"created_at"`
 	UpdatedAt       time.Time         `json:"updated_at"`
+}
+
+// Wipe is the evidence that a unit was wiped when its last tenant gave it back.
+type Wipe struct {
+	JobID         string    `json:"job_id" format:"uuid"`
+	AllocationID  string    `json:"allocation_id" format:"uuid" doc:"whose data was wiped"`
+	LoginUser     string    `json:"login_user"`
+	UID           int64     `json:"uid" doc:"never used again"`
+	Method        string    `json:"method" doc:"discard: zeroes by the device, a sample read back; discard+zero, zero: written, every byte read back"`
+	Device        string    `json:"device"`
+	Bytes         int64     `json:"bytes" doc:"of the volume"`
+	BytesReadBack int64     `json:"bytes_read_back" doc:"that were read, and found to be zeroes"`
+	Seconds       float64   `json:"seconds" doc:"that the zeroes took"`
+	FileSystem    string    `json:"file_system" doc:"UUID of the new one"`
+	WipedAt       time.Time `json:"wiped_at" doc:"by the host's clock"`
+	Removed       []Removed `json:"removed" nullable:"false" doc:"what the tenant had left beside the volume"`
+	RemovedMore   int       `json:"removed_more" doc:"removed things that are not listed"`
+	Leftovers     []string  `json:"leftovers" nullable:"false" doc:"what could not be removed"`
+	LeftoversMore int       `json:"leftovers_more"`
+}
+
+// Removed is one thing that a tenant had left beside the volume.
+type Removed struct {
+	Kind string `json:"kind" doc:"crontab, at, mail, linger, journal, ipc, core_dump, subordinate_ids or file"`
+	What string `json:"what" doc:"as the host named it"`
 }
 
 // UnitFilter narrows a list of compute units.

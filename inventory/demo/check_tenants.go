@@ -120,8 +120,8 @@ func (c *checker) deallocate(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the unit: %w", err)
 	}
-	if c.ended.State != "deallocated" || unit.State != "free" || unit.WipedAt == nil || len(unit.Wipe) == 0 {
-		return fmt.Errorf("the allocation is %s, its unit %s, the evidence %q", c.ended.State, unit.State, unit.Wipe)
+	if c.ended.State != "deallocated" || unit.State != "free" || unit.WipedAt == nil || unit.Wipe == nil || unit.Wipe.JobID != job || unit.Wipe.LoginUser != c.first.a.LoginUser {
+		return fmt.Errorf("the allocation is %s, its unit %s, the evidence %+v", c.ended.State, unit.State, unit.Wipe)
 	}
 	return nil
 }

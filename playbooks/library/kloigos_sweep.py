@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import glob
+import json
 import os
 import re
 import shutil
@@ -24,6 +25,8 @@ short_description: Remove what a tenant left outside of his volume
 options:
   login_user: {type: str, required: true, description: Login name}
   uid: {type: int, required: true, description: UID and GID}
+  unit_id: {type: str, required: true, description: The unit that he had; a note of what was removed is kept for the evidence of its wipe}
+  allocation_id: {type: str, required: true, description: Whose note it is}
 author: Kloigos
 """
 
@@ -35,6 +38,9 @@ ROOTS_OWN = {"/usr", "/boot", "/proc", "/sys", "/lost+found"}
 KLOIGOS_OWN = {"/etc/kloigos"}
 IPC = {"shm": ("shmctl", 0), "sem": ("semctl", 1), "msg": ("msgctl", 0)}
 IPC_RMID = 0
+# Beside the stamp of the wipe, which takes it over and removes it: what a cut run had removed is not forgotten.
+NOTES = "/etc/kloigos/wiped/"
+NOTED = 1000
 
 
 def read(path, default=""):
@@ -51,12 +57,42 @@ class Sweep:
         self.check = module.check_mode
         self.user = module.params["login_user"]
         self.uid = module.params["uid"]
-        self.removed, self.left = [], []
+        self.note = NOTES + module.params["unit_id"] + ".swept"
+        self.removed, self.left, self.noted = [], [], []
+
+    # what was removed
+
+    def open_note(self):
+        """What an earlier, cut run for this allocation removed; the note of another allocation is begun anew."""
+        text = read(self.note)
+        lines = text.split("\n")
+        if lines[0] == self.module.params["allocation_id"]:
+            for line in lines[1:]:
+                try:
+                    self.noted.append(str(json.loads(line)))
+                except ValueError:  # the run was cut while it wrote this line
+                    continue
+            if not self.check and not text.endswith("\n"):
+                with open(self.note, "a", encoding="ascii") as file:
+                    file.write("\n")
+        elif not self.check:
+            os.makedirs(NOTES, mode=0o700, exist_ok=True)
+            with open(self.note, "w", encoding="ascii") as file:
+                os.fchmod(file.fileno(), 0o600)
+                file.write(self.module.params["allocation_id"] + "\n")
+
+    def did(self, what):
+        """Noted before it is done: a thing that is named twice is better than one that is not."""
+        self.removed.append(what)
+        if not self.check and len(self.noted) < NOTED:
+            self.noted.append(what)
+            with open(self.note, "a", encoding="ascii") as file:
+                file.write(json.dumps(what) + "\n")
 
     def remove(self, path):
         if not os.path.lexists(path):
             return
-        self.removed.append(path)
+        self.did(path)
         if self.check:
             return
         try:
@@ -84,7 +120,7 @@ class Sweep:
             lines = read(path).splitlines(keepends=True)
             kept = [line for line in lines if line.split(":")[0] not in (self.user, str(self.uid))]
             if kept != lines:
-                self.removed.append("%s of %s" % (path, self.user))
+                self.did("%s of %s" % (path, self.user))
                 if not self.check:
                     with open(path + ".kloigos-new", "w", encoding="utf-8") as file:
                         os.fchmod(file.fileno(), 0o644)
@@ -122,7 +158,7 @@ class Sweep:
                 if self.uid not in (int(row["uid"]), int(row["cuid"])):
                     continue
                 identity = int(line.split()[1])
-                self.removed.append("ipc %s %d" % (name, identity))
+                self.did("ipc %s %d" % (name, identity))
                 if not self.check and getattr(libc, call)(identity, *([0] * extra), IPC_RMID, None) != 0:
                     self.left.append("ipc %s %d: %s" % (name, identity, os.strerror(ctypes.get_errno())))
         if os.path.isdir("/dev/mqueue"):
@@ -174,6 +210,7 @@ class Sweep:
             self.left += ["%s is still there" % path for path in self.owned()]
 
     def main(self):
+        self.open_note()
         self.spools()
         self.subordinate_ids()
         self.journal()
@@ -182,6 +219,7 @@ class Sweep:
         self.module.exit_json(
             changed=bool(self.removed),
             removed=self.removed,
+            noted=list(dict.fromkeys(self.noted)),
             leftovers=self.left,
             diff={"before": "".join(line + "\n" for line in self.removed), "after": ""},
         )
@@ -192,6 +230,8 @@ def main():
         argument_spec={
             "login_user": {"type": "str", "required": True},
             "uid": {"type": "int", "required": True},
+            "unit_id": {"type": "str", "required": True},
+            "allocation_id": {"type": "str", "required": True},
         },
         supports_check_mode=True,
     )

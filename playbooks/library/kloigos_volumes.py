@@ -234,7 +234,7 @@ class Volumes:
             owner = next((tag[len(TAG_UNIT):] for tag in self.tags(volume) if tag.startswith(TAG_UNIT)), "")
             if owner and TAG in self.tags(volume) and owner not in wanted and not os.path.exists("%s/%s.json" % (MANIFESTS, owner)):
                 stale.append(volume)
-                stamps += filter(os.path.exists, ["%s/%s.json" % (STAMPS, owner)])
+                stamps += filter(os.path.exists, ["%s/%s%s" % (STAMPS, owner, end) for end in (".json", ".swept")])
         if stale:
             ours = {mapper(self.group, volume) for volume in stale}
             self.unmount([mount for mount, device in self.mount_files().items() if device in ours])

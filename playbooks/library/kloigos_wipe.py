@@ -28,6 +28,7 @@ options:
   unit: {type: dict, required: true, description: The unit as stored by Kloigos}
   allocation_id: {type: str, required: true, description: Whose data is wiped}
   volume_group: {type: str, required: true, description: Where the volume lies}
+  removed: {type: list, elements: str, default: [], description: What was removed elsewhere; part of the evidence}
   leftovers: {type: list, elements: str, default: [], description: What could not be removed elsewhere; part of the evidence}
 author: Kloigos
 """
@@ -61,6 +62,7 @@ class Wipe:
         self.volume = "%s/%s" % (module.params["volume_group"], self.unit["volume"])
         self.device = "/dev/" + self.volume
         self.stamp = STAMPS + self.unit["id"] + ".json"
+        self.note = STAMPS + self.unit["id"] + ".swept"  # of kloigos_sweep
 
     def run(self, argv, fail=True):
         code, out, err = self.module.run_command(argv, environ_update={"LC_ALL": "C"})
@@ -220,6 +222,7 @@ class Wipe:
             "seconds": round(took, 1),
             "file_system": self.file_system(),
             "wiped_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "removed": self.module.params["removed"],
             "leftovers": self.module.params["leftovers"],
         }
         self.write_stamp(found)
@@ -248,6 +251,8 @@ class Wipe:
                 found = self.wipe()
             elif changed:
                 self.mount_again()
+            if os.path.exists(self.note):
+                os.unlink(self.note)
         after = "volume %s is emptied and gets a new file system\n" % self.device if changed else ""
         self.module.exit_json(changed=changed, kloigos_result={"wipe": found or {}}, diff={"before": "", "after": after})
 
@@ -258,6 +263,7 @@ def main():
             "unit": {"type": "dict", "required": True},
             "allocation_id": {"type": "str", "required": True},
             "volume_group": {"type": "str", "required": True},
+            "removed": {"type": "list", "elements": "str", "default": []},
             "leftovers": {"type": "list", "elements": "str", "default": []},
         },
         supports_check_mode=True,

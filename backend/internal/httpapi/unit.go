@@ -95,6 +95,21 @@ func presentUnit(u store.Unit) api.ComputeUnit {
 		StateMeans: domain.UnitLifecycle.Info(u.State).Means, StateMessage: u.StateMessage, CPUs: u.CPUs, CPUCount: u.CPUCount,
 		MemoryNodes: u.MemoryNodes, MemoryMaxBytes: u.MemoryMaxBytes, MemoryHighBytes: u.MemoryHighBytes, VolumeBytes: u.VolumeBytes,
 		TasksMax: u.TasksMax, Mount: domain.MountPoint(u.Host, u.Ordinal), AllocationID: text(u.AllocationID), LoginUser: value(u.LoginUser),
-		Wipe: u.Wipe, WipedAt: u.WipedAt, Version: u.Version, CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt,
+		Wipe: presentWipe(u.Wipe), WipedAt: u.WipedAt, Version: u.Version, CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt,
 	}
+}
+
+func presentWipe(w *domain.Wipe) *api.Wipe {
+	if w == nil {
+		return nil
+	}
+	out := &api.Wipe{
+		JobID: w.JobID, AllocationID: w.AllocationID, LoginUser: w.LoginUser, UID: w.UID, Method: w.Method, Device: w.Device, Bytes: w.Bytes,
+		BytesReadBack: w.BytesReadBack, Seconds: w.Seconds, FileSystem: w.FileSystem, WipedAt: w.WipedAt, Removed: make([]api.Removed, len(w.Removed)),
+		RemovedMore: w.RemovedMore, Leftovers: orEmpty(w.Leftovers), LeftoversMore: w.LeftoversMore,
+	}
+	for i, r := range w.Removed {
+		out.Removed[i] = api.Removed(r)
+	}
+	return out
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -33,7 +32,7 @@ type Unit struct {
 	MemoryHighBytes int64             `db:"memory_high_bytes"`
 	VolumeBytes     int64             `db:"volume_bytes"`
 	TasksMax        int               `db:"tasks_max"`
-	Wipe            json.RawMessage   `db:"wipe"`
+	Wipe            *domain.Wipe      `db:"wipe"`
 	WipedAt         *time.Time        `db:"wiped_at"`
 	AllocationID    *uuid.UUID        `db:"allocation_id"`
 	LoginUser       *string           `db:"login_user"`
@@ -236,6 +235,6 @@ UPDATE compute_units
  WHERE id = $1`
 
 // SetWipe stores the evidence of a wipe on the unit's record.
-func (tx *Tx) SetWipe(ctx context.Context, unit uuid.UUID, evidence json.RawMessage) error {
+func (tx *Tx) SetWipe(ctx context.Context, unit uuid.UUID, evidence domain.Wipe) error {
 	return tx.one(ctx, domain.ErrNotFound, sqlSetWipe, unit, evidence)
 }

@@ -198,7 +198,7 @@ func TestFromRegistrationToRemoval(t *testing.T) {
 		t.Errorf("deallocated: %+v", after)
 	}
 	unit, err := p.DB.Unit(ctx, after.UnitID)
-	if err != nil || unit.State != domain.UnitFree || unit.WipedAt == nil || !bytes.Contains(unit.Wipe, []byte("discard")) {
+	if err != nil || unit.State != domain.UnitFree || unit.WipedAt == nil || unit.Wipe == nil || unit.Wipe.Method != "discard" || unit.Wipe.AllocationID != a.String() {
 		t.Errorf("wiped unit: %+v, %v", unit, err)
 	}
 	if at, err := p.DB.AddressByValue(ctx, before.Address); err != nil || at.State != domain.AddressFree || at.AllocationID != nil {
@@ -412,7 +412,7 @@ func TestFailuresOfADeallocation(t *testing.T) {
 	p.AddAddresses("default", 1)
 	p.ready("h1")
 	a := p.allocated()
-	p.Runner.Handle("unit_deallocate", taskFailed, scripted.Script{Result: map[string]any{"wipe": nil}}, scripted.Script{Result: site.Wiped})
+	p.Runner.Handle("unit_deallocate", taskFailed, scripted.Script{Result: map[string]any{"wipe": map[string]any{"method": "discard", "device": "/dev/kloigos-vg/cu99"}}})
 	if _, err := p.Intents.Deallocate(t.Context(), p.Actor, a, 0, "someone"); err == nil {
 		t.Error("deallocated without the login user being typed")
 	}
@@ -424,6 +424,7 @@ func TestFailuresOfADeallocation(t *testing.T) {
 		t.Errorf("%+v", j.Error)
 	}
 	p.is(a, domain.AllocationDeallocationFailed, domain.UnitDeallocationFailed, domain.AddressReleasing)
+	p.Runner.HandleFunc("unit_deallocate", site.Wiped)
 	if err := p.Intents.RetryJob(t.Context(), p.Actor, j.ID, false); err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,16 @@ func keysApplied(ctx context.Context, tx *store.Tx, r *run) error {
 
 var unitDeallocate = handler{
 	steps: map[string]step{"deallocate": {lock: true, do: deallocate}},
-	apply: func(ctx context.Context, tx *store.Tx, r *run) error { return tx.SetWipe(ctx, r.unit.ID, r.wipe) },
+	apply: func(ctx context.Context, tx *store.Tx, r *run) error {
+		if err := tx.SetWipe(ctx, r.unit.ID, *r.wipe); err != nil {
+			return err
+		}
+		// The record holds the last one; the events hold them all.
+		return tx.AddEvent(ctx, r.actor(), store.Audit{
+			Workspace: r.job.WorkspaceID, Action: "unit.wipe", ObjectKind: "unit", ObjectID: r.unit.ID, ObjectName: r.unit.Name,
+			JobID: r.claim.ID, After: map[string]any{"wipe": r.wipe},
+		})
+	},
 }
 
 func deallocate(ctx context.Context, r *run) error {
@@ -63,15 +72,21 @@ func deallocate(ctx context.Context, r *run) error {
 		return err
 	}
 	var result struct {
-		Wipe map[string]any `json:"wipe"`
+		Wipe json.RawMessage `json:"wipe"`
 	}
-	if json.Unmarshal(r.result, &result) != nil || len(result.Wipe) == 0 {
+	_ = json.Unmarshal(r.result, &result)
+	wipe, err := domain.ReadWipe(result.Wipe, domain.WipeOf{
+		JobID: r.job.ID.String(), AllocationID: r.alloc.ID.String(), UnitID: r.unit.ID.String(), LoginUser: r.alloc.LoginUser, UID: r.alloc.UID,
+		VolumeGroup: r.host.Layout.VolumeGroup, Volume: domain.VolumeName(r.unit.Ordinal), MinBytes: domain.MinVolume,
+	})
+	if err != nil {
 		// Without evidence the unit must not be handed out again.
-		return &domain.JobError{Code: domain.ErrCodePlaybookError, Host: r.host.Name, Message: "The playbook ended well, but gave no evidence that the volume was wiped."}
+		return &domain.JobError{
+			Code: domain.ErrCodePlaybookError, Host: r.host.Name,
+			Message: fmt.Sprintf("The playbook ended well, but gave no evidence that the volume was wiped: %v.", err),
+		}
 	}
-	if r.wipe, err = json.Marshal(result.Wipe); err != nil {
-		return fmt.Errorf("keep the evidence of the wipe: %w", err)
-	}
+	r.wipe = &wipe
 	r.outcome = fmt.Sprintf("%s is wiped and free.", r.unit.Name)
 	return nil
 }

@@ -71,7 +71,7 @@ type run struct {
 	open    *int          // position of a step that is done and ends with the job
 	facts   *domain.Facts // read by a probe
 	result  []byte        // kloigos_result of the last play
-	wipe    []byte        // evidence, as JSON
+	wipe    *domain.Wipe  // evidence
 	waits   string        // the job ends well, but a person has to confirm this
 	outcome string
 }

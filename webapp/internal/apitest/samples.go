@@ -116,9 +116,18 @@ func Unit(ordinal int, state string) api.ComputeUnit {
 		u.AllocationID, u.LoginUser = AllocationID, "ada"
 	}
 	if state == "free" {
-		u.Wipe, u.WipedAt = json.RawMessage(`{"method":"discard and new ext4","device":"/dev/kloigos-vg/cu02","bytes":19327352832,"leftovers":[]}`), at(3*time.Hour)
+		u.Wipe, u.WipedAt = Wipe(), at(3*time.Hour)
 	}
 	return u
+}
+
+// Wipe is the evidence of one, of a tenant who named a file to hurt whoever reads it.
+func Wipe() *api.Wipe {
+	return &api.Wipe{
+		JobID: JobID, AllocationID: AllocationID, LoginUser: "eve", UID: 200000, Method: "discard", Device: "/dev/kloigos-vg/cu02", Bytes: 19327352832,
+		BytesReadBack: 66 << 20, Seconds: 1.4, FileSystem: "0f1e2d3c-0000-4000-8000-00000000abcd", WipedAt: ago(3 * time.Hour), RemovedMore: 3, Leftovers: []string{},
+		Removed: []api.Removed{{Kind: "crontab", What: "/var/spool/cron/crontabs/eve"}, {Kind: "ipc", What: "ipc shm 7"}, {Kind: "file", What: "/opt/<script>alert(1)</script>"}},
+	}
 }
 
 // Allocation is one that its user can log in to.

@@ -19,7 +19,7 @@ var pages = map[string]string{ // path -> what must stand on it
 	"/hosts/h1/layout":                      "Stay as they are",
 	"/hosts/h3/layout":                      "/dev/disk/by-id/virtio-kloigos0",
 	"/compute-units":                        "h1-cu01",
-	"/compute-units/h1-cu02":                "discard and new ext4",
+	"/compute-units/h1-cu02":                "0f1e2d3c-0000-4000-8000-00000000abcd",
 	"/allocations":                          "10.0.2.101",
 	"/allocations/new":                      "SSH public keys",
 	"/allocations/" + apitest.AllocationID:  "ssh -p 2201 ada@203.0.113.9",

@@ -18,7 +18,7 @@ import (
 type layoutForm struct {
 	Host                                          api.Host
 	Units                                         []api.ComputeUnit // of a host that was initialized
-	Mode                                          string // count or sets
+	Mode                                          string            // count or sets
 	Count, CPUsEach, Sets                         string
 	SystemCPUs, SystemMemory, VolumeGroup, Volume string
 	Devices                                       []string

@@ -3,9 +3,6 @@
 package unit
 
 import (
-	"bytes"
-	"encoding/json"
-
 	"github.com/gofiber/fiber/v2"
 	"golang.org/x/sync/errgroup"
 
@@ -105,23 +102,42 @@ func operations(u api.ComputeUnit) []ui.Operation {
 	}
 }
 
-func pretty(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		return string(raw)
+// kindsOfRemoved are in the order in which they are shown.
+var kindsOfRemoved = []struct{ kind, name string }{
+	{"crontab", "Crontab"}, {"at", "Jobs of at"}, {"mail", "Mail"}, {"ipc", "IPC objects"}, {"linger", "Lingering"}, {"journal", "Journal"},
+	{"core_dump", "Core dumps"}, {"subordinate_ids", "Subordinate ids"}, {"file", "Files elsewhere"},
+}
+
+type removedKind struct {
+	Name string
+	What []string
+}
+
+// removedByKind sorts what was removed by what it was.
+func removedByKind(w api.Wipe) (all []removedKind) {
+	for _, k := range kindsOfRemoved {
+		of := removedKind{Name: k.name}
+		for _, r := range w.Removed {
+			if r.Kind == k.kind {
+				of.What = append(of.What, r.What)
+			}
+		}
+		if len(of.What) > 0 {
+			all = append(all, of)
+		}
 	}
-	return b.String()
+	return all
 }
 
-// wipe is the evidence of a wipe.
-type wipe struct {
-	Method    string   `json:"method"`
-	Device    string   `json:"device"`
-	Bytes     int64    `json:"bytes"`
-	Leftovers []string `json:"leftovers"`
-}
-
-func wipeOf(raw json.RawMessage) (w wipe, ok bool) {
-	ok = len(raw) > 0 && json.Unmarshal(raw, &w) == nil && w.Method != ""
-	return w, ok
+func methodMeans(method string) string {
+	switch method {
+	case "discard":
+		return "zeroed by the device, then a new file system; a sample was read back as zeroes"
+	case "discard+zero":
+		return "discarded and written with zeroes, then a new file system; every byte was read back as zero"
+	case "zero":
+		return "written with zeroes, then a new file system; every byte was read back as zero"
+	default:
+		return method
+	}
 }

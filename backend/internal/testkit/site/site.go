@@ -12,6 +12,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
+	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"log/slog"
@@ -105,11 +106,35 @@ func (s *Site) Succeed() {
 	s.Runner.Handle("host_initialize", scripted.Script{Result: map[string]any{"units": []any{}, "volume_group": map[string]any{"size_bytes": 8 << 30, "free_bytes": 1 << 30}}})
 	s.Runner.Handle("host_decommission", scripted.Script{})
 	s.Runner.Handle("unit_allocate", scripted.Script{})
-	s.Runner.Handle("unit_deallocate", scripted.Script{Result: Wiped})
+	s.Runner.HandleFunc("unit_deallocate", Wiped)
 }
 
-// Wiped is what unit_deallocate returns.
-var Wiped = map[string]any{"wipe": map[string]any{"method": "discard", "device": "/dev/kloigos-vg/cu01", "bytes": 1 << 30, "leftovers": []string{}}}
+// Wiped answers unit_deallocate with the evidence that its playbook gives.
+func Wiped(ctx context.Context, p ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+	text, err := json.Marshal(p.Vars)
+	if err != nil {
+		return ansible.Outcome{}, err
+	}
+	var vars struct {
+		Group string `json:"unit_deallocate_volume_group"`
+		Unit  struct {
+			ID, Volume string
+			Bytes      int64 `json:"volume_bytes"`
+		} `json:"unit_deallocate_unit"`
+		Allocation struct {
+			ID        string
+			LoginUser string `json:"login_user"`
+		} `json:"unit_deallocate_allocation"`
+	}
+	if err := json.Unmarshal(text, &vars); err != nil {
+		return ansible.Outcome{}, err
+	}
+	return Play(ctx, p, sink, scripted.Script{Result: map[string]any{"wipe": map[string]any{
+		"allocation_id": vars.Allocation.ID, "unit_id": vars.Unit.ID, "method": "discard", "device": "/dev/" + vars.Group + "/" + vars.Unit.Volume,
+		"bytes": vars.Unit.Bytes, "bytes_read_back": 66 << 20, "seconds": 0.4, "file_system": uuid.NewString(), "wiped_at": time.Now().UTC().Format(time.RFC3339),
+		"removed": []string{"/var/spool/cron/crontabs/" + vars.Allocation.LoginUser}, "leftovers": []string{},
+	}}})
+}
 
 // Play runs one script, for use inside a Func.
 func Play(ctx context.Context, p ansible.Play, sink func(ansible.Event), script scripted.Script) (ansible.Outcome, error) {
