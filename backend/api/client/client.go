@@ -154,6 +154,8 @@ type request struct {
 	path    string // below api.Prefix, escaped
 	query   url.Values
 	body    any
+	raw     []byte // instead of body, of type rawType
+	rawType string
 	key     string
 	noKey   bool
 	ifMatch string
@@ -202,7 +204,7 @@ func (c *Client) do(ctx context.Context, r request, opts ...Option) (*http.Respo
 	if r.method == http.MethodPost && r.key == "" && !r.noKey {
 		r.key = uuid.NewString()
 	}
-	var body []byte
+	body := r.raw
 	if r.body != nil {
 		var err error
 		if body, err = json.Marshal(r.body); err != nil {
@@ -273,6 +275,8 @@ func (c *Client) header(req *http.Request, r request) {
 	req.Header.Set("User-Agent", c.agent)
 	if r.body != nil {
 		req.Header.Set("Content-Type", contentTypeJSON)
+	} else if r.raw != nil {
+		req.Header.Set("Content-Type", r.rawType)
 	}
 	for name, value := range map[string]string{
 		"Forwarded": c.forwarded, "Idempotency-Key": r.key, "If-Match": r.ifMatch, "Last-Event-ID": r.lastID,

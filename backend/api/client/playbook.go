@@ -47,3 +47,38 @@ func (c *Client) DownloadPlaybook(ctx context.Context, name string, version int)
 	}
 	return resp.Body, nil
 }
+
+// GetPlaybookVersion shows a version with what ansible-lint says of it.
+func (c *Client) GetPlaybookVersion(ctx context.Context, name string, version int) (api.PlaybookVersion, error) {
+	return get[api.PlaybookVersion](ctx, c, in("playbooks", name, "versions", strconv.Itoa(version)), nil)
+}
+
+// UploadPlaybook makes a version of files. Files that are known make no new
+// one: the version that has them is returned.
+func (c *Client) UploadPlaybook(ctx context.Context, name string, u api.UploadPlaybook, opts ...Option) (api.PlaybookVersion, error) {
+	v, _, err := send[api.PlaybookVersion](ctx, c, request{method: http.MethodPost, path: in("playbooks", name, "versions"), body: u}, opts...)
+	return v, err
+}
+
+// UploadPlaybookArchive makes a version of a tar, compressed with zstd.
+func (c *Client) UploadPlaybookArchive(ctx context.Context, name string, archive []byte, note string, opts ...Option) (api.PlaybookVersion, error) {
+	q := url.Values{}
+	if note != "" {
+		q.Set("note", note)
+	}
+	r := request{method: http.MethodPost, path: in("playbooks", name, "versions"), query: q, raw: archive, rawType: "application/zstd"}
+	v, _, err := send[api.PlaybookVersion](ctx, c, r, opts...)
+	return v, err
+}
+
+// DiffPlaybook tells how a version differs from another.
+func (c *Client) DiffPlaybook(ctx context.Context, name string, version, against int) (api.PlaybookDiff, error) {
+	return get[api.PlaybookDiff](ctx, c, in("playbooks", name, "versions", strconv.Itoa(version), "diff"), url.Values{"against": {strconv.Itoa(against)}})
+}
+
+// SetDefaultPlaybook binds new jobs to a version. Going to an earlier one is a
+// roll back.
+func (c *Client) SetDefaultPlaybook(ctx context.Context, name string, version int, opts ...Option) (api.Playbook, error) {
+	p, _, err := send[api.Playbook](ctx, c, request{method: http.MethodPost, path: in("playbooks", name, "versions", strconv.Itoa(version), "make-default")}, opts...)
+	return p, err
+}

@@ -143,7 +143,7 @@ func seedPlaybooks(ctx context.Context, db *store.DB, files fs.FS, out io.Writer
 			return fmt.Errorf("pack playbook %s: %w", s.name, err)
 		}
 		v := store.PlaybookVersion{
-			Playbook: s.name, SHA256: b.SHA256, SizeBytes: int64(len(b.Content)), DecodedBytes: b.DecodedBytes,
+			Playbook: s.name, SHA256: b.SHA256, TreeSHA256: &b.TreeSHA256, SizeBytes: int64(len(b.Content)), DecodedBytes: b.DecodedBytes,
 			Files: b.Files, Seeded: true, CreatedBy: "init",
 		}
 		var version int

@@ -167,7 +167,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 func (b *Backend) serveAPI(stop, hard context.Context, intents *intent.Intents, signals *queue.Signals, ready func(net.Addr)) error {
 	server := httpapi.New(httpapi.Config{
 		DB: b.db, Intents: intents, Sessions: intent.NewSessions(b.db), Signals: signals, Log: b.log,
-		TrustedProxies: b.cfg.TrustedProxies, Version: Version(), Ready: []httpapi.Check{
+		TrustedProxies: b.cfg.TrustedProxies, Version: Version(), Contract: worker.Contract, Ready: []httpapi.Check{
 			{Name: "keyset", Run: func(ctx context.Context) error { return b.keyset.CheckCanary(ctx, b.db.Setting) }},
 			{Name: "schema", Run: b.schemaFits},
 		},

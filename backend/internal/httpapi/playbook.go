@@ -21,6 +21,10 @@ func (s *Server) registerPlaybooks() {
 	register(s, "list-playbooks", s.listPlaybooks, sorted(store.PlaybookSorting))
 	register(s, "get-playbook", s.getPlaybook)
 	register(s, "list-playbook-versions", s.listPlaybookVersions, sorted(store.PlaybookVersionSorting))
+	s.registerUploads()
+	register(s, "get-playbook-version", s.getPlaybookVersion)
+	register(s, "diff-playbook", s.diffPlaybook)
+	register(s, "set-default-playbook", s.setDefaultPlaybook)
 	register(s, "list-playbook-files", s.listPlaybookFiles)
 	register(s, "get-playbook-file", s.getPlaybookFile)
 	register(s, "download-playbook", s.downloadPlaybook, binary)
@@ -63,12 +67,12 @@ func (s *Server) listPlaybooks(ctx context.Context, in *struct{ api.PageQuery })
 		presentPlaybook)
 }
 
-func (s *Server) getPlaybook(ctx context.Context, in *ByName) (*object[api.Playbook], error) {
+func (s *Server) getPlaybook(ctx context.Context, in *ByName) (*versioned[api.Playbook], error) {
 	p, err := s.playbook(ctx, in.Name)
 	if err != nil {
 		return nil, err
 	}
-	return &object[api.Playbook]{Body: presentPlaybook(p)}, nil
+	return &versioned[api.Playbook]{ETag: etag(p.Revision), Body: presentPlaybook(p)}, nil
 }
 
 func (s *Server) listPlaybookVersions(ctx context.Context, in *struct {
@@ -87,12 +91,87 @@ func (s *Server) listPlaybookVersions(ctx context.Context, in *struct {
 		presentPlaybookVersion)
 }
 
-func (s *Server) artifact(ctx context.Context, in OneVersion) ([]byte, error) {
+func (s *Server) playbookVersion(ctx context.Context, in OneVersion) (store.PlaybookVersion, error) {
+	p, err := s.playbook(ctx, in.Name)
+	if err != nil {
+		return store.PlaybookVersion{}, err
+	}
+	return s.db.PlaybookVersion(ctx, p.Name, in.Version)
+}
+
+func (s *Server) getPlaybookVersion(ctx context.Context, in *OneVersion) (*object[api.PlaybookVersion], error) {
+	v, err := s.playbookVersion(ctx, *in)
+	if err != nil {
+		return nil, err
+	}
+	out := presentPlaybookVersion(v)
+	l, err := s.db.Lint(ctx, v.ID)
+	switch {
+	case err == nil:
+		out.Lint = presentLint(l)
+	case !errors.Is(err, domain.ErrNotFound):
+		return nil, err
+	}
+	return &object[api.PlaybookVersion]{Body: out}, nil
+}
+
+func (s *Server) diffPlaybook(ctx context.Context, in *struct {
+	OneVersion
+	Against int `query:"against" required:"true" minimum:"1" maximum:"2147483647" doc:"the version that it is compared with"`
+},
+) (*object[api.PlaybookDiff], error) {
+	from, err := s.files(ctx, OneVersion{ByName: in.ByName, Version: in.Against})
+	if err != nil {
+		return nil, err
+	}
+	to, err := s.files(ctx, in.OneVersion)
+	if err != nil {
+		return nil, err
+	}
+	out := api.PlaybookDiff{Playbook: in.Name, Version: in.Version, Against: in.Against, Files: []api.PlaybookFileDiff{}}
+	for _, d := range playbook.Diff(from, to) {
+		out.Files = append(out.Files, api.PlaybookFileDiff{Path: d.Path, Change: d.Change, Added: d.Added, Removed: d.Removed, Diff: d.Unified, Cut: d.Cut})
+	}
+	return &object[api.PlaybookDiff]{Body: out}, nil
+}
+
+// files returns all files of a version.
+func (s *Server) files(ctx context.Context, in OneVersion) (map[string][]byte, error) {
+	content, err := s.artifact(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	files, err := playbook.All(content, playbook.DefaultLimits)
+	if err != nil {
+		return nil, fmt.Errorf("read a version: %w", err)
+	}
+	return files, nil
+}
+
+func (s *Server) setDefaultPlaybook(ctx context.Context, in *struct {
+	OneVersion
+	IfMatch string `header:"If-Match" maxLength:"32" doc:"ETag of the playbook as it was looked at; 412 if its default is another by now"`
+},
+) (*versioned[api.Playbook], error) {
 	p, err := s.playbook(ctx, in.Name)
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.db.PlaybookVersion(ctx, p.Name, in.Version)
+	revision, err := Change{IfMatch: in.IfMatch}.version()
+	if err != nil {
+		return nil, err
+	}
+	err = s.onceNothing(ctx, func(ctx context.Context) error {
+		return s.intents.SetDefaultPlaybookVersion(ctx, actor(ctx), p.Name, in.Version, revision)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.getPlaybook(ctx, &in.ByName)
+}
+
+func (s *Server) artifact(ctx context.Context, in OneVersion) ([]byte, error) {
+	v, err := s.playbookVersion(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -151,12 +230,28 @@ func (s *Server) downloadPlaybook(ctx context.Context, in *OneVersion) (*downloa
 }
 
 func presentPlaybook(p store.Playbook) api.Playbook {
-	return api.Playbook{Name: p.Name, Description: p.Description, DefaultVersion: p.DefaultVersion, Versions: p.Versions, UpdatedAt: p.UpdatedAt}
+	return api.Playbook{Name: p.Name, Description: p.Description, DefaultVersion: p.DefaultVersion, Versions: p.Versions, Revision: p.Revision, UpdatedAt: p.UpdatedAt}
 }
 
 func presentPlaybookVersion(v store.PlaybookVersion) api.PlaybookVersion {
+	lint := lintWaiting
+	if v.LintState != nil {
+		lint = *v.LintState
+	}
 	return api.PlaybookVersion{
 		ID: v.ID.String(), Playbook: v.Playbook, Version: v.Version, SHA256: v.SHA256, SizeBytes: v.SizeBytes, DecodedBytes: v.DecodedBytes,
-		Files: v.Files, Seeded: v.Seeded, Default: v.Default, CreatedBy: v.CreatedBy, CreatedAt: v.CreatedAt,
+		Files: v.Files, Seeded: v.Seeded, Default: v.Default, Note: v.Note, CreatedBy: v.CreatedBy, CreatedAt: v.CreatedAt,
+		LintState: lint, LintFindings: value(v.LintFindings),
 	}
+}
+
+// lintWaiting is the state of a lint that no backend has taken up.
+const lintWaiting = "waiting"
+
+func presentLint(l store.Lint) *api.Lint {
+	out := &api.Lint{State: l.State, Tool: l.Tool, Message: l.Message, StartedAt: l.StartedAt, EndedAt: l.EndedAt, Findings: []api.LintFinding{}}
+	for _, f := range l.Findings {
+		out.Findings = append(out.Findings, api.LintFinding(f))
+	}
+	return out
 }

@@ -136,7 +136,7 @@ func register[I, O any](s *Server, id string, handler func(ctx context.Context, 
 		op.Extensions = map[string]any{"x-permission": r.Permission}
 	}
 	var input I
-	op.Middlewares = huma.Middlewares{s.authenticate(r), s.strict(hasBody(input))}
+	op.Middlewares = huma.Middlewares{s.authenticate(r), s.strict(hasBody(input), has(input, "RawBody"))}
 	if keyed(r) {
 		op.Parameters = append(op.Parameters, idempotencyParameter())
 		op.Middlewares = append(op.Middlewares, s.idempotency(r))
@@ -175,7 +175,9 @@ func statuses(r api.Route) []int {
 }
 
 // hasBody tells whether an operation's input has a body.
-func hasBody(input any) bool {
-	_, ok := reflect.TypeOf(input).FieldByName("Body")
+func hasBody(input any) bool { return has(input, "Body") || has(input, "RawBody") }
+
+func has(input any, field string) bool {
+	_, ok := reflect.TypeOf(input).FieldByName(field)
 	return ok
 }

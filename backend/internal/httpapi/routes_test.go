@@ -37,6 +37,8 @@ func goodBody(id string) any {
 		return api.Deallocate{Confirm: "no"}
 	case "add-addresses":
 		return api.AddAddresses{Network: "default", Addresses: []api.AddRange{{Range: "10.9.9.9"}}}
+	case "upload-playbook":
+		return api.UploadPlaybook{Files: map[string]*string{}}
 	case "retry-job":
 		return api.RetryJob{Playbook: "bound"}
 	}
@@ -45,8 +47,11 @@ func goodBody(id string) any {
 
 func pathOf(r api.Route) string {
 	p := strings.NewReplacer("{id}", uuid.NewString(), "{name}", "host_probe", "{version}", "1").Replace(r.Path)
-	if r.ID == "get-playbook-file" {
+	switch r.ID {
+	case "get-playbook-file":
 		p += "?path=playbook.yml"
+	case "diff-playbook":
+		p += "?against=1"
 	}
 	return p
 }

@@ -18,6 +18,7 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/playbook"
 	"kloigos/backend/internal/store"
 )
 
@@ -52,10 +53,13 @@ type Config struct {
 	Log            *slog.Logger
 	TrustedProxies []netip.Prefix // whose word on the client's address is taken
 	Version        string
-	Ready          []Check              // beside the database, which is always checked
-	Metrics        *prometheus.Registry // nil: one of its own
-	ReadTimeout    time.Duration        // for a whole request, body included; 0: 15 s
-	StallTimeout   time.Duration        // a viewer of a log that takes nothing for so long is cut; 0: 30 s
+	// Contract is what the job that runs a playbook gives to it: a version from
+	// outside must take it. Without it no version is taken.
+	Contract     func(playbook string) (playbook.Contract, bool)
+	Ready        []Check              // beside the database, which is always checked
+	Metrics      *prometheus.Registry // nil: one of its own
+	ReadTimeout  time.Duration        // for a whole request, body included; 0: 15 s
+	StallTimeout time.Duration        // a viewer of a log that takes nothing for so long is cut; 0: 30 s
 }
 
 // Server is the HTTP side of one backend.
@@ -72,6 +76,7 @@ type Server struct {
 	metrics *metrics
 	uses    uses
 	viewers chan struct{}
+	gates   chan struct{} // one for each upload that is being looked at
 
 	closing   chan struct{}
 	closeOnce sync.Once
@@ -91,7 +96,7 @@ func New(cfg Config) *Server {
 	}
 	s := &Server{
 		cfg: cfg, db: cfg.DB, intents: cfg.Intents, log: cfg.Log, roles: rolesOf(api.Routes), handled: map[string]bool{},
-		metrics: newMetrics(cfg.Metrics), viewers: make(chan struct{}, maxViewers), closing: make(chan struct{}),
+		metrics: newMetrics(cfg.Metrics), viewers: make(chan struct{}, maxViewers), gates: make(chan struct{}, maxGates), closing: make(chan struct{}),
 	}
 	s.app = fiber.New(fiber.Config{
 		AppName: "kloigos", DisableStartupMessage: true, Immutable: true, StrictRouting: true, CaseSensitive: true,

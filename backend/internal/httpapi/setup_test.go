@@ -30,6 +30,7 @@ import (
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit"
 	"kloigos/backend/internal/testkit/sqlguard"
+	"kloigos/backend/internal/worker"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -61,7 +62,7 @@ func setup(t testing.TB, options ...func(*httpapi.Config)) *backend {
 	b.seed()
 	b.intents = intent.New(db, intent.Config{Targets: domain.TargetPolicy{AllowLoopback: true}})
 	b.cfg = httpapi.Config{
-		DB: db, Intents: b.intents, Sessions: intent.NewSessions(db), Signals: b.signals, Version: "test",
+		DB: db, Intents: b.intents, Sessions: intent.NewSessions(db), Signals: b.signals, Version: "test", Contract: worker.Contract,
 		Log: slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, o := range options {

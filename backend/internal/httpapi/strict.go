@@ -23,8 +23,9 @@ const (
 )
 
 // strict refuses what the types alone would let pass, before anything is
-// decoded: a query or a body that two readers can read in two ways.
-func (s *Server) strict(takesBody bool) func(huma.Context, func(huma.Context)) {
+// decoded: a query or a body that two readers can read in two ways. archive: the
+// body may be an artifact instead of JSON, which the handler looks at.
+func (s *Server) strict(takesBody, archive bool) func(huma.Context, func(huma.Context)) {
 	return func(c huma.Context, next func(huma.Context)) {
 		u := c.URL()
 		faults := checkQuery(u.Query())
@@ -37,6 +38,9 @@ func (s *Server) strict(takesBody bool) func(huma.Context, func(huma.Context)) {
 		if err != nil {
 			s.answer(c, err)
 			return
+		}
+		if archive && isArchive(c.Header("Content-Type")) {
+			takesBody, body = true, nil
 		}
 		p := checkBody(body, c.Header("Content-Type"), takesBody)
 		switch {
@@ -70,6 +74,10 @@ func checkQuery(q url.Values) []api.FieldProblem {
 		}
 	}
 	return faults
+}
+
+func isArchive(contentType string) bool {
+	return strings.EqualFold(strings.TrimSpace(contentType), zstdType)
 }
 
 func isControl(r rune) bool { return r < 0x20 || r == 0x7f }

@@ -36,7 +36,7 @@ type gate struct {
 	roles    map[string]*role
 	docs     map[string]*yaml.Node // every YAML file that could be read
 	jobVars  map[string]bool       // what the job gives: marked as unsafe to template, and above all other variables
-	values   int             // of all YAML files so far
+	values   int                   // of all YAML files so far
 	bad      Faults
 }
 

@@ -17,11 +17,12 @@ type Playbook struct {
 	Description    string    `db:"description"`
 	DefaultVersion int       `db:"default_version"`
 	Versions       int       `db:"versions"`
+	Revision       int64     `db:"revision"` // grows with every change of the default
 	UpdatedAt      time.Time `db:"updated_at"`
 }
 
 const sqlPlaybook = `
-SELECT p.name, p.description, p.default_version, (SELECT count(*) FROM playbook_versions v WHERE v.playbook = p.name) AS versions, p.updated_at
+SELECT p.name, p.description, p.default_version, (SELECT count(*) FROM playbook_versions v WHERE v.playbook = p.name) AS versions, p.revision, p.updated_at
   FROM playbooks p
  WHERE true`
 
@@ -57,26 +58,37 @@ type PlaybookVersion struct {
 	ID           uuid.UUID `db:"id"`
 	Playbook     string    `db:"playbook"`
 	Version      int       `db:"version"`
-	SHA256       string    `db:"sha256"` // hex, of the content
+	SHA256       string    `db:"sha256"`      // hex, of the content
+	TreeSHA256   *string   `db:"tree_sha256"` // hex, of the files as a canonical tar; nil if an older release seeded it
 	SizeBytes    int64     `db:"size_bytes"`
 	DecodedBytes int64     `db:"decoded_bytes"`
 	Files        int       `db:"files"`
 	Seeded       bool      `db:"seeded"`
 	Default      bool      `db:"is_default"`
+	Note         string    `db:"note"`
 	CreatedBy    string    `db:"created_by"`
 	CreatedAt    time.Time `db:"created_at"`
+	LintState    *string   `db:"lint_state"`    // nil: no backend has taken it up
+	LintFindings *int      `db:"lint_findings"` // how many there are
 }
 
 const sqlPlaybookVersion = `
-SELECT v.id, v.playbook, v.version, v.sha256, v.size_bytes, v.decoded_bytes, v.files, v.seeded, v.version = p.default_version AS is_default,
-       v.created_by, v.created_at
+SELECT v.id, v.playbook, v.version, v.sha256, v.tree_sha256, v.size_bytes, v.decoded_bytes, v.files, v.seeded,
+       v.version = p.default_version AS is_default, v.note, v.created_by, v.created_at, l.state AS lint_state,
+       jsonb_array_length(l.findings) AS lint_findings
   FROM playbook_versions v
   JOIN playbooks p ON p.name = v.playbook
+  LEFT JOIN playbook_lints l ON l.version_id = v.id
  WHERE true`
 
 // PlaybookVersion returns a version of a playbook.
 func (r Reads) PlaybookVersion(ctx context.Context, playbook string, version int) (PlaybookVersion, error) {
 	return first[PlaybookVersion](ctx, r.q, domain.ErrNotFound, sqlPlaybookVersion+" AND v.playbook = $1 AND v.version = $2", playbook, version)
+}
+
+// PlaybookVersionByID returns a version by its id.
+func (r Reads) PlaybookVersionByID(ctx context.Context, id uuid.UUID) (PlaybookVersion, error) {
+	return first[PlaybookVersion](ctx, r.q, domain.ErrNotFound, sqlPlaybookVersion+" AND v.id = $1", id)
 }
 
 // DefaultPlaybookVersion returns the version of a playbook that new jobs are
@@ -131,13 +143,19 @@ ON CONFLICT (name) DO UPDATE
    SET description = excluded.description`
 
 const sqlKnownContent = `
-SELECT v.version
+SELECT v.id, v.version
   FROM playbook_versions v
- WHERE v.playbook = $1 AND v.sha256 = $2`
+ WHERE v.playbook = $1 AND (v.sha256 = $2 OR v.tree_sha256 = $3)`
+
+const sqlSetTree = `
+UPDATE playbook_versions
+   SET tree_sha256 = $3
+ WHERE id = $1 AND tree_sha256 IS NULL
+   AND NOT EXISTS (SELECT 1 FROM playbook_versions v WHERE v.playbook = $2 AND v.tree_sha256 = $3)`
 
 const sqlInsertPlaybookVersion = `
-INSERT INTO playbook_versions (id, playbook, version, sha256, content, size_bytes, decoded_bytes, files, seeded, created_by)
-SELECT $1, $2, COALESCE((SELECT max(v.version) FROM playbook_versions v WHERE v.playbook = $2), 0) + 1, $3, $4, $5, $6, $7, $8, $9
+INSERT INTO playbook_versions (id, playbook, version, sha256, tree_sha256, content, size_bytes, decoded_bytes, files, seeded, note, created_by)
+SELECT $1, $2, COALESCE((SELECT max(v.version) FROM playbook_versions v WHERE v.playbook = $2), 0) + 1, $3, $4, $5, $6, $7, $8, $9, $10, $11
 RETURNING version`
 
 const sqlDefaultIsSeeded = `
@@ -148,8 +166,13 @@ SELECT v.seeded
 
 const sqlSetDefaultVersion = `
 UPDATE playbooks
-   SET default_version = $2, updated_at = now()
+   SET default_version = $2, revision = revision + 1, updated_at = now()
  WHERE name = $1`
+
+const sqlChangeDefaultVersion = `
+UPDATE playbooks
+   SET default_version = $2, revision = revision + 1, updated_at = now()
+ WHERE name = $1 AND revision = $3`
 
 // SeedPlaybook brings a packaged version in. Content that is known makes no
 // new version; a new one becomes the default only where the present default
@@ -158,28 +181,48 @@ func (tx *Tx) SeedPlaybook(ctx context.Context, description string, v PlaybookVe
 	if _, err := tx.exec(ctx, sqlInsertPlaybook, v.Playbook, description); err != nil {
 		return 0, false, fmt.Errorf("insert playbook: %w", err)
 	}
-	err = tx.q.QueryRow(ctx, sqlKnownContent, v.Playbook, v.SHA256).Scan(&version)
-	if err == nil || !isNoRows(err) {
-		return version, false, err
-	}
 	var seeded bool
 	err = tx.q.QueryRow(ctx, sqlDefaultIsSeeded, v.Playbook).Scan(&seeded)
-	if err != nil && !isNoRows(err) {
+	if err != nil && !isNoRows(err) { // without a version it is the first one, which is the default
 		return 0, false, fmt.Errorf("look at the default version: %w", err)
 	}
-	first := isNoRows(err)
-	err = tx.q.QueryRow(ctx, sqlInsertPlaybookVersion, uuid.New(), v.Playbook, v.SHA256, content, v.SizeBytes, v.DecodedBytes, v.Files,
-		v.Seeded, v.CreatedBy).Scan(&version)
-	if _, dup := uniqueViolation(err); dup {
-		return 0, false, domain.Conflictf("playbook_changed", "another version of %s was added in the meantime", v.Playbook)
+	_, version, added, err = tx.AddPlaybookVersion(ctx, v, content)
+	if err != nil || !added {
+		return version, added, err
 	}
-	if err != nil {
-		return 0, false, errors.Join(errors.New("insert playbook version"), err)
-	}
-	if first || seeded {
+	if seeded {
 		if err := tx.one(ctx, domain.ErrNotFound, sqlSetDefaultVersion, v.Playbook, version); err != nil {
 			return 0, false, fmt.Errorf("set the default version: %w", err)
 		}
 	}
 	return version, true, nil
+}
+
+// AddPlaybookVersion adds a version of a playbook that exists. Content that is
+// known, by its bytes or by the files in it, makes no new one.
+func (tx *Tx) AddPlaybookVersion(ctx context.Context, v PlaybookVersion, content []byte) (id uuid.UUID, version int, added bool, err error) {
+	err = tx.q.QueryRow(ctx, sqlKnownContent, v.Playbook, v.SHA256, v.TreeSHA256).Scan(&id, &version)
+	if err == nil && v.TreeSHA256 != nil {
+		_, err = tx.exec(ctx, sqlSetTree, id, v.Playbook, v.TreeSHA256)
+	}
+	if err == nil || !isNoRows(err) {
+		return id, version, false, err
+	}
+	id = uuid.New()
+	err = tx.q.QueryRow(ctx, sqlInsertPlaybookVersion, id, v.Playbook, v.SHA256, v.TreeSHA256, content, v.SizeBytes, v.DecodedBytes, v.Files,
+		v.Seeded, v.Note, v.CreatedBy).Scan(&version)
+	if _, dup := uniqueViolation(err); dup {
+		return uuid.Nil, 0, false, domain.Conflictf("playbook_changed", "another version of %s was added in the meantime", v.Playbook)
+	}
+	if err != nil {
+		return uuid.Nil, 0, false, errors.Join(errors.New("insert playbook version"), err)
+	}
+	return id, version, true, nil
+}
+
+// SetDefaultPlaybookVersion changes what new jobs of a playbook are bound to,
+// as the playbook was read.
+func (tx *Tx) SetDefaultPlaybookVersion(ctx context.Context, p Playbook, version int) error {
+	changed := domain.Conflictf("version_mismatch", "the default of %s was changed in the meantime", p.Name)
+	return tx.one(ctx, changed, sqlChangeDefaultVersion, p.Name, version, p.Revision)
 }

@@ -1978,27 +1978,27 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
 ORDER BY p.state, p.id
 LIMIT $2;
 
-SELECT p.name, p.description, p.default_version, (SELECT count(*) FROM playbook_versions v WHERE v.playbook = p.name) AS versions, p.updated_at
+SELECT p.name, p.description, p.default_version, (SELECT count(*) FROM playbook_versions v WHERE v.playbook = p.name) AS versions, p.revision, p.updated_at
   FROM playbooks p
  WHERE true
   AND (p.name) < ($1)
 ORDER BY p.name DESC
 LIMIT $2;
 
-SELECT p.name, p.description, p.default_version, (SELECT count(*) FROM playbook_versions v WHERE v.playbook = p.name) AS versions, p.updated_at
+SELECT p.name, p.description, p.default_version, (SELECT count(*) FROM playbook_versions v WHERE v.playbook = p.name) AS versions, p.revision, p.updated_at
   FROM playbooks p
  WHERE true
   AND (p.name) > ($1)
 ORDER BY p.name
 LIMIT $2;
 
-SELECT p.name, p.description, p.default_version, (SELECT count(*) FROM playbook_versions v WHERE v.playbook = p.name) AS versions, p.updated_at
+SELECT p.name, p.description, p.default_version, (SELECT count(*) FROM playbook_versions v WHERE v.playbook = p.name) AS versions, p.revision, p.updated_at
   FROM playbooks p
  WHERE true
 ORDER BY p.name
 LIMIT $1;
 
-SELECT p.name, p.description, p.default_version, (SELECT count(*) FROM playbook_versions v WHERE v.playbook = p.name) AS versions, p.updated_at
+SELECT p.name, p.description, p.default_version, (SELECT count(*) FROM playbook_versions v WHERE v.playbook = p.name) AS versions, p.revision, p.updated_at
   FROM playbooks p
  WHERE true
 ORDER BY p.name DESC
@@ -2737,39 +2737,47 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
 ORDER BY u.name, u.id
 LIMIT $3;
 
-SELECT v.id, v.playbook, v.version, v.sha256, v.size_bytes, v.decoded_bytes, v.files, v.seeded, v.version = p.default_version AS is_default,
-       v.created_by, v.created_at
+SELECT v.id, v.playbook, v.version, v.sha256, v.tree_sha256, v.size_bytes, v.decoded_bytes, v.files, v.seeded,
+       v.version = p.default_version AS is_default, v.note, v.created_by, v.created_at, l.state AS lint_state,
+       jsonb_array_length(l.findings) AS lint_findings
   FROM playbook_versions v
   JOIN playbooks p ON p.name = v.playbook
+  LEFT JOIN playbook_lints l ON l.version_id = v.id
  WHERE true
   AND v.playbook = $1
   AND (v.version) < ($2)
 ORDER BY v.version DESC
 LIMIT $3;
 
-SELECT v.id, v.playbook, v.version, v.sha256, v.size_bytes, v.decoded_bytes, v.files, v.seeded, v.version = p.default_version AS is_default,
-       v.created_by, v.created_at
+SELECT v.id, v.playbook, v.version, v.sha256, v.tree_sha256, v.size_bytes, v.decoded_bytes, v.files, v.seeded,
+       v.version = p.default_version AS is_default, v.note, v.created_by, v.created_at, l.state AS lint_state,
+       jsonb_array_length(l.findings) AS lint_findings
   FROM playbook_versions v
   JOIN playbooks p ON p.name = v.playbook
+  LEFT JOIN playbook_lints l ON l.version_id = v.id
  WHERE true
   AND v.playbook = $1
   AND (v.version) > ($2)
 ORDER BY v.version
 LIMIT $3;
 
-SELECT v.id, v.playbook, v.version, v.sha256, v.size_bytes, v.decoded_bytes, v.files, v.seeded, v.version = p.default_version AS is_default,
-       v.created_by, v.created_at
+SELECT v.id, v.playbook, v.version, v.sha256, v.tree_sha256, v.size_bytes, v.decoded_bytes, v.files, v.seeded,
+       v.version = p.default_version AS is_default, v.note, v.created_by, v.created_at, l.state AS lint_state,
+       jsonb_array_length(l.findings) AS lint_findings
   FROM playbook_versions v
   JOIN playbooks p ON p.name = v.playbook
+  LEFT JOIN playbook_lints l ON l.version_id = v.id
  WHERE true
   AND v.playbook = $1
 ORDER BY v.version
 LIMIT $2;
 
-SELECT v.id, v.playbook, v.version, v.sha256, v.size_bytes, v.decoded_bytes, v.files, v.seeded, v.version = p.default_version AS is_default,
-       v.created_by, v.created_at
+SELECT v.id, v.playbook, v.version, v.sha256, v.tree_sha256, v.size_bytes, v.decoded_bytes, v.files, v.seeded,
+       v.version = p.default_version AS is_default, v.note, v.created_by, v.created_at, l.state AS lint_state,
+       jsonb_array_length(l.findings) AS lint_findings
   FROM playbook_versions v
   JOIN playbooks p ON p.name = v.playbook
+  LEFT JOIN playbook_lints l ON l.version_id = v.id
  WHERE true
   AND v.playbook = $1
 ORDER BY v.version DESC
