@@ -20,6 +20,7 @@ import (
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/playbook/lint"
 	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/reconcile"
 	"kloigos/backend/internal/secret"
@@ -151,8 +152,10 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 		wake = q.Wake
 		parts.Go(func() { q.Run(stop, hard) })
 	}
+	intents := intent.New(b.db, intent.Config{Targets: targets, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Wake: wake})
 	if b.cfg.Has(config.RoleReconciler) {
-		parts.Go(func() { reconcile.Run(stop, b.db, reconcile.Policies(), b.log) })
+		policies := append(reconcile.Policies(), reconcile.LintPlaybooks(intents, lint.New()))
+		parts.Go(func() { reconcile.Run(stop, b.db, policies, b.log) })
 	}
 	parts.Go(func() { b.beat(stop) })
 	if !b.cfg.Has(config.RoleAPI) {
@@ -160,7 +163,6 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 		<-stop.Done()
 		return nil
 	}
-	intents := intent.New(b.db, intent.Config{Targets: targets, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Wake: wake})
 	return b.serveAPI(stop, hard, intents, signals, ready)
 }
 

@@ -31,7 +31,7 @@ func Policies() []Policy { return []Policy{expiredTokens, expiredIdempotencyKeys
 // NotReconciled lists, with the reason, what no policy looks at on purpose.
 var NotReconciled = map[string]string{
 	"events":            "an audit trail is only ever added to",
-	"playbook versions": "a version never changes once it is stored",
+	"playbook versions": "a version never changes once it is stored; only what ansible-lint says of it is added",
 	"uids":              "a UID that was given once stays given",
 }
 
