@@ -16,6 +16,7 @@ type Job struct {
 	Unit         string      `json:"unit,omitempty" doc:"name of its unit"`
 	AllocationID string      `json:"allocation_id,omitempty"`
 	LoginUser    string      `json:"login_user,omitempty" doc:"of its allocation"`
+	PlanID       string      `json:"plan_id,omitempty" doc:"the plan that it makes, or that it is bound to"`
 	Steps        []JobStep   `json:"steps" nullable:"false"`
 	Priority     int         `json:"priority"`
 	Attempt      int         `json:"attempt" doc:"grows with each claim"`

@@ -10,6 +10,7 @@ type Problem struct {
 	Instance  string         `json:"instance,omitempty" doc:"the request's id; it stands in the backend's log"`
 	Errors    []FieldProblem `json:"errors,omitempty" doc:"one entry for every bad field"`
 	Placement *WhyNot        `json:"placement,omitempty" doc:"why no unit fits, for code no_capacity"`
+	Moved     []string       `json:"moved,omitempty" doc:"which of playbook, variables and observed_state have moved, for code plan_stale"`
 }
 
 // FieldProblem says what is wrong with one field.

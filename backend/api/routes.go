@@ -79,6 +79,9 @@ var Routes = []Route{
 	{"cancel-job", http.MethodPost, "/jobs/{id}/cancel", "project.workspace.job:update", "jobs", "Stop a job", true},
 	{"give-up-job", http.MethodPost, "/jobs/{id}/give-up", "project.workspace.job:update", "jobs", "Clean up after a failed job", true},
 
+	{"list-plans", http.MethodGet, "/plans", "project.workspace.plan:read", "plans", "List plans", false},
+	{"get-plan", http.MethodGet, "/plans/{id}", "project.workspace.plan:read", "plans", "Show a plan and what it would change", false},
+
 	{"list-events", http.MethodGet, "/events", "organization.event:read", "events", "List audit events, newest first", false},
 	{"get-system", http.MethodGet, "/system", "organization.system:read", "system", "Show backends, database and the key for hosts", false},
 }

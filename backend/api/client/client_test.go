@@ -339,6 +339,8 @@ func TestEveryRouteHasItsMethod(t *testing.T) {
 	try2(c.RetryJob(ctx, "ID", api.RetryJob{}))
 	try2(c.CancelJob(ctx, "ID"))
 	try2(c.GiveUpJob(ctx, "ID"))
+	try(c.ListPlans(ctx, api.PlanFilter{}))
+	try(c.GetPlan(ctx, "ID"))
 	try(c.ListEvents(ctx, api.EventFilter{}))
 	try(c.GetSystem(ctx))
 	if err := errors.Join(errs...); err != nil {

@@ -96,10 +96,11 @@ const (
 	EventRetry       EventKind = "retry"   // one turn of until/retries
 	EventOutput      EventKind = "output"  // a stray line of stdout or stderr, or a note of the runner
 	EventFinished    EventKind = "finished"
+	EventChange      EventKind = "change" // of a check only: one thing that the task would change, in Event.Change
 )
 
 // Event is one thing that happened in a run. All strings are valid UTF-8, without secrets, NUL or terminal
-// control other than SGR colours, and capped: Message 8 KiB, Output 64 KiB, Diff 256 KiB.
+// control other than SGR colours (a Change has none of them either), and capped: Message 8 KiB, Output 64 KiB, Diff 256 KiB.
 type Event struct {
 	Time    time.Time `json:"time"`
 	Kind    EventKind `json:"kind"`
@@ -114,7 +115,19 @@ type Event struct {
 	Output  string    `json:"output,omitempty"`
 	Diff    string    `json:"diff,omitempty"`
 	// DurationMS is the time that the task took on the host.
-	DurationMS int64 `json:"duration_ms,omitempty"`
+	DurationMS int64   `json:"duration_ms,omitempty"`
+	Change     *Change `json:"change,omitempty"`
+}
+
+// Change is one thing that a check says a run would change. Before and After are capped at 32 KiB, the rest at 512 bytes;
+// all of it came from the host, but Action.
+type Change struct {
+	Kind   string `json:"kind"` // "file", "user", "volume", "service", ...
+	Name   string `json:"name"`
+	Action string `json:"action"` // create, change, remove; follows: could not be checked yet; stops: a run would stop there
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+	Note   string `json:"note,omitempty"`
 }
 
 // Stats are Ansible's counts for one host.

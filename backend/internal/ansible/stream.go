@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +22,7 @@ const (
 	maxOutput     = 64 << 10
 	maxDiff       = 256 << 10
 	maxName       = 512
+	maxChange     = 32 << 10
 	maxStderrTail = 4 << 10
 	// Of a run that floods its log, the events go on, without their outputs and diffs.
 	maxRunBytes   = 32 << 20
@@ -124,6 +127,10 @@ func (c *collector) deliver(e Event) {
 	for _, name := range []*string{&e.Play, &e.Role, &e.Task, &e.Action, &e.Host, &e.Item} {
 		*name = c.clean(*name, maxName)
 	}
+	if e.Change != nil {
+		change := c.cleanChange(*e.Change)
+		e.Change = &change
+	}
 	c.bytes += len(e.Message) + len(e.Output) + len(e.Diff)
 	if c.bytes > maxRunBytes && e.Output+e.Diff != "" {
 		e.Output, e.Diff = "[left out: this run has written too much]", ""
@@ -134,6 +141,23 @@ func (c *collector) deliver(e Event) {
 	e.Time = e.Time.UTC()
 	c.sink(e)
 }
+
+var changeActions = []string{"create", "change", "remove", "follows", "stops"}
+
+// cleanChange also takes the colours out: a change is shown in colours of ours.
+func (c *collector) cleanChange(change Change) Change {
+	plain := func(s string, limit int) string { return cut(colours.ReplaceAllString(c.clean(s, 2*limit), ""), limit) }
+	for _, name := range []*string{&change.Kind, &change.Name, &change.Note} {
+		*name = plain(strings.ToValidUTF8(*name, "?"), maxName)
+	}
+	change.Before, change.After = plain(change.Before, maxChange), plain(change.After, maxChange)
+	if !slices.Contains(changeActions, change.Action) {
+		change.Action = "change"
+	}
+	return change
+}
+
+var colours = regexp.MustCompile(`\x1b\[[0-9;:]*m`)
 
 // note is an event of the runner's own.
 func (c *collector) note(format string, args ...any) {
@@ -168,6 +192,10 @@ func (c *collector) line(raw []byte) {
 	case EventTaskStarted:
 		c.current = w.Event
 		c.deliver(w.Event)
+	case EventChange:
+		if w.Change != nil {
+			c.deliver(w.Event)
+		}
 	case EventPlayStarted, EventOK, EventChanged, EventSkipped, EventIgnored, EventRetry, EventOutput:
 		c.deliver(w.Event)
 	default:

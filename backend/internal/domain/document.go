@@ -24,6 +24,7 @@ by the end of a job; how long that may take is its deadline. A *failed* state is
 	b.WriteString("## Allocation\n\n" + section(AllocationLifecycle))
 	b.WriteString("## Address\n\n" + section(AddressLifecycle))
 	b.WriteString("## Job\n\n" + section(JobLifecycle))
+	b.WriteString("## Plan\n\n" + section(PlanLifecycle))
 	b.WriteString(joints())
 	return b.String()
 }
@@ -58,7 +59,11 @@ that could not be made, in whose place a new layout puts others: they take ` + "
 
 `)
 	for _, j := range JointTable {
-		fmt.Fprintf(&b, "### `%s`\n\n%s. Playbook `%s`; steps: %s", j.Kind, capital(j.Means), j.Playbook, strings.Join(j.Steps, ", "))
+		playbook := "Playbook `" + j.Playbook + "`"
+		if j.Playbook == "" {
+			playbook = "The playbook of the action"
+		}
+		fmt.Fprintf(&b, "### `%s`\n\n%s. %s; steps: %s", j.Kind, capital(j.Means), playbook, strings.Join(j.Steps, ", "))
 		if j.ReadOnly {
 			b.WriteString("; takes no lock of the host")
 		}
@@ -72,13 +77,13 @@ that could not be made, in whose place a new layout puts others: they take ` + "
 			b.WriteString("It changes no state.\n\n")
 			continue
 		}
-		b.WriteString("| | host | units | replaced units | allocation | address |\n|---|---|---|---|---|---|\n")
+		b.WriteString("| | host | units | replaced units | allocation | address | plan |\n|---|---|---|---|---|---|---|\n")
 		for _, m := range []struct {
 			name string
 			e    Effect
 		}{{"start", j.Start}, {"success", j.Success}, {"failure", j.Failure}, {"waits", j.Waits}} {
 			if m.e != (Effect{}) {
-				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", m.name, code(m.e.Host), code(m.e.Unit), code(m.e.Replaced), code(m.e.Allocation), code(m.e.Address))
+				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", m.name, code(m.e.Host), code(m.e.Unit), code(m.e.Replaced), code(m.e.Allocation), code(m.e.Address), code(m.e.Plan))
 			}
 		}
 		b.WriteString("\n")

@@ -100,6 +100,7 @@ const (
 	ErrCodeTargetDenied    = "target_denied"
 	ErrCodeHostUnsupported = "host_unsupported"
 	ErrCodeDuplicate       = "duplicate_host"
+	ErrCodePlanStale       = "plan_stale"
 )
 
 var nextSteps = map[string]string{
@@ -119,6 +120,7 @@ var nextSteps = map[string]string{
 	ErrCodeAccessDenied:    "Add the public key that is shown for the host to ~/.ssh/authorized_keys of its admin user, then retry the job.",
 	ErrCodeTargetDenied:    "Register the host under an address that the control plane may connect to.",
 	ErrCodeHostUnsupported: "Mend what is named, then probe the host again.",
+	ErrCodePlanStale:       "Nothing was changed on the host. Retry the job to go on without the plan, or give up and ask again with a new plan.",
 	ErrCodeDuplicate:       "This machine is already registered under another name; remove one of the two.",
 }
 

@@ -13,6 +13,7 @@ const (
 	KindUnitAllocate     JobKind = "unit_allocate"
 	KindUnitDeallocate   JobKind = "unit_deallocate"
 	KindAllocationKeys   JobKind = "allocation_keys"
+	KindPlan             JobKind = "plan"
 )
 
 // Effect is what one moment of a job means for every object it touches, at
@@ -23,15 +24,17 @@ type Effect struct {
 	Replaced   Event // of the units of its host that a new layout replaces
 	Allocation Event
 	Address    Event
+	Plan       Event
 }
 
 // Joint is one row of the joint table.
 type Joint struct {
 	Kind     JobKind
-	Means    string // shown where a person meets a job of this kind
-	Playbook string
+	Means    string   // shown where a person meets a job of this kind
+	Playbook string   // "" of a plan: that of the kind it is a plan of
 	Steps    []string // in order; each is idempotent
 	ReadOnly bool     // changes nothing on the host and takes no lock
+	Checks   bool     // changes nothing on the host, but holds it while it looks
 	Start    Effect   // when it is asked for, and when it is retried
 	Success  Effect
 	Failure  Effect // failed for good, or cancelled
@@ -97,7 +100,17 @@ var JointTable = []Joint{
 		Kind: KindAllocationKeys, Playbook: "unit_allocate", Steps: []string{"allocate"},
 		Means: "replaces the SSH keys that may log in to a unit",
 	},
+	{
+		Kind: KindPlan, Steps: []string{"check"}, Checks: true,
+		Means:   "checks what an action would change on a host; changes nothing on it",
+		Start:   Effect{Plan: CheckRequested},
+		Success: Effect{Plan: CheckSucceeded},
+		Failure: Effect{Plan: CheckFailed},
+	},
 }
+
+// Changes tells whether jobs of this kind change the host.
+func (j Joint) Changes() bool { return !j.ReadOnly && !j.Checks }
 
 // JointOf returns the row of a kind.
 func JointOf(k JobKind) (Joint, bool) {

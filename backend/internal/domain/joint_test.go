@@ -14,7 +14,7 @@ func TestJointTableNamesWhatIsThere(t *testing.T) {
 	t.Parallel()
 	kinds := map[domain.JobKind]bool{}
 	for _, j := range domain.JointTable {
-		if kinds[j.Kind] || j.Means == "" || j.Playbook == "" || len(j.Steps) == 0 {
+		if kinds[j.Kind] || j.Means == "" || (j.Playbook == "") != j.Checks || len(j.Steps) == 0 {
 			t.Errorf("row %s is there twice or says too little", j.Kind)
 		}
 		kinds[j.Kind] = true
@@ -31,7 +31,7 @@ func TestJointTableNamesWhatIsThere(t *testing.T) {
 			if e.Replaced != "" && e.Replaced != domain.ReplaceSucceeded && e.Replaced != domain.ReplaceFailed {
 				t.Errorf("%s: %s is no end of a replaced unit", j.Kind, e.Replaced)
 			}
-			for noun, on := range map[string]domain.Event{"host": e.Host, "unit": e.Unit, "allocation": e.Allocation, "address": e.Address} {
+			for noun, on := range map[string]domain.Event{"host": e.Host, "unit": e.Unit, "allocation": e.Allocation, "address": e.Address, "plan": e.Plan} {
 				if on != "" && !slices.ContainsFunc(byNoun[noun].moves, func(m domain.Transition[string]) bool { return m.On == on }) {
 					t.Errorf("%s: no %s ever takes %s %q", j.Kind, noun, moment, on)
 				}
@@ -64,6 +64,7 @@ func TestEndsFollowFromStarts(t *testing.T) {
 			{"unit", j.Start.Unit, j.Success.Unit, j.Failure.Unit, j.Waits.Unit},
 			{"allocation", j.Start.Allocation, j.Success.Allocation, j.Failure.Allocation, j.Waits.Allocation},
 			{"address", j.Start.Address, j.Success.Address, j.Failure.Address, j.Waits.Address},
+			{"plan", j.Start.Plan, j.Success.Plan, j.Failure.Plan, j.Waits.Plan},
 		} {
 			l := byNoun[of.noun]
 			for _, s := range l.states {
@@ -89,6 +90,30 @@ func TestEndsFollowFromStarts(t *testing.T) {
 	}
 	if rows < 20 {
 		t.Errorf("only %d combinations were looked at", rows)
+	}
+}
+
+// TestPlansMoveNothingElse: a job that only checks moves its plan and nothing
+// that the plan is about.
+func TestPlansMoveNothingElse(t *testing.T) {
+	t.Parallel()
+	checks := 0
+	for _, j := range domain.JointTable {
+		if j.ReadOnly && j.Checks || j.Changes() == (j.ReadOnly || j.Checks) {
+			t.Errorf("%s: either it reads, or it checks, or it changes the host", j.Kind)
+		}
+		for _, e := range []domain.Effect{j.Start, j.Success, j.Failure, j.Waits} {
+			only := domain.Effect{Plan: e.Plan}
+			if j.Checks && e != only || !j.Checks && e.Plan != "" {
+				t.Errorf("%s: %+v", j.Kind, e)
+			}
+		}
+		if j.Checks {
+			checks++
+		}
+	}
+	if checks != 1 {
+		t.Errorf("%d kinds check", checks)
 	}
 }
 
@@ -199,6 +224,9 @@ func (x explorer) moves(w world) (moves []move, holes []string) {
 	add := func(name string, to world) { moves = append(moves, move{name, to}) }
 	active := list(w.jobs)
 	for _, j := range domain.JointTable {
+		if j.Checks { // moves nothing of this world: TestPlansMoveNothingElse
+			continue
+		}
 		wholeHost := j.Start.Host != ""
 		aboutUnit := j.Start.Allocation != "" || j.Kind == domain.KindAllocationKeys
 		n := 0

@@ -23,7 +23,7 @@ type life struct {
 func lives() []life {
 	return []life{
 		of(domain.HostLifecycle), of(domain.UnitLifecycle), of(domain.AllocationLifecycle),
-		of(domain.AddressLifecycle), of(domain.JobLifecycle),
+		of(domain.AddressLifecycle), of(domain.JobLifecycle), of(domain.PlanLifecycle),
 	}
 }
 
@@ -133,9 +133,9 @@ func endsOfJobs() map[string]map[string]map[domain.Event]bool {
 	for _, j := range domain.JointTable {
 		for outcome, e := range map[string]domain.Effect{"success": j.Success, "failure": j.Failure} {
 			if all[outcome] == nil {
-				all[outcome] = map[string]map[domain.Event]bool{"host": {}, "unit": {}, "allocation": {}, "address": {}}
+				all[outcome] = map[string]map[domain.Event]bool{"host": {}, "unit": {}, "allocation": {}, "address": {}, "plan": {}}
 			}
-			for noun, on := range map[string]domain.Event{"host": e.Host, "unit": e.Unit, "allocation": e.Allocation, "address": e.Address} {
+			for noun, on := range map[string]domain.Event{"host": e.Host, "unit": e.Unit, "allocation": e.Allocation, "address": e.Address, "plan": e.Plan} {
 				all[outcome][noun][on] = true
 			}
 			all[outcome]["unit"][e.Replaced] = true
@@ -163,6 +163,7 @@ func TestSchemaKnowsTheSameStates(t *testing.T) {
 	for table, want := range map[string][]string{
 		"hosts": domain.HostLifecycle.Names(), "compute_units": domain.UnitLifecycle.Names(),
 		"allocations": domain.AllocationLifecycle.Names(), "addresses": domain.AddressLifecycle.Names(), "jobs": domain.JobLifecycle.Names(),
+		"plans":     domain.PlanLifecycle.Names(),
 		"job_steps": {string(domain.StepPending), string(domain.StepRunning), string(domain.StepSucceeded), string(domain.StepFailed)},
 	} {
 		if diff := cmp.Diff(want, listed(t, schema, table, "state")); diff != "" {

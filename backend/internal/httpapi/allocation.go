@@ -17,13 +17,13 @@ import (
 
 func (s *Server) registerAllocations() {
 	register(s, "list-allocations", s.listAllocations, sorted(store.AllocationSorting))
-	register(s, "create-allocation", s.createAllocation, means(func(ctx context.Context, _ string, b api.CreateAllocation) error {
+	register(s, "create-allocation", s.createAllocation, orPlan[api.Allocation](s), means(func(ctx context.Context, _ string, b api.CreateAllocation) error {
 		_, err := s.wanted(ctx, b)
 		return err
 	}, follows{"cpus": {"unit"}}))
 	register(s, "get-allocation", s.getAllocation)
-	register(s, "replace-allocation-keys", s.replaceKeys)
-	register(s, "deallocate", s.deallocate)
+	register(s, "replace-allocation-keys", s.replaceKeys, orPlan[api.Allocation](s))
+	register(s, "deallocate", s.deallocate, orPlan[api.Allocation](s))
 }
 
 func (s *Server) allocation(ctx context.Context, ref string) (store.Allocation, error) {
@@ -71,9 +71,18 @@ func (s *Server) acceptedAllocation(ctx context.Context, m made) (*accepted[api.
 	return &accepted[api.Allocation]{Location: jobURL(m.job), ETag: etag(a.Version), Body: presentAllocation(a)}, nil
 }
 
-func (s *Server) createAllocation(ctx context.Context, in *struct{ Body api.CreateAllocation }) (*accepted[api.Allocation], error) {
+func (s *Server) createAllocation(ctx context.Context, in *struct {
+	api.Planning
+	Body api.CreateAllocation
+},
+) (*planned, error) {
+	r := intent.PlanRequest{Action: domain.ActionAllocate, Body: in.Body}
+	return planOrDo(ctx, s, in.Planning, r, func(ctx context.Context) (*accepted[api.Allocation], error) { return s.allocate(ctx, in.Body) })
+}
+
+func (s *Server) allocate(ctx context.Context, body api.CreateAllocation) (*accepted[api.Allocation], error) {
 	m, err := s.once(ctx, func(ctx context.Context) (made, error) {
-		r, err := s.wanted(ctx, in.Body)
+		r, err := s.wanted(ctx, body)
 		if err != nil {
 			return made{}, err
 		}
@@ -137,22 +146,29 @@ func (s *Server) onAllocation(ctx context.Context, in Change, do func(ctx contex
 	return s.acceptedAllocation(ctx, m)
 }
 
+// plannedAllocation is onAllocation for actions that can be planned.
+func (s *Server) plannedAllocation(ctx context.Context, in Change, p api.Planning, r intent.PlanRequest, do func(ctx context.Context, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*planned, error) {
+	return planOrDo(ctx, s, p, r, func(ctx context.Context) (*accepted[api.Allocation], error) { return s.onAllocation(ctx, in, do) })
+}
+
 func (s *Server) replaceKeys(ctx context.Context, in *struct {
 	Change
+	api.Planning
 	Body api.ReplaceKeys
 },
-) (*accepted[api.Allocation], error) {
-	return s.onAllocation(ctx, in.Change, func(ctx context.Context, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+) (*planned, error) {
+	return s.plannedAllocation(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionReplaceKeys, Body: in.Body}, func(ctx context.Context, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error) {
 		return s.intents.ReplaceKeys(ctx, actor(ctx), allocation, ifMatch, in.Body.SSHKeys)
 	})
 }
 
 func (s *Server) deallocate(ctx context.Context, in *struct {
 	Change
+	api.Planning
 	Body api.Deallocate
 },
-) (*accepted[api.Allocation], error) {
-	return s.onAllocation(ctx, in.Change, func(ctx context.Context, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+) (*planned, error) {
+	return s.plannedAllocation(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionDeallocate, Body: in.Body}, func(ctx context.Context, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error) {
 		return s.intents.Deallocate(ctx, actor(ctx), allocation, ifMatch, in.Body.Confirm)
 	})
 }

@@ -23,11 +23,11 @@ func (s *Server) registerHosts() {
 	register(s, "set-layout", s.setLayout, means(s.checkLayout, layoutFollows))
 	register(s, "preview-layout", s.previewLayout, means(s.checkLayout, layoutFollows))
 	register(s, "relayout-host", s.relayoutHost, means(s.checkLayout, layoutFollows))
-	register(s, "initialize-host", s.initializeHost)
-	register(s, "refence-host", s.refenceHost)
+	register(s, "initialize-host", s.initializeHost, orPlan[api.Host](s))
+	register(s, "refence-host", s.refenceHost, orPlan[api.Host](s))
 	register(s, "drain-host", s.drainHost)
 	register(s, "undrain-host", s.undrainHost)
-	register(s, "decommission-host", s.decommissionHost)
+	register(s, "decommission-host", s.decommissionHost, orPlan[api.Host](s))
 	register(s, "declare-host-lost", s.declareHostLost)
 	register(s, "remove-host", s.removeHost)
 }
@@ -152,9 +152,23 @@ func (s *Server) onHost(ctx context.Context, in Change, do func(ctx context.Cont
 	return s.acceptedHost(ctx, m)
 }
 
-func (s *Server) probeHost(ctx context.Context, in *Change) (*accepted[api.Host], error) {
-	return s.onHost(ctx, *in, func(ctx context.Context, host uuid.UUID, _ int64) (uuid.UUID, error) {
-		if err := s.hostAt(ctx, *in, host); err != nil {
+// plannedHost is onHost for actions that can be planned.
+func (s *Server) plannedHost(ctx context.Context, in Change, p api.Planning, action string, do func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*planned, error) {
+	return planOrDo(ctx, s, p, intent.PlanRequest{Action: action}, func(ctx context.Context) (*accepted[api.Host], error) {
+		return s.onHost(ctx, in, do)
+	})
+}
+
+func (s *Server) probeHost(ctx context.Context, in *struct {
+	Change
+	Plan bool `query:"plan" doc:"refused: a probe only reads"`
+},
+) (*accepted[api.Host], error) {
+	if in.Plan {
+		return nil, badField("plan", "a probe only reads the host: there is nothing that a plan could show")
+	}
+	return s.onHost(ctx, in.Change, func(ctx context.Context, host uuid.UUID, _ int64) (uuid.UUID, error) {
+		if err := s.hostAt(ctx, in.Change, host); err != nil {
 			return uuid.Nil, err
 		}
 		return s.intents.ProbeHost(ctx, actor(ctx), host)
@@ -186,20 +200,32 @@ func (s *Server) hostAt(ctx context.Context, in Change, host uuid.UUID) error {
 	return in.at(h.Version)
 }
 
-func (s *Server) initializeHost(ctx context.Context, in *Change) (*accepted[api.Host], error) {
-	return s.onHost(ctx, *in, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+func (s *Server) initializeHost(ctx context.Context, in *struct {
+	Change
+	api.Planning
+},
+) (*planned, error) {
+	return s.plannedHost(ctx, in.Change, in.Planning, domain.ActionInitialize, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
 		return s.intents.InitializeHost(ctx, actor(ctx), host, ifMatch, false)
 	})
 }
 
-func (s *Server) refenceHost(ctx context.Context, in *Change) (*accepted[api.Host], error) {
-	return s.onHost(ctx, *in, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+func (s *Server) refenceHost(ctx context.Context, in *struct {
+	Change
+	api.Planning
+},
+) (*planned, error) {
+	return s.plannedHost(ctx, in.Change, in.Planning, domain.ActionRefence, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
 		return s.intents.InitializeHost(ctx, actor(ctx), host, ifMatch, true)
 	})
 }
 
-func (s *Server) decommissionHost(ctx context.Context, in *Change) (*accepted[api.Host], error) {
-	return s.onHost(ctx, *in, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+func (s *Server) decommissionHost(ctx context.Context, in *struct {
+	Change
+	api.Planning
+},
+) (*planned, error) {
+	return s.plannedHost(ctx, in.Change, in.Planning, domain.ActionDecommission, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
 		return s.intents.DecommissionHost(ctx, actor(ctx), host, ifMatch)
 	})
 }

@@ -60,6 +60,9 @@ func (s *Server) idempotency(route api.Route) func(huma.Context, func(huma.Conte
 		for _, part := range [][]byte{[]byte(route.ID), {0}, []byte(u.Path), {0}, body} {
 			_, _ = sum.Write(part) // a hash never fails
 		}
+		if u.RawQuery != "" { // a plan of an action is not the action
+			_, _ = sum.Write([]byte("\x00" + u.RawQuery))
+		}
 		ctx := intent.WithIdempotency(c.Context(), store.Idempotency{
 			AccountID: requestOf(c.Context()).bearer.AccountID, Key: key, RequestHash: sum.Sum(nil),
 		})

@@ -64,6 +64,7 @@ func (s *Server) asProblem(ctx context.Context, err error) error {
 		bad      *domain.Invalid
 		conflict *domain.Conflict
 		full     *intent.NoCapacity
+		stale    *intent.PlanStale
 		p        *api.Problem
 		header   string // Retry-After, in seconds
 	)
@@ -80,6 +81,9 @@ func (s *Server) asProblem(ctx context.Context, err error) error {
 	case errors.As(err, &full):
 		p = problem(http.StatusConflict, "no_capacity", "No unit fits what you ask for.")
 		p.Placement = presentWhyNot(full.Why)
+	case errors.As(err, &stale):
+		p = problem(http.StatusConflict, domain.ErrCodePlanStale, strings.Join(stale.Why, " "))
+		p.Moved = stale.Moved
 	case errors.As(err, &conflict) && conflict.Code == "version_mismatch":
 		p = problem(http.StatusPreconditionFailed, conflict.Code, sentence(conflict.Detail))
 	case errors.As(err, &conflict):

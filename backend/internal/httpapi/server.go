@@ -108,7 +108,7 @@ func New(cfg Config) *Server {
 	useProblems()
 	for _, register := range []func(){
 		s.registerSessions, s.registerTokens, s.registerHosts, s.registerUnits, s.registerAllocations, s.registerAddresses,
-		s.registerPlaybooks, s.registerJobs, s.registerJobLog, s.registerEvents, s.registerSystem,
+		s.registerPlaybooks, s.registerJobs, s.registerJobLog, s.registerPlans, s.registerEvents, s.registerSystem,
 	} {
 		register()
 	}

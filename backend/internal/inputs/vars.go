@@ -1,4 +1,4 @@
-package worker
+package inputs
 
 import (
 	"kloigos/backend/internal/domain"
@@ -34,13 +34,15 @@ type tenantVars struct {
 	Address   string `json:"address"`
 }
 
-type hostBootstrapVars struct {
+// HostBootstrap is given to the play that brings the fence.
+type HostBootstrap struct {
 	Incarnation string `json:"host_bootstrap_incarnation"`
 	Refence     bool   `json:"host_bootstrap_refence"`
 	Number      int64  `json:"host_bootstrap_number"` // of the holder: older than one that was here, the host refuses it
 }
 
-type hostInitializeVars struct {
+// HostInitialize is given to host_initialize.
+type HostInitialize struct {
 	Host        hostVars   `json:"host_initialize_host"`
 	Profile     string     `json:"host_initialize_profile"`
 	SystemCPUs  string     `json:"host_initialize_system_cpus"`
@@ -51,7 +53,8 @@ type hostInitializeVars struct {
 	Keep        []string   `json:"host_initialize_keep"` // ids of those that stay as they are
 }
 
-type hostDecommissionVars struct {
+// HostDecommission is given to host_decommission.
+type HostDecommission struct {
 	Host        hostVars   `json:"host_decommission_host"`
 	Units       []unitVars `json:"host_decommission_units"`
 	VolumeGroup string     `json:"host_decommission_volume_group"`
@@ -66,7 +69,8 @@ type allocationVars struct {
 	SSHKeys []string `json:"ssh_keys"`
 }
 
-type unitAllocateVars struct {
+// UnitAllocate is given to unit_allocate.
+type UnitAllocate struct {
 	Host        hostVars       `json:"unit_allocate_host"`
 	Unit        unitVars       `json:"unit_allocate_unit"`
 	VolumeGroup string         `json:"unit_allocate_volume_group"`
@@ -74,7 +78,8 @@ type unitAllocateVars struct {
 	Allocation  allocationVars `json:"unit_allocate_allocation"`
 }
 
-type unitDeallocateVars struct {
+// UnitDeallocate is given to unit_deallocate.
+type UnitDeallocate struct {
 	Host        hostVars   `json:"unit_deallocate_host"`
 	Unit        unitVars   `json:"unit_deallocate_unit"`
 	VolumeGroup string     `json:"unit_deallocate_volume_group"`
@@ -102,4 +107,11 @@ func varsOfUnits(units []store.Unit) []unitVars {
 
 func varsOfTenant(a store.Allocation) tenantVars {
 	return tenantVars{ID: a.ID.String(), LoginUser: a.LoginUser, UID: a.UID, Address: a.Address}
+}
+
+func orEmpty(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
 }

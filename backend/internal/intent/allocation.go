@@ -46,13 +46,17 @@ func (in *Intents) CreateAllocation(ctx context.Context, who domain.Actor, works
 	if err != nil {
 		return uuid.Nil, uuid.Nil, err
 	}
-	allocation = uuid.New()
 	generated := r.LoginUser == ""
 	for range placementTries {
 		if generated {
 			r.LoginUser = fmt.Sprintf("user-%08x", rand.Uint32())
 		}
 		err = in.do(ctx, func(tx *store.Tx) error {
+			if b := bindingOf(ctx); b != nil {
+				allocation, jobID, err = in.placeAsPlanned(ctx, tx, who, workspace, r, keys, b)
+				return err
+			}
+			allocation = uuid.New()
 			jobID, err = in.place(ctx, tx, who, workspace, allocation, r, keys)
 			return err
 		})
@@ -125,10 +129,7 @@ func checkKeys(lines []string, bad *domain.Invalid) []string {
 }
 
 func (in *Intents) place(ctx context.Context, tx *store.Tx, who domain.Actor, workspace, id uuid.UUID, r CreateAllocation, keys []string) (uuid.UUID, error) {
-	wanted := store.Wanted{
-		WorkspaceID: workspace, UnitID: r.UnitID, HostID: r.HostID, MinCPUs: r.CPUs, Region: r.Region, Zone: r.Zone,
-		Network: r.Network, HostLabels: r.HostLabels, LoginUser: r.LoginUser,
-	}
+	wanted := r.wanted(workspace)
 	unit, ok, err := tx.PickUnit(ctx, wanted)
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("pick unit: %w", err)
@@ -147,18 +148,76 @@ func (in *Intents) place(ctx context.Context, tx *store.Tx, who domain.Actor, wo
 	if err != nil {
 		return uuid.Nil, err
 	}
-	a := store.Allocation{
-		ID: id, WorkspaceID: workspace, UnitID: unit.ID, HostID: unit.HostID, LoginUser: r.LoginUser, UID: uid,
-		Address: address, Network: network, SSHKeys: keys, Labels: r.Labels, State: domain.AllocationLifecycle.Initial, CreatedBy: who.Name,
+	return in.placed(ctx, tx, who, store.Allocation{
+		ID: id, WorkspaceID: workspace, UnitID: unit.ID, Unit: unit.Name, HostID: unit.HostID, LoginUser: r.LoginUser, UID: uid,
+		Address: address, Network: network, SSHKeys: keys, Labels: r.Labels, CreatedBy: who.Name,
+	}, r.CPUs)
+}
+
+func (r CreateAllocation) wanted(workspace uuid.UUID) store.Wanted {
+	return store.Wanted{
+		WorkspaceID: workspace, UnitID: r.UnitID, HostID: r.HostID, MinCPUs: r.CPUs, Region: r.Region, Zone: r.Zone,
+		Network: r.Network, HostLabels: r.HostLabels, LoginUser: r.LoginUser,
 	}
+}
+
+// placed writes an allocation whose unit, address and UID have been taken.
+func (in *Intents) placed(ctx context.Context, tx *store.Tx, who domain.Actor, a store.Allocation, cpus int) (uuid.UUID, error) {
+	a.State = domain.AllocationLifecycle.Initial
 	if err := tx.InsertAllocation(ctx, a); err != nil {
 		return uuid.Nil, err
 	}
-	args := job.UnitAllocate{HostID: unit.HostID, UnitID: unit.ID, AllocationID: id}
+	args := job.UnitAllocate{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID}
 	return in.enqueued(ctx, tx, who, args, store.Audit{
-		Workspace: workspace, Action: "allocation.create", ObjectKind: "allocation",
-		ObjectID: id, ObjectName: r.LoginUser, After: map[string]any{"unit": unit.Name, "address": address, "uid": uid, "cpus": r.CPUs},
+		Workspace: a.WorkspaceID, Action: "allocation.create", ObjectKind: "allocation",
+		ObjectID: a.ID, ObjectName: a.LoginUser, After: map[string]any{"unit": a.Unit, "address": a.Address, "uid": a.UID, "cpus": cpus},
 	})
+}
+
+// placeAsPlanned takes exactly what the plan proposed: the unit, if it still is
+// free and fits, the address and the UID.
+func (in *Intents) placeAsPlanned(ctx context.Context, tx *store.Tx, who domain.Actor, workspace uuid.UUID, r CreateAllocation, keys []string, b *binding) (allocation, jobID uuid.UUID, err error) {
+	p, err := b.load(ctx, tx)
+	if err != nil {
+		return uuid.Nil, uuid.Nil, err
+	}
+	if p.Proposal == nil || p.UnitID == nil || p.AllocationID == nil {
+		return uuid.Nil, uuid.Nil, domain.Conflictf("plan_mismatch", "the plan is not of an allocation")
+	}
+	gone := func(what string) error {
+		return &PlanStale{Moved: []string{domain.MovedState}, Why: []string{what + " that the plan proposed can't be had any more."}}
+	}
+	r.LoginUser = p.Proposal.LoginUser
+	wanted := r.wanted(workspace)
+	wanted.UnitID, wanted.Network = p.UnitID, p.Proposal.Network
+	unit, ok, err := tx.PickUnit(ctx, wanted)
+	if err != nil {
+		return uuid.Nil, uuid.Nil, fmt.Errorf("pick unit: %w", err)
+	}
+	if !ok {
+		return uuid.Nil, uuid.Nil, gone("The unit")
+	}
+	ok, err = tx.ReserveThisAddress(ctx, workspace, p.Proposal.Network, p.Proposal.Address, *p.AllocationID)
+	if err != nil {
+		return uuid.Nil, uuid.Nil, fmt.Errorf("reserve address: %w", err)
+	}
+	if !ok {
+		return uuid.Nil, uuid.Nil, gone("The address")
+	}
+	if _, ok, err = tx.TakeUID(ctx, []int64{p.Proposal.UID}, *p.AllocationID); err != nil {
+		return uuid.Nil, uuid.Nil, fmt.Errorf("take UID: %w", err)
+	}
+	if !ok {
+		return uuid.Nil, uuid.Nil, gone("The UID")
+	}
+	jobID, err = in.placed(ctx, tx, who, store.Allocation{
+		ID: *p.AllocationID, WorkspaceID: workspace, UnitID: unit.ID, Unit: unit.Name, HostID: unit.HostID, LoginUser: r.LoginUser, UID: p.Proposal.UID,
+		Address: p.Proposal.Address, Network: p.Proposal.Network, SSHKeys: keys, Labels: r.Labels, CreatedBy: who.Name,
+	}, r.CPUs)
+	if errors.Is(err, store.ErrLoginTaken) {
+		err = gone("The login user")
+	}
+	return *p.AllocationID, jobID, err
 }
 
 func takeAddress(ctx context.Context, tx *store.Tx, workspace, allocation uuid.UUID, wanted string, unit store.Picked) (address, network string, err error) {

@@ -74,7 +74,10 @@ func (in *Intents) asked(ctx context.Context, tx *store.Tx, who domain.Actor, ar
 
 // enqueued is asked for objects that were just inserted in their first state.
 func (in *Intents) enqueued(ctx context.Context, tx *store.Tx, who domain.Actor, args job.Args, a store.Audit) (uuid.UUID, error) {
-	id, err := tx.Enqueue(ctx, who, a.Workspace, args)
+	if d := draftOf(ctx); d != nil {
+		return uuid.Nil, d.take(ctx, tx, args, a)
+	}
+	id, err := in.enqueue(ctx, tx, who, a.Workspace, args)
 	if err != nil {
 		return uuid.Nil, err
 	}
@@ -83,6 +86,13 @@ func (in *Intents) enqueued(ctx context.Context, tx *store.Tx, who domain.Actor,
 		return uuid.Nil, err
 	}
 	return id, recordMade(ctx, tx, a.ObjectKind, a.ObjectID, id)
+}
+
+func (in *Intents) enqueue(ctx context.Context, tx *store.Tx, who domain.Actor, workspace uuid.UUID, args job.Args) (uuid.UUID, error) {
+	if b := bindingOf(ctx); b != nil {
+		return in.bound(ctx, tx, who, workspace, args, b)
+	}
+	return tx.Enqueue(ctx, who, workspace, args)
 }
 
 func checkVersion(noun string, have, ifMatch int64) error {

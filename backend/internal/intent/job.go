@@ -36,12 +36,15 @@ func (in *Intents) RetryJob(ctx context.Context, who domain.Actor, id uuid.UUID,
 			return err
 		}
 		var version *uuid.UUID
+		if useDefaultPlaybook && joint.Checks {
+			return domain.Conflictf("plan_version", "a plan is of one version of the playbook; make another plan")
+		}
 		if useDefaultPlaybook {
 			if version, err = defaultVersion(ctx, tx, joint.Playbook); err != nil {
 				return err
 			}
 		}
-		if err := tx.RetryJob(ctx, j, version); err != nil {
+		if err := tx.RetryJob(ctx, j, version, withoutPlan(j, version)); err != nil {
 			return err
 		}
 		if err := tx.Apply(ctx, joint.Start, j.Subject(), ""); err != nil {
@@ -49,6 +52,17 @@ func (in *Intents) RetryJob(ctx context.Context, who domain.Actor, id uuid.UUID,
 		}
 		return jobEvent(ctx, tx, who, j, "job.retry")
 	})
+}
+
+// withoutPlan tells whether a retry lets go of the plan that the job was bound
+// to: a person asks for it who was told that the plan no longer holds, or who
+// takes another version of the playbook than it has.
+func withoutPlan(j store.Job, version *uuid.UUID) bool {
+	if joint, _ := domain.JointOf(j.Kind); joint.Checks || j.PlanID == nil {
+		return false
+	}
+	stale := j.Error != nil && j.Error.Code == domain.ErrCodePlanStale
+	return stale || version != nil && (j.PlaybookVersionID == nil || *version != *j.PlaybookVersionID)
 }
 
 func defaultVersion(ctx context.Context, tx *store.Tx, playbook string) (*uuid.UUID, error) {
@@ -122,7 +136,8 @@ func cleanUp(j store.Job) (job.Args, error) {
 	joint, _ := domain.JointOf(j.Kind)
 	switch joint.GiveUp {
 	case domain.KindUnitDeallocate:
-		return job.UnitDeallocate(j.Subject()), nil
+		of := j.Subject()
+		return job.UnitDeallocate{HostID: of.HostID, UnitID: of.UnitID, AllocationID: of.AllocationID}, nil
 	case domain.KindHostRelayout:
 		return job.HostRelayout{HostID: j.Subject().HostID}, nil
 	case domain.KindHostDecommission:

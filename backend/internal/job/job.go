@@ -22,6 +22,7 @@ type Subject struct {
 	HostID       uuid.UUID
 	UnitID       uuid.UUID
 	AllocationID uuid.UUID
+	PlanID       uuid.UUID // of a job that checks a plan
 }
 
 // HostProbe reads a host's facts.
@@ -68,6 +69,14 @@ type AllocationKeys struct {
 	AllocationID uuid.UUID `json:"allocation_id"`
 }
 
+// Plan checks what an action would change.
+type Plan struct {
+	PlanID       uuid.UUID `json:"plan_id"`
+	HostID       uuid.UUID `json:"host_id"`
+	UnitID       uuid.UUID `json:"unit_id,omitzero"`
+	AllocationID uuid.UUID `json:"allocation_id,omitzero"` // of one that is there already
+}
+
 // Kind implements Args.
 func (HostProbe) Kind() domain.JobKind { return domain.KindHostProbe }
 
@@ -89,6 +98,9 @@ func (UnitDeallocate) Kind() domain.JobKind { return domain.KindUnitDeallocate }
 // Kind implements Args.
 func (AllocationKeys) Kind() domain.JobKind { return domain.KindAllocationKeys }
 
+// Kind implements Args.
+func (Plan) Kind() domain.JobKind { return domain.KindPlan }
+
 // Subject implements Args.
 func (a HostProbe) Subject() Subject { return Subject{HostID: a.HostID} }
 
@@ -102,13 +114,24 @@ func (a HostRelayout) Subject() Subject { return Subject{HostID: a.HostID} }
 func (a HostDecommission) Subject() Subject { return Subject{HostID: a.HostID} }
 
 // Subject implements Args.
-func (a UnitAllocate) Subject() Subject { return Subject(a) }
+func (a UnitAllocate) Subject() Subject {
+	return Subject{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.AllocationID}
+}
 
 // Subject implements Args.
-func (a UnitDeallocate) Subject() Subject { return Subject(a) }
+func (a UnitDeallocate) Subject() Subject {
+	return Subject{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.AllocationID}
+}
 
 // Subject implements Args.
-func (a AllocationKeys) Subject() Subject { return Subject(a) }
+func (a AllocationKeys) Subject() Subject {
+	return Subject{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.AllocationID}
+}
+
+// Subject implements Args.
+func (a Plan) Subject() Subject {
+	return Subject{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.AllocationID, PlanID: a.PlanID}
+}
 
 // Policy is how a kind of job is run: how often it is tried by itself, how
 // long it may take from its enqueueing, and which goes first (higher).
@@ -123,6 +146,8 @@ func PolicyOf(k domain.JobKind) Policy {
 	switch k {
 	case domain.KindHostProbe:
 		return Policy{MaxAttempts: 3, Deadline: 10 * time.Minute, Priority: 20}
+	case domain.KindPlan: // a person waits for it
+		return Policy{MaxAttempts: 5, Deadline: 30 * time.Minute, Priority: 15}
 	case domain.KindHostInitialize, domain.KindHostRelayout, domain.KindHostDecommission:
 		return Policy{MaxAttempts: 50, Deadline: 2 * time.Hour, Priority: 0}
 	default:

@@ -15,10 +15,12 @@ func all(host, unit, allocation uuid.UUID) []job.Args {
 	return []job.Args{
 		job.HostProbe{HostID: host},
 		job.HostInitialize{HostID: host, Refence: true},
+		job.HostRelayout{HostID: host},
 		job.HostDecommission{HostID: host},
 		job.UnitAllocate{HostID: host, UnitID: unit, AllocationID: allocation},
 		job.UnitDeallocate{HostID: host, UnitID: unit, AllocationID: allocation},
 		job.AllocationKeys{HostID: host, UnitID: unit, AllocationID: allocation},
+		job.Plan{PlanID: uuid.New(), HostID: host, UnitID: unit, AllocationID: allocation},
 	}
 }
 

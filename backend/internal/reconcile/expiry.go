@@ -30,3 +30,15 @@ var expiredIdempotencyKeys = Policy{
 		return n, err
 	},
 }
+
+var oldPlans = Policy{
+	Name: "old_plans", Why: "a plan that was never applied is of no use once it has expired; those that were applied stay with their jobs",
+	Interval: time.Hour, Jitter: 10 * time.Minute, Timeout: time.Minute,
+	Run: func(ctx context.Context, db *store.DB) (n int64, err error) {
+		err = db.InTx(ctx, func(tx *store.Tx) error {
+			n, err = tx.DeleteOldPlans(ctx)
+			return err
+		})
+		return n, err
+	},
+}

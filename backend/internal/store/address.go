@@ -189,6 +189,18 @@ func (tx *Tx) ReserveAddress(ctx context.Context, workspace uuid.UUID, network s
 	return "", false, nil
 }
 
+const sqlReserveThisAddress = `
+UPDATE addresses
+   SET state = 'reserved', allocation_id = $4, version = version + 1, updated_at = now()
+ WHERE workspace_id = $1 AND network = $2 AND address = $3 AND state = 'free'`
+
+// ReserveThisAddress reserves one address of a network for an allocation that
+// is about to be inserted; false if it is not free.
+func (tx *Tx) ReserveThisAddress(ctx context.Context, workspace uuid.UUID, network, address string, allocation uuid.UUID) (bool, error) {
+	n, err := tx.exec(ctx, sqlReserveThisAddress, workspace, network, address, allocation)
+	return n == 1, err
+}
+
 const sqlFreeAddresses = `
 SELECT count(*)
   FROM addresses p

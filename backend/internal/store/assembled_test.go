@@ -46,7 +46,7 @@ func (noRows) FieldDescriptions() []pgconn.FieldDescription { return nil }
 func (noRows) Scan(...any) error                            { return nil }
 
 // words are the values of a text filter that change more than an argument.
-var words = []string{"x", "live", "active"}
+var words = []string{"x", "live", "active", "ready", "expired"}
 
 // fills returns a struct with nothing set, with each field set alone, and with
 // all of them set; always, for each, in all that always gives.
@@ -115,7 +115,7 @@ func sortings() map[reflect.Type][]string {
 	return map[reflect.Type][]string{
 		reflect.TypeFor[HostFilter](): HostSorting.Names(), reflect.TypeFor[UnitFilter](): UnitSorting.Names(),
 		reflect.TypeFor[AllocationFilter](): AllocationSorting.Names(), reflect.TypeFor[AddressFilter](): AddressSorting.Names(),
-		reflect.TypeFor[JobFilter](): JobSorting.Names(), reflect.TypeFor[EventFilter](): EventSorting.Names(),
+		reflect.TypeFor[JobFilter](): JobSorting.Names(), reflect.TypeFor[EventFilter](): EventSorting.Names(), reflect.TypeFor[PlanFilter](): PlanSorting.Names(),
 		reflect.TypeFor[PlaybookFilter](): PlaybookSorting.Names(), reflect.TypeFor[TokenFilter](): TokenSorting.Names(),
 		reflect.TypeFor[PlaybookVersionFilter](): PlaybookVersionSorting.Names(),
 	}

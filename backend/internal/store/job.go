@@ -24,6 +24,7 @@ type Job struct {
 	Unit              *string          `db:"unit"`
 	AllocationID      *uuid.UUID       `db:"allocation_id"`
 	LoginUser         *string          `db:"login_user"`
+	PlanID            *uuid.UUID       `db:"plan_id"` // that it makes, or that it is bound to
 	State             domain.JobState  `db:"state"`
 	Priority          int              `db:"priority"`
 	RunAfter          time.Time        `db:"run_after"`
@@ -61,7 +62,7 @@ func (j Job) Subject() job.Subject {
 	for _, p := range []struct {
 		from *uuid.UUID
 		to   *uuid.UUID
-	}{{j.HostID, &s.HostID}, {j.UnitID, &s.UnitID}, {j.AllocationID, &s.AllocationID}} {
+	}{{j.HostID, &s.HostID}, {j.UnitID, &s.UnitID}, {j.AllocationID, &s.AllocationID}, {j.PlanID, &s.PlanID}} {
 		if p.from != nil {
 			*p.to = *p.from
 		}
@@ -71,7 +72,7 @@ func (j Job) Subject() job.Subject {
 
 const sqlJob = `
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
-       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
        b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
@@ -130,12 +131,19 @@ func (r Reads) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 }
 
 const sqlInsertJob = `
-INSERT INTO jobs (id, workspace_id, kind, args, host_id, unit_id, allocation_id, state, priority, deadline_at, max_attempts,
+INSERT INTO jobs (id, workspace_id, kind, args, host_id, unit_id, allocation_id, plan_id, state, priority, deadline_at, max_attempts,
                   playbook_version_id, requested_by)
-SELECT $1, $2, $3, $4, $5, $6, $7, 'queued', $8, now() + $9::INT8 * INTERVAL '1 second', $10, v.id, $11
+SELECT $1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, now() + $10::INT8 * INTERVAL '1 second', $11, v.id, $12
   FROM playbooks p
   JOIN playbook_versions v ON v.playbook = p.name AND v.version = p.default_version
- WHERE p.name = $12`
+ WHERE p.name = $13`
+
+const sqlInsertBoundJob = `
+INSERT INTO jobs (id, workspace_id, kind, args, host_id, unit_id, allocation_id, plan_id, state, priority, deadline_at, max_attempts,
+                  playbook_version_id, requested_by)
+SELECT $1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, now() + $10::INT8 * INTERVAL '1 second', $11, v.id, $12
+  FROM playbook_versions v
+ WHERE v.id = $13`
 
 const sqlInsertSteps = `
 INSERT INTO job_steps (job_id, position, name, state)
@@ -145,41 +153,54 @@ SELECT $1, s.position, s.name, 'pending'
 // Enqueue adds a job, bound to the present default version of its playbook, in
 // the transaction of the intent that asks for it.
 func (tx *Tx) Enqueue(ctx context.Context, who domain.Actor, workspace uuid.UUID, args job.Args) (uuid.UUID, error) {
+	joint, _ := domain.JointOf(args.Kind())
+	id := uuid.New()
+	none := fmt.Errorf("enqueue %s: playbook %q is not there; was init run?", args.Kind(), joint.Playbook)
+	return id, tx.insertJob(ctx, none, sqlInsertJob, id, who, workspace, args, nil, joint.Playbook)
+}
+
+// EnqueueBound adds a job that makes a plan or is bound to one, with the
+// plan's version of the playbook.
+func (tx *Tx) EnqueueBound(ctx context.Context, id uuid.UUID, who domain.Actor, workspace uuid.UUID, args job.Args, plan, version uuid.UUID) error {
+	none := fmt.Errorf("enqueue %s: there is no playbook version %s", args.Kind(), version)
+	return tx.insertJob(ctx, none, sqlInsertBoundJob, id, who, workspace, args, &plan, version)
+}
+
+func (tx *Tx) insertJob(ctx context.Context, none error, sql statement, id uuid.UUID, who domain.Actor, workspace uuid.UUID, args job.Args, plan *uuid.UUID, playbook any) error {
 	joint, ok := domain.JointOf(args.Kind())
 	if !ok {
-		return uuid.Nil, fmt.Errorf("enqueue: no kind of job is called %q", args.Kind())
+		return fmt.Errorf("enqueue: no kind of job is called %q", args.Kind())
 	}
-	policy, subject, id := job.PolicyOf(args.Kind()), args.Subject(), uuid.New()
-	none := fmt.Errorf("enqueue %s: playbook %q is not there; was init run?", args.Kind(), joint.Playbook)
-	err := tx.one(ctx, none, sqlInsertJob, id, workspace, args.Kind(), args, orNull(subject.HostID), orNull(subject.UnitID),
-		orNull(subject.AllocationID), policy.Priority, int64(policy.Deadline/time.Second), policy.MaxAttempts, who.Name, joint.Playbook)
+	policy, subject := job.PolicyOf(args.Kind()), args.Subject()
+	err := tx.one(ctx, none, sql, id, workspace, args.Kind(), args, orNull(subject.HostID), orNull(subject.UnitID), orNull(subject.AllocationID),
+		plan, policy.Priority, int64(policy.Deadline/time.Second), policy.MaxAttempts, who.Name, playbook)
 	if err != nil {
-		return uuid.Nil, fmt.Errorf("enqueue: %w", err)
+		return fmt.Errorf("enqueue: %w", err)
 	}
 	positions := make([]int32, len(joint.Steps))
 	for i := range positions {
 		positions[i] = int32(i)
 	}
 	if _, err := tx.exec(ctx, sqlInsertSteps, id, positions, joint.Steps); err != nil {
-		return uuid.Nil, fmt.Errorf("enqueue steps: %w", err)
+		return fmt.Errorf("enqueue steps: %w", err)
 	}
-	return id, nil
+	return nil
 }
 
 const sqlRetryJob = `
 UPDATE jobs
    SET state = 'queued', failures = 0, run_after = now(), deadline_at = now() + $3::INT8 * INTERVAL '1 second', finished_at = NULL,
-       outcome = '', playbook_version_id = COALESCE($4, playbook_version_id)
+       outcome = '', playbook_version_id = COALESCE($4, playbook_version_id), plan_id = CASE WHEN $5 THEN NULL ELSE plan_id END
  WHERE id = $1 AND state = $2`
 
 // RetryJob queues a job that failed or was cancelled again; steps that are
-// done stay done.
-func (tx *Tx) RetryJob(ctx context.Context, j Job, playbookVersion *uuid.UUID) error {
+// done stay done. It can be let go of the plan that it was bound to.
+func (tx *Tx) RetryJob(ctx context.Context, j Job, playbookVersion *uuid.UUID, withoutPlan bool) error {
 	if _, err := domain.JobLifecycle.Next(j.State, domain.JobRetryRequested); err != nil {
 		return err
 	}
 	seconds := int64(job.PolicyOf(j.Kind).Deadline / time.Second)
-	return tx.one(ctx, movedMeanwhile("job"), sqlRetryJob, j.ID, j.State, seconds, playbookVersion)
+	return tx.one(ctx, movedMeanwhile("job"), sqlRetryJob, j.ID, j.State, seconds, playbookVersion, withoutPlan)
 }
 
 const sqlCancelQueued = `
@@ -213,5 +234,8 @@ UPDATE jobs
 // EndJobsOfHost fails every job of a host that has not ended: the host is gone.
 // Their workers notice at the next renewal.
 func (tx *Tx) EndJobsOfHost(ctx context.Context, host uuid.UUID, why domain.JobError) (int64, error) {
+	if _, err := tx.exec(ctx, sqlFailPlansOfHost, host); err != nil {
+		return 0, fmt.Errorf("fail plans: %w", err)
+	}
 	return tx.exec(ctx, sqlEndJobsOfHost, host, why)
 }

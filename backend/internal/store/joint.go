@@ -45,7 +45,17 @@ func (tx *Tx) Apply(ctx context.Context, e domain.Effect, s job.Subject, message
 		}
 	}
 	if e.Address != "" {
-		return tx.applyToAddress(ctx, e.Address, s.AllocationID)
+		if err := tx.applyToAddress(ctx, e.Address, s.AllocationID); err != nil {
+			return err
+		}
+	}
+	if e.Plan != "" {
+		p, err := tx.Plan(ctx, s.PlanID)
+		if err != nil {
+			return fmt.Errorf("load plan: %w", err)
+		}
+		_, err = tx.MovePlan(ctx, p.ID, p.State, e.Plan)
+		return err
 	}
 	return nil
 }

@@ -14,6 +14,9 @@ import (
 func TestPackagedPlaybooksPassTheGate(t *testing.T) {
 	t.Parallel()
 	for _, j := range domain.JointTable {
+		if j.Checks { // has no playbook of its own
+			continue
+		}
 		t.Run(j.Playbook, func(t *testing.T) {
 			t.Parallel()
 			c, ok := worker.Contract(j.Playbook)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/inputs"
 	"kloigos/backend/internal/store"
 )
 
@@ -92,7 +93,7 @@ func fingerprint(hostKey string) string {
 }
 
 func probe(ctx context.Context, r *run) error {
-	if err := r.play(ctx, "playbook.yml", struct{}{}, false); err != nil {
+	if err := r.play(ctx, inputs.OfProbe(), false); err != nil {
 		return err
 	}
 	var facts domain.Facts
@@ -165,19 +166,11 @@ func volumeGroupRead(ctx context.Context, tx *store.Tx, r *run) error {
 // bootstrap brings the fence to a host that has none. On one that has, it runs
 // under it, unless the operator asked for another incarnation to be replaced.
 func bootstrap(ctx context.Context, r *run) error {
-	vars := hostBootstrapVars{Incarnation: r.host.Incarnation.String(), Refence: r.refence(), Number: r.fence}
-	fenced := r.host.Fenced && !vars.Refence
-	if err := r.play(ctx, "bootstrap.yml", vars, fenced); err != nil {
+	refence := r.refence()
+	if err := r.play(ctx, inputs.OfBootstrap(r.host, refence, r.fence), r.host.Fenced && !refence); err != nil {
 		return err
 	}
 	return r.write(ctx, func(tx *store.Tx) error { return tx.SetFenced(ctx, r.host.ID, true) })
-}
-
-func (r *run) refence() bool {
-	var args struct {
-		Refence bool `json:"refence"`
-	}
-	return json.Unmarshal(r.job.Args, &args) == nil && args.Refence
 }
 
 func initialize(ctx context.Context, r *run) error {
@@ -220,11 +213,7 @@ func relayout(ctx context.Context, r *run) error {
 
 // prepare runs the playbook that prepares a host for these units.
 func (r *run) prepare(ctx context.Context, units []store.Unit, keep []string) error {
-	l := r.host.Layout
-	return r.play(ctx, "playbook.yml", hostInitializeVars{
-		Host: varsOfHost(r.host), Profile: r.host.Profile, SystemCPUs: l.SystemCPUs, Devices: orEmpty(l.Devices),
-		VolumeGroup: l.VolumeGroup, Uplink: r.host.Facts.Uplink.Interface, Units: varsOfUnits(units), Keep: keep,
-	}, true)
+	return r.play(ctx, inputs.OfInitialize(r.host, units, keep), true)
 }
 
 var hostDecommission = handler{
@@ -242,11 +231,7 @@ func decommission(ctx context.Context, r *run) error {
 	if err := bringFenceBack(ctx, r); err != nil {
 		return err
 	}
-	l := r.host.Layout
-	err = r.play(ctx, "playbook.yml", hostDecommissionVars{
-		Host: varsOfHost(r.host), Units: varsOfUnits(units), VolumeGroup: l.VolumeGroup,
-		Devices: orEmpty(l.Devices), Uplink: r.host.Facts.Uplink.Interface,
-	}, true)
+	err = r.play(ctx, inputs.OfDecommission(r.host, units), true)
 	if err == nil {
 		r.outcome = "Nothing of Kloigos is left on the host but packages and logs."
 	}
@@ -259,9 +244,9 @@ func decommission(ctx context.Context, r *run) error {
 // sent a play that no fence checks, and only by the attempt that still has the
 // job; the number goes along, which the host compares with those in its log.
 func bringFenceBack(ctx context.Context, r *run) error {
-	vars := hostBootstrapVars{Incarnation: r.host.Incarnation.String(), Number: r.fence}
+	bootstrap := inputs.OfBootstrap(r.host, false, r.fence)
 	if r.host.Fenced {
-		err := r.play(ctx, "bootstrap.yml", vars, true)
+		err := r.play(ctx, bootstrap, true)
 		var why *domain.JobError
 		if !errors.As(err, &why) || why.Code != domain.ErrCodeNoFence {
 			return err
@@ -281,15 +266,8 @@ func bringFenceBack(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	if err := r.play(ctx, "bootstrap.yml", vars, false); err != nil {
+	if err := r.play(ctx, bootstrap, false); err != nil {
 		return err
 	}
 	return r.write(ctx, func(tx *store.Tx) error { return tx.SetFenced(ctx, r.host.ID, true) })
-}
-
-func orEmpty(s []string) []string {
-	if s == nil {
-		return []string{}
-	}
-	return s
 }

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/inputs"
 	"kloigos/backend/internal/playbook"
 	"kloigos/backend/internal/store"
 )
@@ -14,17 +17,31 @@ import (
 // play runs one play of the job's playbook on its host and keeps what it
 // returned. fenced says whether the host's fence checks every module's start:
 // always, but for plays that only read and the one that brings the fence.
-func (r *run) play(ctx context.Context, file string, vars any, fenced bool) error {
-	access, err := r.access(ctx)
+func (r *run) play(ctx context.Context, what inputs.Play, fenced bool) error {
+	out, err := r.ansible(ctx, what, fenced, false, nil)
 	if err != nil {
 		return err
 	}
+	r.result = out.Results[r.host.Name]
+	return nil
+}
+
+// ansible runs one play, or only checks it; changed is then told of each thing
+// that it would change.
+func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool, changed func(ansible.Event)) (ansible.Outcome, error) {
+	access, err := r.access(ctx)
+	if err != nil {
+		return ansible.Outcome{}, err
+	}
 	if r.job.PlaybookVersionID == nil {
-		return fmt.Errorf("job is bound to no playbook version")
+		return ansible.Outcome{}, fmt.Errorf("job is bound to no playbook version")
 	}
 	content, err := r.w.db.PlaybookContent(ctx, *r.job.PlaybookVersionID)
 	if err != nil {
-		return fmt.Errorf("load playbook: %w", err)
+		return ansible.Outcome{}, fmt.Errorf("load playbook: %w", err)
+	}
+	if r.plan.ID != uuid.Nil && playbook.Digest(content) != r.plan.PlaybookSHA256 {
+		return ansible.Outcome{}, r.stale(domain.MovedPlaybook, "What is stored as this version of the playbook is not what the plan was made with.")
 	}
 	host := ansible.Host{
 		Name: r.host.Name, Address: access.address, Port: r.host.Port, User: r.host.AdminUser,
@@ -34,20 +51,27 @@ func (r *run) play(ctx context.Context, file string, vars any, fenced bool) erro
 		host.Fence = &ansible.Fence{Incarnation: r.host.Incarnation.String(), Number: r.fence, Run: r.job.ID.String()}
 	}
 	p := ansible.Play{
-		Name: *r.job.Playbook, Playbook: file, Hosts: []ansible.Host{host}, Vars: vars, Timeout: r.w.cfg.PlayTimeout,
+		Name: *r.job.Playbook, Playbook: what.File, Hosts: []ansible.Host{host}, Vars: what.Vars, Timeout: r.w.cfg.PlayTimeout,
+		Check: check, Diff: check,
 		Unpack: func(dir string) error { return playbook.Unpack(content, dir, playbook.DefaultLimits) },
 	}
-	out, err := r.w.runner.Run(ctx, p, func(e ansible.Event) { r.log.Add(entryOf(e)) })
+	out, err := r.w.runner.Run(ctx, p, func(e ansible.Event) {
+		if changed != nil {
+			changed(e)
+		}
+		if e.Kind != ansible.EventChange {
+			r.log.Add(entryOf(e))
+		}
+	})
 	if err != nil {
-		return fmt.Errorf("run play %s: %w", file, err)
+		return ansible.Outcome{}, fmt.Errorf("run play %s: %w", what.File, err)
 	}
 	if out.Failure != nil {
 		r.played = answered(out.Failure.Code)
-		return r.failed(*out.Failure)
+		return out, r.failed(*out.Failure)
 	}
 	r.played = true
-	r.result = out.Results[r.host.Name]
-	return nil
+	return out, nil
 }
 
 var codes = map[ansible.FailureCode]string{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/inputs"
 	"kloigos/backend/internal/store"
 )
 
@@ -31,14 +32,7 @@ var allocationKeys = handler{
 
 func allocate(ctx context.Context, r *run) error {
 	a := r.alloc
-	err := r.play(ctx, "playbook.yml", unitAllocateVars{
-		Host: varsOfHost(r.host), Unit: varsOfUnit(r.unit),
-		VolumeGroup: r.host.Layout.VolumeGroup, Uplink: r.host.Facts.Uplink.Interface,
-		Allocation: allocationVars{
-			tenantVars: varsOfTenant(a), Gateway: r.host.Facts.Uplink.Gateway, Prefix: r.host.Facts.Uplink.Prefix,
-			SSHKeys: a.SSHKeys,
-		},
-	}, true)
+	err := r.play(ctx, inputs.OfAllocate(r.host, r.unit, a), true)
 	if err == nil {
 		r.outcome = fmt.Sprintf("%s can log in at %s.", a.LoginUser, a.Address)
 	}
@@ -64,10 +58,7 @@ var unitDeallocate = handler{
 }
 
 func deallocate(ctx context.Context, r *run) error {
-	err := r.play(ctx, "playbook.yml", unitDeallocateVars{
-		Host: varsOfHost(r.host), Unit: varsOfUnit(r.unit),
-		VolumeGroup: r.host.Layout.VolumeGroup, Uplink: r.host.Facts.Uplink.Interface, Allocation: varsOfTenant(r.alloc),
-	}, true)
+	err := r.play(ctx, inputs.OfDeallocate(r.host, r.unit, r.alloc), true)
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,8 @@ type run struct {
 	host  store.Host
 	unit  store.Unit
 	alloc store.Allocation
-	fence int64 // number of the host lock; 0 while none is held
+	plan  store.Plan // that the job makes, or that it is bound to
+	fence int64      // number of the host lock; 0 while none is held
 
 	played  bool          // the host answered
 	open    *int          // position of a step that is done and ends with the job
@@ -89,6 +90,7 @@ func New(db *store.DB, runner ansible.Runner, keys Opener, cfg Config) *Worker {
 		domain.KindUnitAllocate:     unitAllocate,
 		domain.KindUnitDeallocate:   unitDeallocate,
 		domain.KindAllocationKeys:   allocationKeys,
+		domain.KindPlan:             planned,
 	}}
 }
 
@@ -153,6 +155,11 @@ func (r *run) loadSubject(ctx context.Context) (err error) {
 	if s.AllocationID != uuid.Nil {
 		if r.alloc, err = r.w.db.Allocation(ctx, s.AllocationID); err != nil {
 			return fmt.Errorf("load allocation: %w", err)
+		}
+	}
+	if s.PlanID != uuid.Nil {
+		if r.plan, err = r.w.db.Plan(ctx, s.PlanID); err != nil {
+			return fmt.Errorf("load plan: %w", err)
 		}
 	}
 	return nil
@@ -228,6 +235,9 @@ func (r *run) step(ctx context.Context, s store.Step, what step, last bool) erro
 func (r *run) do(ctx context.Context, what step) error {
 	if what.lock {
 		if err := r.loadSubject(ctx); err != nil {
+			return err
+		}
+		if err := r.asPlanned(ctx); err != nil {
 			return err
 		}
 	}
@@ -356,7 +366,7 @@ func (r *run) endOpen(ctx context.Context, tx *store.Tx, state domain.StepState)
 func (r *run) seen(why *domain.JobError) func(context.Context, *store.Tx) error {
 	return func(ctx context.Context, tx *store.Tx) error {
 		switch {
-		case r.host.ID == uuid.Nil:
+		case r.host.ID == uuid.Nil, r.job.Kind == domain.KindPlan: // a plan changes nothing but itself
 			return nil
 		case why != nil && why.Code == domain.ErrCodeUnreachable:
 			return tx.SetHostHealth(ctx, r.host.ID, domain.HealthUnreachable, why.Message)
@@ -377,6 +387,9 @@ func (r *run) audit(end string, why *domain.JobError) store.Audit {
 	}
 	if r.alloc.ID != uuid.Nil {
 		a.ObjectKind, a.ObjectID, a.ObjectName = "allocation", r.alloc.ID, r.alloc.LoginUser
+	}
+	if r.job.Kind == domain.KindPlan {
+		a.ObjectKind, a.ObjectID, a.ObjectName = "plan", r.plan.ID, r.plan.Action
 	}
 	if why != nil {
 		a.After["code"], a.After["message"] = why.Code, why.Message

@@ -31,6 +31,32 @@ NAME_BYTES = 512
 DIFF_INPUT_BYTES = 512 << 10
 DIFF_INPUT_LINES = 8000
 DEPTH = 40
+# Of a check: what one task says that it would change.
+CHANGES = 2500
+CHANGE_BYTES = 32 << 10
+
+# What the modules that are not ours change, by module: the kind of thing, and the arguments that name it.
+KINDS = {
+    "user": ("user", ("name",)),
+    "group": ("group", ("name",)),
+    "service": ("service", ("name",)),
+    "systemd": ("service", ("name",)),
+    "systemd_service": ("service", ("name",)),
+    "apt": ("package", ("name", "deb", "upgrade")),
+    "package": ("package", ("name",)),
+    "sysctl": ("sysctl", ("name",)),
+    "mount": ("mount", ("path",)),
+    "cron": ("cron job", ("name",)),
+    "hostname": ("host name", ("name",)),
+    "authorized_key": ("SSH key", ("user",)),
+    "known_hosts": ("host key", ("name",)),
+    "lvg": ("volume group", ("vg",)),
+    "lvol": ("volume", ("lv",)),
+    "filesystem": ("file system", ("dev",)),
+    "modprobe": ("kernel module", ("name",)),
+}
+FILE_ARGUMENTS = ("path", "dest", "name")
+FILE_MODULES = {"file", "copy", "template", "blockinfile", "lineinfile", "replace", "get_url", "unarchive", "ini_file", "assemble"}
 
 HIDDEN = "[redacted]"
 SECRET_KEY = re.compile(r"pass(word|wd|phrase)?$|passw|secret|token|private_?key|credential|api_?key", re.IGNORECASE)
@@ -39,7 +65,7 @@ BOOKKEEPING = {
     "changed", "failed", "skipped", "unreachable", "rc", "msg", "stdout", "stderr", "stdout_lines", "stderr_lines",
     "module_stdout", "module_stderr", "exception", "invocation", "diff", "warnings", "deprecations", "start", "end",
     "delta", "cmd", "kloigos_result", "ansible_facts", "results", "censored", "attempts", "retries", "item",
-    "ansible_loop_var", "skip_reason", "false_condition",
+    "ansible_loop_var", "skip_reason", "false_condition", "kloigos_changes",
 }
 
 
@@ -197,6 +223,91 @@ class CallbackModule(CallbackBase):
                 before.splitlines(), after.splitlines(), "before: " + before_name, "after: " + after_name, lineterm="")))
         return "\n".join(p for p in parts if p)
 
+    # Of a check: what would change, one thing at a time.
+
+    def _send_changes(self, kind, result, hidden):
+        """A task says it itself (kloigos_changes), or it is read off the module's arguments and its diff."""
+        task, data = result._task, result._result
+        base = dict(self._task_fields(task), host=result._host.get_name())
+        try:
+            changes = list(self._changes(kind, task, data, hidden))
+        except Exception as error:  # a strange result must not cost the plan this task
+            changes = [{"kind": "task", "name": base["task"], "action": "change", "note": "a result that cannot be read: %s" % type(error).__name__}]
+        for change in changes[:CHANGES]:
+            clean = {}
+            for key, limit in (("kind", NAME_BYTES), ("name", NAME_BYTES), ("action", NAME_BYTES), ("note", NAME_BYTES),
+                               ("before", CHANGE_BYTES), ("after", CHANGE_BYTES)):
+                if change.get(key) not in (None, ""):
+                    clean[key] = _cut(self._redact.text(change[key]), limit)
+            self._send("change", change=clean, **base)
+        if len(changes) > CHANGES:
+            self._send("change", change={"kind": "task", "name": base["task"], "action": "change", "note": "and %d more" % (len(changes) - CHANGES)}, **base)
+
+    def _changes(self, kind, task, data, hidden):
+        label = task.name or task.action
+        if hidden:
+            if data.get("changed"):
+                yield {"kind": "task", "name": label, "action": "change", "note": "hidden, because the task has no_log"}
+            return
+        if kind == "ignored":
+            yield dict(self._named(task, data, label), action="follows", note=data.get("msg") or "it could not be checked")
+            return
+        if kind == "skipped" and "check mode" in _text(data.get("msg") or ""):
+            yield {"kind": "task", "name": label, "action": "follows", "note": "the module cannot be checked"}
+            return
+        told = data.get("kloigos_changes")
+        if isinstance(told, list):
+            for change in told:
+                if isinstance(change, dict):
+                    yield change
+        elif data.get("changed"):
+            yield self._read_off(task, data, label)
+        # What modules of ours say beside their changes.
+        for key, action in (("follows", "follows"), ("objections", "stops")):
+            for text in data.get(key) or []:
+                yield {"kind": "task", "name": label, "action": action, "note": text}
+
+    @staticmethod
+    def _named(task, data, label):
+        arguments = (data.get("invocation") or {}).get("module_args") or {}
+        module = (getattr(task, "resolved_action", None) or task.action).rsplit(".", 1)[-1]
+        kind, names = KINDS.get(module, ("file", FILE_ARGUMENTS) if module in FILE_MODULES else ("task", ()))
+        if kind == "file" and (data.get("state") == "directory" or arguments.get("state") == "directory"):
+            kind = "directory"
+        for name in names:
+            value = arguments.get(name) or data.get(name)
+            if value:
+                return {"kind": kind, "name": value if isinstance(value, str) else json.dumps(value, default=str), "state": arguments.get("state")}
+        return {"kind": kind, "name": label, "state": arguments.get("state")}
+
+    def _read_off(self, task, data, label):
+        change = self._named(task, data, label)
+        sides = {"before": [], "after": []}
+        for diff in data["diff"] if isinstance(data.get("diff"), list) else [data.get("diff")]:
+            if not isinstance(diff, dict):
+                continue
+            if "prepared" in diff:
+                sides["after"].append(_text(diff["prepared"]))
+            for side, texts in sides.items():
+                value = diff.get(side)
+                if value:
+                    texts.append(value if isinstance(value, str) else json.dumps(self._redact.tree(value), sort_keys=True, indent=2, default=str))
+        change.update({side: "\n".join(texts) for side, texts in sides.items()})
+        if change["state"] == "absent":
+            change["action"] = "remove"
+        elif self._is_new(change, data):
+            change["action"] = "create"
+        else:
+            change["action"] = "change"
+        return change
+
+    @staticmethod
+    def _is_new(change, data):
+        if change["kind"] in ("user", "group"):
+            # A check of an account that is there tells its number; of one that is not, it can't.
+            return not any(key in data for key in ("uid", "gid"))
+        return bool(change["after"]) and not change["before"]
+
     def _emit(self, kind, result, item=False):
         task, host, data = result._task, result._host.get_name(), result._result
         fields = self._task_fields(task)
@@ -225,6 +336,9 @@ class CallbackModule(CallbackBase):
             except Exception as error:  # a strange result must not cost the event
                 fields["message"] = "a result that cannot be shown: %s" % type(error).__name__
             self._send_result(host, data)
+        # A loop's turns tell what it changes, not the loop.
+        if context.CLIARGS.get("check") and kind in ("ok", "changed", "skipped", "ignored") and (item or "results" not in data):
+            self._send_changes(kind, result, hidden)
         self._send(kind, **fields)
 
     def _send_result(self, host, data):

@@ -1561,7 +1561,7 @@ ORDER BY h.state, h.id
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
-       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
        b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
@@ -1580,7 +1580,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $4;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
-       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
        b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
@@ -1599,7 +1599,7 @@ ORDER BY j.created_at, j.id
 LIMIT $4;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
-       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
        b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
@@ -1618,7 +1618,7 @@ ORDER BY j.kind DESC, j.id DESC
 LIMIT $4;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
-       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
        b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
@@ -1637,7 +1637,7 @@ ORDER BY j.kind, j.id
 LIMIT $4;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
-       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
        b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
@@ -1656,7 +1656,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
-       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
        b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
@@ -1675,7 +1675,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
-       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
        b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
@@ -1699,7 +1699,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $9;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
-       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
        b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
@@ -1723,7 +1723,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $8;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
-       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
        b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
@@ -1742,7 +1742,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
-       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
        b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
@@ -1761,7 +1761,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
-       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
        b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
@@ -1780,7 +1780,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
-       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
        b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
@@ -1799,7 +1799,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
-       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
        b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
@@ -1817,7 +1817,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
-       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
        b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
@@ -1835,7 +1835,7 @@ ORDER BY j.created_at, j.id
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
-       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
        b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
@@ -1853,7 +1853,7 @@ ORDER BY j.kind DESC, j.id DESC
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
-       j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
        b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
@@ -1869,6 +1869,205 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
   AND j.workspace_id = $1
 ORDER BY j.kind, j.id
 LIMIT $2;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND (p.created_at, p.id) < ($3, $4)
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $5;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND (p.created_at, p.id) > ($3, $4)
+ORDER BY p.created_at, p.id
+LIMIT $5;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.allocation_id = $3
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $4;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.host_id = $3
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $4;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = $3
+  AND p.host_id = $4
+  AND p.allocation_id = $5
+  AND (p.created_at, p.id) < ($6, $7)
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $8;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = $3
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $4;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = 'ready' AND p.expires_at <= now()
+  AND p.host_id = $3
+  AND p.allocation_id = $4
+  AND (p.created_at, p.id) < ($5, $6)
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $7;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = 'ready' AND p.expires_at <= now()
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $3;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = 'ready' AND p.expires_at > now()
+  AND p.host_id = $3
+  AND p.allocation_id = $4
+  AND (p.created_at, p.id) < ($5, $6)
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $7;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = 'ready' AND p.expires_at > now()
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $3;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $3;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+ORDER BY p.created_at, p.id
+LIMIT $3;
 
 SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
        p.created_at, p.updated_at

@@ -12,6 +12,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -87,7 +88,7 @@ func NewWith(t testing.TB, cfg intent.Config) *Site {
 		}
 		for _, name := range Playbooks {
 			content := []byte("content of " + name)
-			v := store.PlaybookVersion{Playbook: name, SHA256: fmt.Sprintf("%064x", content), SizeBytes: 1, DecodedBytes: 1, Files: 1, Seeded: true, CreatedBy: "init"}
+			v := store.PlaybookVersion{Playbook: name, SHA256: fmt.Sprintf("%x", sha256.Sum256(content)), SizeBytes: 1, DecodedBytes: 1, Files: 1, Seeded: true, CreatedBy: "init"}
 			if _, _, err := tx.SeedPlaybook(t.Context(), name, v, content); err != nil {
 				return err
 			}

@@ -1,0 +1,76 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"kloigos/backend/api"
+)
+
+// ListPlans returns one page of plans, without their changes.
+func (c *Client) ListPlans(ctx context.Context, f api.PlanFilter) (api.Page[api.Plan], error) {
+	return list[api.Plan](ctx, c, "/plans", f)
+}
+
+// GetPlan shows a plan with what it would change.
+func (c *Client) GetPlan(ctx context.Context, id string) (api.Plan, error) {
+	return get[api.Plan](ctx, c, in("plans", id), nil)
+}
+
+// AsPlanned binds an action to a plan of it: it does just what the plan
+// showed. If something has moved since, the error is an *api.Problem with code
+// plan_stale and Moved set.
+func AsPlanned(plan string) Option {
+	return func(r *request) { r.ask("plan_id", plan) }
+}
+
+// PlaybookVersion makes a plan of another version than the default one.
+func PlaybookVersion(version int) Option {
+	return func(r *request) { r.ask("playbook_version", strconv.Itoa(version)) }
+}
+
+func (r *request) ask(name, value string) {
+	query := url.Values{name: {value}}
+	for k, v := range r.query {
+		query[k] = v
+	}
+	r.query = query
+}
+
+// plan asks for a plan of an action instead of the action.
+func (c *Client) plan(ctx context.Context, method, path string, body any, opts []Option) (api.Plan, string, error) {
+	return long[api.Plan](ctx, c, method, path, body, append([]Option{func(r *request) { r.ask("plan", "true") }}, opts...))
+}
+
+// PlanInitializeHost tells what InitializeHost would change; the job checks it.
+func (c *Client) PlanInitializeHost(ctx context.Context, id string, opts ...Option) (p api.Plan, jobID string, err error) {
+	return c.plan(ctx, http.MethodPost, in("hosts", id, "initialize"), nil, opts)
+}
+
+// PlanRefenceHost tells what RefenceHost would change.
+func (c *Client) PlanRefenceHost(ctx context.Context, id string, opts ...Option) (p api.Plan, jobID string, err error) {
+	return c.plan(ctx, http.MethodPost, in("hosts", id, "refence"), nil, opts)
+}
+
+// PlanDecommissionHost tells what DecommissionHost would change.
+func (c *Client) PlanDecommissionHost(ctx context.Context, id string, opts ...Option) (p api.Plan, jobID string, err error) {
+	return c.plan(ctx, http.MethodPost, in("hosts", id, "decommission"), nil, opts)
+}
+
+// PlanCreateAllocation chooses a unit without taking it, and tells what
+// CreateAllocation would change there.
+func (c *Client) PlanCreateAllocation(ctx context.Context, in api.CreateAllocation, opts ...Option) (p api.Plan, jobID string, err error) {
+	return c.plan(ctx, http.MethodPost, "/allocations", in, opts)
+}
+
+// PlanReplaceKeys tells what ReplaceKeys would change.
+func (c *Client) PlanReplaceKeys(ctx context.Context, id string, body api.ReplaceKeys, opts ...Option) (p api.Plan, jobID string, err error) {
+	return c.plan(ctx, http.MethodPut, in("allocations", id, "ssh-keys"), body, opts)
+}
+
+// PlanDeallocate tells what Deallocate would change.
+func (c *Client) PlanDeallocate(ctx context.Context, id string, body api.Deallocate, opts ...Option) (p api.Plan, jobID string, err error) {
+	return c.plan(ctx, http.MethodPost, in("allocations", id, "deallocate"), body, opts)
+}

@@ -1,0 +1,177 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/store"
+)
+
+func (s *Server) registerPlans() {
+	register(s, "list-plans", s.listPlans, sorted(store.PlanSorting))
+	register(s, "get-plan", s.getPlan)
+}
+
+// planned is the answer of an action that can be planned: the object that it
+// is about, or the plan.
+type planned struct {
+	Location string `header:"Location" doc:"URL of the job"`
+	ETag     string `header:"ETag" doc:"the object's version; not of a plan"`
+	Body     any
+}
+
+// orPlan tells in the OpenAPI document that an operation answers with its
+// object or with a plan.
+func orPlan[T any](s *Server) func(*huma.Operation) {
+	return func(o *huma.Operation) {
+		registry := s.api.OpenAPI().Components.Schemas
+		of := func(v any) *huma.Schema { return registry.Schema(reflect.TypeOf(v), true, "") }
+		var object T
+		o.Responses = map[string]*huma.Response{strconv.Itoa(http.StatusAccepted): {
+			Description: "Accepted: the object, or with plan=true the plan",
+			Content:     map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{OneOf: []*huma.Schema{of(object), of(api.Plan{})}}}},
+		}}
+	}
+}
+
+// planOrDo makes a plan of an action, or carries it out; bound to a plan, if
+// one is named. act is the action's own handler.
+func planOrDo[T any](ctx context.Context, s *Server, p api.Planning, r intent.PlanRequest, act func(ctx context.Context) (*accepted[T], error)) (*planned, error) {
+	switch {
+	case p.PlaybookVersion != 0 && !p.Plan:
+		return nil, badField("playbook_version", "can be given with plan=true only: jobs are bound to the default version")
+	case p.PlanID != "" && p.Plan:
+		return nil, badField("plan_id", "can't be given together with plan=true")
+	case p.Plan:
+		return s.makePlan(ctx, r, p.PlaybookVersion, func(ctx context.Context) error {
+			_, err := act(ctx)
+			return err
+		})
+	case p.PlanID != "":
+		id, ok := id(p.PlanID)
+		if !ok {
+			return nil, badField("plan_id", "must be an id")
+		}
+		of, err := s.plan(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if ctx, err = intent.WithPlan(ctx, of.ID, r); err != nil {
+			return nil, err
+		}
+	}
+	out, err := act(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &planned{Location: out.Location, ETag: out.ETag, Body: out.Body}, nil
+}
+
+func (s *Server) makePlan(ctx context.Context, r intent.PlanRequest, version int, ask func(ctx context.Context) error) (*planned, error) {
+	m, err := s.once(ctx, func(ctx context.Context) (made, error) {
+		plan, job, err := s.intents.Plan(ctx, actor(ctx), r, version, ask)
+		return made{object: plan, job: job}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.db.Plan(ctx, m.object)
+	if err != nil {
+		return nil, err
+	}
+	return &planned{Location: jobURL(m.job), Body: presentPlan(p, nil)}, nil
+}
+
+func (s *Server) plan(ctx context.Context, id uuid.UUID) (store.Plan, error) {
+	p, err := s.db.Plan(ctx, id)
+	if err == nil && p.WorkspaceID != workspace(ctx) {
+		err = domain.ErrNotFound
+	}
+	return p, err
+}
+
+func (s *Server) listPlans(ctx context.Context, in *struct{ api.PlanFilter }) (*object[api.Page[api.Plan]], error) {
+	host, err := s.hostFilter(ctx, in.Host)
+	if err != nil {
+		return nil, err
+	}
+	allocation, bad := idFilter("allocation", in.Allocation)
+	if err := together(oneOf("state", in.State, append(domain.PlanLifecycle.Names(), "expired")), bad); err != nil {
+		return nil, err
+	}
+	return pageOf(listOf("list-plans", in.PageQuery, in.State, in.Host, in.Allocation), store.PlanSorting,
+		func(after *store.Position, limit int) ([]store.Plan, error) {
+			return s.db.Plans(ctx, store.PlanFilter{
+				WorkspaceID: workspace(ctx), State: in.State, HostID: host, AllocationID: allocation, Sort: in.Sort, After: after, Limit: limit,
+			})
+		},
+		func(p store.Plan) api.Plan { return presentPlan(p, nil) })
+}
+
+func (s *Server) getPlan(ctx context.Context, in *ByID) (*object[api.Plan], error) {
+	u, ok := id(in.ID)
+	if !ok {
+		return nil, domain.ErrNotFound
+	}
+	p, err := s.plan(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	stale, err := s.intents.PlanMoved(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return &object[api.Plan]{Body: presentPlan(p, stale)}, nil
+}
+
+func presentPlan(p store.Plan, stale *intent.PlanStale) api.Plan {
+	joint, _ := domain.JointOf(p.Kind)
+	out := api.Plan{
+		ID: p.ID.String(), Workspace: p.WorkspaceID.String(), Action: p.Action, Request: orObject(p.Request), Kind: string(p.Kind), KindMeans: joint.Means,
+		HostID: p.HostID.String(), Host: p.Host, UnitID: text(p.UnitID), Unit: value(p.Unit), AllocationID: text(p.AllocationID),
+		LoginUser: value(p.LoginUser), State: string(p.State), StateMeans: domain.PlanLifecycle.Info(p.State).Means,
+		Expired: p.Expired && p.State != domain.PlanApplied, JobID: p.JobID.String(), AppliedJobID: text(p.AppliedJobID), Playbook: p.Playbook,
+		PlaybookVersion: p.PlaybookVersion, PlaybookSHA256: p.PlaybookSHA256, VariablesSHA256: p.VariablesSHA256,
+		Operations: presentOperations(intent.PlanOperations(p, stale)), RequestedBy: p.RequestedBy, CreatedAt: p.CreatedAt,
+		CheckedAt: p.CheckedAt, ExpiresAt: p.ExpiresAt,
+	}
+	if p.Proposal != nil && p.Action == domain.ActionAllocate {
+		out.Proposal = &api.PlanProposal{
+			LoginUser: p.Proposal.LoginUser, UID: p.Proposal.UID, Address: p.Proposal.Address, Network: p.Proposal.Network,
+			SSHKeys: orEmpty(p.Proposal.SSHKeys),
+		}
+	}
+	if p.RowsSHA256 != "" {
+		out.Observed = &api.PlanObserved{RowsSHA256: p.RowsSHA256, ReportSHA256: p.ReportSHA256}
+	}
+	if p.Counts != nil {
+		c := api.PlanCounts(*p.Counts)
+		out.Counts = &c
+	}
+	if stale != nil {
+		out.Moved = stale.Moved
+	}
+	if p.Result != nil {
+		out.Tasks, out.LeftOut = p.Result.Tasks, p.Result.LeftOut
+		for _, c := range p.Result.Changes {
+			out.Changes = append(out.Changes, api.PlanChange(c))
+		}
+	}
+	return out
+}
+
+func orObject(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("{}")
+	}
+	return raw
+}

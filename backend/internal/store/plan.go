@@ -1,0 +1,207 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+)
+
+// Proposal is the allocation that a plan is about as it would be: nothing of
+// it is taken until the plan is applied.
+type Proposal struct {
+	LoginUser string   `json:"login_user"`
+	UID       int64    `json:"uid"`
+	Address   string   `json:"address"`
+	Network   string   `json:"network"`
+	SSHKeys   []string `json:"ssh_keys"`
+}
+
+// Plan is one row of plans, with the names of what it is about. Lists leave
+// Result out.
+type Plan struct {
+	ID                uuid.UUID          `db:"id"`
+	WorkspaceID       uuid.UUID          `db:"workspace_id"`
+	Kind              domain.JobKind     `db:"kind"`
+	Action            string             `db:"action"`
+	Request           json.RawMessage    `db:"request"`
+	HostID            uuid.UUID          `db:"host_id"`
+	Host              string             `db:"host"`
+	UnitID            *uuid.UUID         `db:"unit_id"`
+	Unit              *string            `db:"unit"`
+	AllocationID      *uuid.UUID         `db:"allocation_id"`
+	LoginUser         *string            `db:"login_user"`
+	Proposal          *Proposal          `db:"proposal"`
+	State             domain.PlanState   `db:"state"`
+	JobID             uuid.UUID          `db:"job_id"`
+	AppliedJobID      *uuid.UUID         `db:"applied_job_id"`
+	PlaybookVersionID uuid.UUID          `db:"playbook_version_id"`
+	Playbook          string             `db:"playbook"`
+	PlaybookVersion   int                `db:"playbook_version"`
+	Seeded            bool               `db:"seeded"` // the version came with a release
+	PlaybookSHA256    string             `db:"playbook_sha256"`
+	VariablesSHA256   string             `db:"variables_sha256"`
+	RowsSHA256        string             `db:"rows_sha256"`
+	ReportSHA256      string             `db:"report_sha256"`
+	Counts            *domain.PlanCounts `db:"counts"`
+	Result            *domain.PlanResult `db:"result"`
+	RequestedBy       string             `db:"requested_by"`
+	CreatedAt         time.Time          `db:"created_at"`
+	CheckedAt         *time.Time         `db:"checked_at"`
+	ExpiresAt         time.Time          `db:"expires_at"`
+	Expired           bool               `db:"expired"`
+}
+
+// What the check told is large, and read only where it is asked for ($1).
+const sqlPlan = `
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true`
+
+// Plan returns a plan by its id.
+func (r Reads) Plan(ctx context.Context, id uuid.UUID) (Plan, error) {
+	return first[Plan](ctx, r.q, domain.ErrNotFound, sqlPlan+" AND p.id = $2", true, id)
+}
+
+// PlanSorting is the orders that plans can be listed in.
+var PlanSorting = Sorting[Plan]{
+	{"-created_at", []column{byTime("p.created_at"), byID("p.id")}, func(p Plan) Position { return Position{Time: p.CreatedAt, ID: p.ID} }},
+}
+
+// PlanFilter narrows a list of plans.
+type PlanFilter struct {
+	WorkspaceID          uuid.UUID
+	State                string // "expired": ready, but can't be applied any more
+	HostID, AllocationID *uuid.UUID
+	Sort                 string // one of PlanSorting; "" for the first
+	After                *Position
+	Limit                int
+}
+
+// Plans lists plans without what their checks told.
+func (r Reads) Plans(ctx context.Context, f PlanFilter) ([]Plan, error) {
+	l := newList(sqlPlan, false).and("p.workspace_id = ?", f.WorkspaceID)
+	switch f.State {
+	case "expired":
+		l.and("p.state = 'ready' AND p.expires_at <= now()")
+	case string(domain.PlanReady):
+		l.and("p.state = 'ready' AND p.expires_at > now()")
+	default:
+		l.andIf(f.State, "p.state = ?")
+	}
+	if f.HostID != nil {
+		l.and("p.host_id = ?", *f.HostID)
+	}
+	if f.AllocationID != nil {
+		l.and("p.allocation_id = ?", *f.AllocationID)
+	}
+	sql, args, err := PlanSorting.page(l, f.Sort, f.After, f.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return collect[Plan](ctx, r.q, sql, args...)
+}
+
+const sqlInsertPlan = `
+INSERT INTO plans (id, workspace_id, kind, action, request, host_id, unit_id, allocation_id, proposal, state, job_id, playbook_version_id,
+                   playbook_sha256, requested_by, expires_at)
+SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, v.id, v.sha256, $12, now() + $13::INT8 * INTERVAL '1 second'
+  FROM playbook_versions v
+ WHERE v.id = $14`
+
+// InsertPlan adds a plan whose check has not run.
+func (tx *Tx) InsertPlan(ctx context.Context, p Plan) error {
+	err := tx.one(ctx, domain.ErrNotFound, sqlInsertPlan, p.ID, p.WorkspaceID, p.Kind, p.Action, p.Request, p.HostID, p.UnitID, p.AllocationID,
+		p.Proposal, domain.PlanLifecycle.Initial, p.JobID, p.RequestedBy, int64(domain.PlanLifetime/time.Second), p.PlaybookVersionID)
+	if err != nil {
+		return fmt.Errorf("insert plan: %w", err)
+	}
+	return nil
+}
+
+const sqlMovePlan = `
+UPDATE plans
+   SET state = $3
+ WHERE id = $1 AND state = $2`
+
+// MovePlan takes a plan through its lifecycle. It is applied by ApplyPlan.
+func (tx *Tx) MovePlan(ctx context.Context, id uuid.UUID, from domain.PlanState, on domain.Event) (domain.PlanState, error) {
+	to, err := domain.PlanLifecycle.Next(from, on)
+	if err != nil || to == from {
+		return to, err
+	}
+	return to, tx.one(ctx, movedMeanwhile("plan"), sqlMovePlan, id, from, to)
+}
+
+const sqlSetPlanResult = `
+UPDATE plans
+   SET variables_sha256 = $2, rows_sha256 = $3, report_sha256 = $4, counts = $5, result = $6, checked_at = now(),
+       expires_at = now() + $7::INT8 * INTERVAL '1 second'
+ WHERE id = $1 AND state = 'checking'`
+
+// SetPlanResult stores what the check told and what it stands on, in the
+// transaction that makes the plan ready. Its time begins to run.
+func (tx *Tx) SetPlanResult(ctx context.Context, p Plan) error {
+	return tx.one(ctx, movedMeanwhile("plan"), sqlSetPlanResult, p.ID, p.VariablesSHA256, p.RowsSHA256, p.ReportSHA256, p.Result.Counts,
+		p.Result, int64(domain.PlanLifetime/time.Second))
+}
+
+const sqlApplyPlan = `
+UPDATE plans
+   SET state = $3, applied_job_id = $4
+ WHERE id = $1 AND state = $2 AND expires_at > now()`
+
+// ApplyPlan notes which job is bound to the plan; a plan is applied once.
+func (tx *Tx) ApplyPlan(ctx context.Context, p Plan, job uuid.UUID) error {
+	to, err := domain.PlanLifecycle.Next(p.State, domain.ApplyRequested)
+	if err != nil {
+		return err
+	}
+	return tx.one(ctx, movedMeanwhile("plan"), sqlApplyPlan, p.ID, p.State, to, job)
+}
+
+const sqlFailPlansOfHost = `
+UPDATE plans
+   SET state = 'failed'
+ WHERE host_id = $1 AND state = 'checking'`
+
+const sqlDeleteOldPlans = `
+DELETE FROM plans
+ WHERE applied_job_id IS NULL AND state <> 'checking' AND expires_at < now() - INTERVAL '30 days'`
+
+// DeleteOldPlans forgets plans that were never applied.
+func (tx *Tx) DeleteOldPlans(ctx context.Context) (int64, error) {
+	return tx.exec(ctx, sqlDeleteOldPlans)
+}
+
+const sqlRuns = `
+SELECT COALESCE(sum(j.attempt), 0)
+  FROM jobs j
+ WHERE j.host_id = $1 AND j.kind = ANY($2) AND j.id <> $3 AND ($4::UUID IS NULL OR j.unit_id IS NULL OR j.unit_id = $4)`
+
+// Runs counts how often a job that may have changed a host has begun there;
+// with a unit, only those about that unit or about the whole host. One job can
+// be left out.
+func (r Reads) Runs(ctx context.Context, host, unit, except uuid.UUID) (int64, error) {
+	var kinds []string
+	for _, j := range domain.JointTable {
+		if j.Changes() {
+			kinds = append(kinds, string(j.Kind))
+		}
+	}
+	var n int64
+	err := r.q.QueryRow(ctx, sqlRuns, host, kinds, except, orNull(unit)).Scan(&n)
+	return n, err
+}

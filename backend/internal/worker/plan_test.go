@@ -1,0 +1,720 @@
+package worker_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"kloigos/backend/internal/ansible"
+	"kloigos/backend/internal/ansible/scripted"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/queue"
+	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/testkit/site"
+)
+
+// ask is an action of a test: the request of the API and its intent.
+type ask struct {
+	intent.PlanRequest
+	do func(ctx context.Context) error
+}
+
+func (p place) askInitialize(host uuid.UUID) ask {
+	return ask{intent.PlanRequest{Action: domain.ActionInitialize}, func(ctx context.Context) error {
+		_, err := p.Intents.InitializeHost(ctx, p.Actor, host, 0, false)
+		return err
+	}}
+}
+
+func (p place) askDecommission(host uuid.UUID) ask {
+	return ask{intent.PlanRequest{Action: domain.ActionDecommission}, func(ctx context.Context) error {
+		_, err := p.Intents.DecommissionHost(ctx, p.Actor, host, 0)
+		return err
+	}}
+}
+
+func (p place) askAllocate(r intent.CreateAllocation) ask {
+	if r.SSHKeys == nil {
+		_, key := site.NewKey(p.T)
+		r.SSHKeys = []string{key}
+	}
+	return ask{intent.PlanRequest{Action: domain.ActionAllocate, Body: r}, func(ctx context.Context) error {
+		_, _, err := p.Intents.CreateAllocation(ctx, p.Actor, domain.DefaultWorkspace, r)
+		return err
+	}}
+}
+
+func (p place) askKeys(a uuid.UUID, key string) ask {
+	return ask{intent.PlanRequest{Action: domain.ActionReplaceKeys, Body: []string{key}}, func(ctx context.Context) error {
+		_, err := p.Intents.ReplaceKeys(ctx, p.Actor, a, 0, []string{key})
+		return err
+	}}
+}
+
+func (p place) askDeallocate(a uuid.UUID) ask {
+	user := p.Allocation(a).LoginUser
+	return ask{intent.PlanRequest{Action: domain.ActionDeallocate, Body: user}, func(ctx context.Context) error {
+		_, err := p.Intents.Deallocate(ctx, p.Actor, a, 0, user)
+		return err
+	}}
+}
+
+func (p place) plan(a ask) (plan, job uuid.UUID) {
+	p.T.Helper()
+	plan, job, err := p.Intents.Plan(p.T.Context(), p.Actor, a.PlanRequest, 0, a.do)
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	return plan, job
+}
+
+// planned makes a plan and waits for its check.
+func (p place) planned(a ask) store.Plan {
+	p.T.Helper()
+	plan, job := p.plan(a)
+	p.Ended(job, domain.JobSucceeded)
+	return p.thePlan(plan)
+}
+
+func (p place) thePlan(id uuid.UUID) store.Plan {
+	p.T.Helper()
+	got, err := p.DB.Plan(p.T.Context(), id)
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	return got
+}
+
+// apply asks for an action, bound to a plan, and returns the job.
+func (p place) apply(plan uuid.UUID, a ask) (uuid.UUID, error) {
+	p.T.Helper()
+	ctx, err := intent.WithPlan(p.T.Context(), plan, a.PlanRequest)
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	if err := a.do(ctx); err != nil {
+		return uuid.Nil, err
+	}
+	got := p.thePlan(plan)
+	if got.State != domain.PlanApplied || got.AppliedJobID == nil {
+		p.T.Fatalf("applied: %+v", got)
+	}
+	return *got.AppliedJobID, nil
+}
+
+func (p place) mustApply(plan uuid.UUID, a ask) uuid.UUID {
+	p.T.Helper()
+	return p.must(p.apply(plan, a))
+}
+
+// stale holds what an attempt to apply was refused for against these.
+func (p place) stale(err error, want ...string) {
+	p.T.Helper()
+	var stale *intent.PlanStale
+	if !errors.As(err, &stale) {
+		p.T.Fatalf("not refused as stale: %v", err)
+	}
+	if diff := cmp.Diff(want, stale.Moved); diff != "" || len(stale.Why) != len(stale.Moved) {
+		p.T.Errorf("moved: %s, %v", diff, stale.Why)
+	}
+}
+
+func (p place) conflict(err error, code string) {
+	p.T.Helper()
+	var c *domain.Conflict
+	if !errors.As(err, &c) || c.Code != code {
+		p.T.Errorf("%v, not %s", err, code)
+	}
+}
+
+// dump is every row of every table, but of those that a plan writes.
+func (p place) dump() map[string]string {
+	p.T.Helper()
+	ctx := p.T.Context()
+	conn, err := pgx.Connect(ctx, p.URL)
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	rows, err := conn.Query(ctx, `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`)
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || len(tables) < 15 {
+		p.T.Fatalf("tables %v, %v", tables, err)
+	}
+	all := map[string]string{}
+	for _, table := range tables {
+		if slices.Contains([]string{"plans", "jobs", "job_steps", "job_log", "events", "backends", "schema_migrations", "schema_migrations_lock"}, table) {
+			continue
+		}
+		columns := "t.*"
+		if table == "host_locks" { // its number is how the fence ends whoever came before
+			columns = "t.host_id, t.job_id"
+		}
+		rows, err := conn.Query(ctx, `SELECT r.line FROM (SELECT row_to_json(x)::TEXT AS line FROM (SELECT `+columns+` FROM `+table+` t) x) r ORDER BY r.line`)
+		if err != nil {
+			p.T.Fatal(err)
+		}
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			p.T.Fatal(err)
+		}
+		all[table] = strings.Join(lines, "\n")
+	}
+	return all
+}
+
+// changes are events of a check, as the callback plugin sends them.
+func changes(all ...ansible.Change) (events []ansible.Event) {
+	for _, c := range all {
+		events = append(events, ansible.Event{Kind: ansible.EventChange, Role: "role", Task: "a task", Change: &c})
+	}
+	return append(events, ansible.Event{Kind: ansible.EventChanged, Task: "a task", Changed: true})
+}
+
+// TestPlansOfEveryAction: each is checked on the host, changes no row but its
+// own and its jobs', and can be applied.
+func TestPlansOfEveryAction(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	p.AddAddresses("default", 2)
+	host := p.laidOut("h1")
+	_, key := site.NewKey(t)
+	var a uuid.UUID
+	for _, c := range []struct {
+		name   string
+		ask    func() ask
+		files  []string
+		fenced []bool
+	}{
+		{"initialize", func() ask { return p.askInitialize(host) }, []string{"bootstrap.yml", "playbook.yml"}, []bool{false, false}},
+		{"initialize again (is ready)", func() ask { return p.askInitialize(host) }, []string{"bootstrap.yml", "playbook.yml"}, []bool{true, true}},
+		{"allocate", func() ask { return p.askAllocate(intent.CreateAllocation{CPUs: 1, LoginUser: "tenant1"}) }, []string{"playbook.yml"}, []bool{true}},
+		{"keys", func() ask { return p.askKeys(a, key) }, []string{"playbook.yml"}, []bool{true}},
+		{"deallocate", func() ask { return p.askDeallocate(a) }, []string{"playbook.yml"}, []bool{true}},
+		{"decommission", func() ask { return p.askDecommission(host) }, []string{"bootstrap.yml", "playbook.yml"}, []bool{true, true}},
+	} {
+		of := c.ask()
+		before, calls := p.dump(), len(p.Runner.Calls())
+		got := p.planned(of)
+		if diff := cmp.Diff(before, p.dump()); diff != "" {
+			t.Errorf("%s: a plan changed rows:\n%s", c.name, diff)
+		}
+		checks := p.Runner.Calls()[calls:]
+		var files []string
+		var fenced []bool
+		for _, call := range checks {
+			files = append(files, call.Play.Playbook)
+			fenced = append(fenced, call.Play.Hosts[0].Fence != nil)
+			if !call.Play.Check || !call.Play.Diff {
+				t.Errorf("%s: a plan ran %s for real", c.name, call.Play.Playbook)
+			}
+			if f := call.Play.Hosts[0].Fence; f != nil && f.Number != p.Host(host).FenceNumber {
+				t.Errorf("%s: fence %+v, the host's number is %d", c.name, f, p.Host(host).FenceNumber)
+			}
+		}
+		if diff := cmp.Diff(c.files, files); diff != "" {
+			t.Errorf("%s: plays %s", c.name, diff)
+		}
+		if diff := cmp.Diff(c.fenced, fenced); diff != "" {
+			t.Errorf("%s: fenced %s", c.name, diff)
+		}
+		if got.State != domain.PlanReady || got.Result == nil || !got.Counts.NothingChanges() || got.VariablesSHA256 == "" || got.RowsSHA256 == "" ||
+			got.CheckedAt == nil || got.Expired || got.HostID != host || p.Job(got.JobID).Outcome != "Nothing would change." {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+		job := p.Ended(p.mustApply(got.ID, of), domain.JobSucceeded)
+		if job.PlanID == nil || *job.PlanID != got.ID || *job.PlaybookVersionID != got.PlaybookVersionID {
+			t.Errorf("%s: job %+v", c.name, job)
+		}
+		// What was done is what was checked.
+		done := p.Runner.Calls()[calls+len(checks):]
+		if len(done) != len(checks) {
+			t.Fatalf("%s: %d plays were checked, %d run", c.name, len(checks), len(done))
+		}
+		for i := range done {
+			if withoutNumber(done[i].Vars) != withoutNumber(checks[i].Vars) || done[i].Play.Check {
+				t.Errorf("%s: %s was given\n%s\nnot\n%s", c.name, done[i].Play.Playbook, done[i].Vars, checks[i].Vars)
+			}
+		}
+		if c.name == "allocate" {
+			a = *got.AllocationID
+			row := p.Allocation(a)
+			if row.LoginUser != "tenant1" || row.UID != got.Proposal.UID || row.Address != got.Proposal.Address || row.UnitID != *got.UnitID {
+				t.Errorf("allocated %+v, proposed %+v", row, got.Proposal)
+			}
+		}
+		if _, err := p.apply(got.ID, of); err == nil {
+			t.Errorf("%s: a plan was applied twice", c.name)
+		}
+		if err := intent.PlanOperations(p.thePlan(got.ID), nil)[0]; err.Allowed || !strings.Contains(err.Prevents, "applied already") {
+			t.Errorf("%s: %+v", c.name, err)
+		}
+	}
+	want := []string{"plan.create", "job.plan succeeded"}
+	plans, err := p.DB.Plans(t.Context(), store.PlanFilter{WorkspaceID: domain.DefaultWorkspace, State: "applied", HostID: &host, Limit: 50})
+	if err != nil || len(plans) != 6 || plans[0].Result != nil || plans[5].Action != domain.ActionInitialize {
+		t.Fatalf("plans %+v, %v", plans, err)
+	}
+	if diff := cmp.Diff(want, actions(p.Events(plans[5].ID))); diff != "" {
+		t.Errorf("events of a plan:\n%s", diff)
+	}
+}
+
+// withoutNumber leaves out what is another with each run.
+func withoutNumber(vars json.RawMessage) string {
+	return regexp.MustCompile(`"host_bootstrap_number":\d+`).ReplaceAllString(string(vars), "")
+}
+
+// TestPlansAreRefusedAsTheirActionsAre, before any check.
+func TestPlansAreRefusedAsTheirActionsAre(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	host := p.probed("h1")
+	before := p.dump()
+	refused := func(a ask, version int) error {
+		t.Helper()
+		_, _, err := p.Intents.Plan(t.Context(), p.Actor, a.PlanRequest, version, a.do)
+		if err == nil {
+			t.Error("it was planned")
+		}
+		return err
+	}
+	p.conflict(refused(p.askInitialize(host), 0), "no_layout")
+	p.conflict(refused(p.askDecommission(host), 0), "host_state")
+	var full *intent.NoCapacity
+	if err := refused(p.askAllocate(intent.CreateAllocation{CPUs: 1}), 0); !errors.As(err, &full) {
+		t.Errorf("no unit: %v", err)
+	}
+	var invalid *domain.Invalid
+	if err := refused(p.askAllocate(intent.CreateAllocation{}), 0); !errors.As(err, &invalid) {
+		t.Errorf("no size: %v", err)
+	}
+	p.conflict(refused(ask{intent.PlanRequest{Action: "probe-host"}, func(ctx context.Context) error {
+		_, err := p.Intents.ProbeHost(ctx, p.Actor, host)
+		return err
+	}}, 0), "nothing_to_plan")
+	if diff := cmp.Diff(before, p.dump()); diff != "" {
+		t.Errorf("a refused plan changed rows:\n%s", diff)
+	}
+	if _, err := p.Intents.SetLayout(t.Context(), p.Actor, host, 0, domain.LayoutRequest{Count: 2, CPUsEach: 3, Devices: []string{site.Disk}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := refused(p.askInitialize(host), 9); !errors.As(err, &invalid) || invalid.Fields[0].Field != "playbook_version" {
+		t.Errorf("no such version: %v", err)
+	}
+	plans, err := p.DB.Plans(t.Context(), store.PlanFilter{WorkspaceID: domain.DefaultWorkspace, Limit: 9})
+	if err != nil || len(plans) != 0 {
+		t.Errorf("plans %v, %v", plans, err)
+	}
+}
+
+// TestPlansThatNoLongerHold: each of the three, moved between the check and the
+// asking.
+func TestPlansThatNoLongerHold(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	p.AddAddresses("default", 3)
+	host := p.ready("h1")
+	of := p.askInitialize(host)
+
+	got := p.planned(of)
+	p.newVersion("host_initialize", true, true)
+	_, err := p.apply(got.ID, of)
+	p.stale(err, domain.MovedPlaybook)
+
+	got = p.planned(of)
+	p.sql(`UPDATE hosts SET profile = 'standard' WHERE id = $1`, host)
+	_, err = p.apply(got.ID, of)
+	p.stale(err, domain.MovedVariables, domain.MovedState)
+
+	got = p.planned(of)
+	p.sql(`UPDATE hosts SET facts = jsonb_set(facts, '{kernel}', '"6.2.0"') WHERE id = $1`, host)
+	_, err = p.apply(got.ID, of)
+	p.stale(err, domain.MovedState)
+
+	// Another job that changed the host moves it, one that only reads does not.
+	got = p.planned(of)
+	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host)), domain.JobSucceeded)
+	p.sql(`UPDATE hosts SET facts = jsonb_set(facts, '{kernel}', '"6.2.0"') WHERE id = $1`, host)
+	if stale, err := p.Intents.PlanMoved(t.Context(), p.thePlan(got.ID)); err != nil || !slices.Equal(stale.Moved, []string{domain.MovedState}) {
+		t.Errorf("the probe read the volume groups anew: %+v, %v", stale, err)
+	}
+	got = p.planned(of)
+	p.planned(of)
+	if stale, err := p.Intents.PlanMoved(t.Context(), p.thePlan(got.ID)); err != nil || stale != nil {
+		t.Errorf("two plans: %+v, %v", stale, err)
+	}
+	p.Ended(p.initialize(host), domain.JobSucceeded)
+	stale, err := p.Intents.PlanMoved(t.Context(), p.thePlan(got.ID))
+	if err != nil || stale == nil || stale.Moved[0] != domain.MovedState {
+		t.Errorf("another job began: %+v, %v", stale, err)
+	}
+	for _, o := range intent.PlanOperations(p.thePlan(got.ID), stale) {
+		if o.Allowed || o.Prevents == "" {
+			t.Errorf("%+v", o)
+		}
+	}
+	_, err = p.apply(got.ID, of)
+	p.stale(err, domain.MovedState)
+	if h := p.Host(host); h.State != domain.HostReady {
+		t.Errorf("a refused plan moved the host: %s", h.State)
+	}
+
+	got = p.planned(of)
+	_, err = p.apply(got.ID, p.askDecommission(host))
+	p.conflict(err, "plan_mismatch")
+	p.sql(`UPDATE plans SET expires_at = now() - INTERVAL '1 second' WHERE id = $1`, got.ID)
+	_, err = p.apply(got.ID, of)
+	p.conflict(err, "plan_expired")
+	expired, err := p.DB.Plans(t.Context(), store.PlanFilter{WorkspaceID: domain.DefaultWorkspace, State: "expired", Limit: 9})
+	if err != nil || len(expired) != 1 || expired[0].ID != got.ID || !expired[0].Expired {
+		t.Errorf("expired %+v, %v", expired, err)
+	}
+}
+
+// newVersion adds a version of a playbook; as a seed it becomes the default.
+func (p place) newVersion(name string, seeded, byDefault bool) int {
+	p.T.Helper()
+	content := []byte("another content of " + name + uuid.NewString())
+	v := store.PlaybookVersion{
+		Playbook: name, SHA256: fmt.Sprintf("%x", sha256.Sum256(content)), SizeBytes: 1, DecodedBytes: 1, Files: 1, Seeded: seeded, CreatedBy: "ada",
+	}
+	var version int
+	was, err := p.DB.Playbook(p.T.Context(), name)
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	p.Tx(func(tx *store.Tx) (err error) {
+		version, _, err = tx.SeedPlaybook(p.T.Context(), name, v, content)
+		return err
+	})
+	if !byDefault {
+		p.sql(`UPDATE playbooks SET default_version = $2 WHERE name = $1`, name, was.DefaultVersion)
+	}
+	return version
+}
+
+// TestTwoPlansOfOneUnit: neither takes it; the first to be applied gets it.
+func TestTwoPlansOfOneUnit(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	p.AddAddresses("default", 2)
+	host := p.ready("h1")
+	unit := p.Units(host)[0].ID
+	one, two := p.askAllocate(intent.CreateAllocation{UnitID: &unit}), p.askAllocate(intent.CreateAllocation{UnitID: &unit})
+	first, second := p.planned(one), p.planned(two)
+	if *first.UnitID != unit || *second.UnitID != unit || first.Proposal.UID == second.Proposal.UID {
+		t.Fatalf("%+v, %+v", first.Proposal, second.Proposal)
+	}
+	other := p.askAllocate(intent.CreateAllocation{UnitID: &unit, LoginUser: "mallory"})
+	_, err := p.apply(second.ID, other)
+	p.conflict(err, "plan_mismatch")
+	p.Ended(p.mustApply(second.ID, two), domain.JobSucceeded)
+	_, err = p.apply(first.ID, one)
+	p.stale(err, domain.MovedState)
+	p.is(*second.AllocationID, domain.AllocationAllocated, domain.UnitAllocated, domain.AddressAllocated)
+	if _, err := p.DB.Allocation(t.Context(), *first.AllocationID); !errors.Is(err, domain.ErrNotFound) {
+		t.Errorf("the plan that was refused left an allocation: %v", err)
+	}
+	// The address and the UID that a plan proposed can be gone as well.
+	rest := p.askAllocate(intent.CreateAllocation{CPUs: 1})
+	third := p.planned(rest)
+	p.sql(`UPDATE addresses SET state = 'unavailable' WHERE address = $1`, third.Proposal.Address)
+	p.AddAddresses("more", 1)
+	_, err = p.apply(third.ID, rest)
+	var full *intent.PlanStale
+	if !errors.As(err, &full) {
+		t.Errorf("the address is gone: %v", err)
+	}
+	p.sql(`UPDATE addresses SET state = 'free' WHERE address = $1`, third.Proposal.Address)
+	p.sql(`INSERT INTO uids (uid, allocation_id) VALUES ($1, $2)`, third.Proposal.UID, uuid.New())
+	_, err = p.apply(third.ID, rest)
+	p.stale(err, domain.MovedState)
+	if u := p.Units(host)[1]; u.State != domain.UnitFree {
+		t.Errorf("a refused plan left the unit %s", u.State)
+	}
+}
+
+// TestBoundJobsLookAgain: what moves between the asking and the first step.
+func TestBoundJobsLookAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		move  func(p place, host uuid.UUID, plan store.Plan, job uuid.UUID)
+		moved string
+	}{
+		"playbook": {func(p place, _ uuid.UUID, _ store.Plan, job uuid.UUID) {
+			v := p.newVersion("host_initialize", true, false)
+			p.sql(`UPDATE jobs SET playbook_version_id = (SELECT id FROM playbook_versions WHERE playbook = 'host_initialize' AND version = $2) WHERE id = $1`, job, v)
+		}, domain.MovedPlaybook},
+		"content": {func(p place, _ uuid.UUID, plan store.Plan, _ uuid.UUID) {
+			p.sql(`UPDATE playbook_versions SET content = 'other' WHERE id = $1`, plan.PlaybookVersionID)
+		}, domain.MovedPlaybook},
+		"variables": {func(p place, host uuid.UUID, _ store.Plan, _ uuid.UUID) {
+			p.sql(`UPDATE hosts SET profile = 'build' WHERE id = $1`, host)
+		}, domain.MovedVariables},
+		"state": {func(p place, host uuid.UUID, _ store.Plan, _ uuid.UUID) {
+			p.sql(`UPDATE hosts SET port = port + 0, admin_user = 'other' WHERE id = $1`, host)
+		}, domain.MovedState},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := place{Site: site.New(t), ssh: site.NewSSHServer(t)}
+			first := p.Backend()
+			host := p.ready("h1")
+			of := p.askInitialize(host)
+			plan := p.planned(of)
+			first.Stop()
+			site.Await(t, "the backend to stop", first.Stopped())
+			job := p.mustApply(plan.ID, of)
+			c.move(p, host, plan, job)
+			calls := len(p.Runner.Calls())
+			p.Backend()
+			j := p.Ended(job, domain.JobFailed)
+			if j.Error.Code != domain.ErrCodePlanStale || !strings.Contains(j.Error.Message, c.moved) || j.Error.NextStep == "" {
+				t.Errorf("%+v", j.Error)
+			}
+			if len(p.Runner.Calls()) != calls {
+				t.Error("a play was run although the plan no longer holds")
+			}
+			if name == "content" { // and it stays so
+				return
+			}
+			// Who has read why may go on without the plan.
+			if err := p.Intents.RetryJob(t.Context(), p.Actor, job, false); err != nil {
+				t.Fatal(err)
+			}
+			if j = p.Ended(job, domain.JobSucceeded); j.PlanID != nil || p.Host(host).State != domain.HostReady {
+				t.Errorf("%+v, host %s", j, p.Host(host).State)
+			}
+		})
+	}
+}
+
+// TestTakeoverOfAPlan: the backend that checks is cut off; another one ends it.
+func TestTakeoverOfAPlan(t *testing.T) {
+	t.Parallel()
+	p := place{Site: site.New(t), ssh: site.NewSSHServer(t)}
+	first := p.BackendWith(p.Work(), queue.Config{Lease: time.Second})
+	host := p.ready("h1")
+	begun, checked := make(chan struct{}), 0
+	p.Runner.HandleFunc("host_initialize", func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		if checked++; checked > 1 {
+			return site.Play(ctx, play, sink, scripted.Script{Events: changes(ansible.Change{Kind: "file", Name: "/etc/x", Action: "create"})})
+		}
+		close(begun)
+		return site.Play(ctx, play, sink, scripted.Script{Events: changes(ansible.Change{Kind: "file", Name: "/etc/half", Action: "create"}), Wait: make(chan struct{})})
+	})
+	plan, job := p.plan(p.askInitialize(host))
+	site.Await(t, "the check to begin", begun)
+	first.Kill()
+	site.Await(t, "the backend to end", first.Stopped())
+	if got := p.thePlan(plan); got.State != domain.PlanChecking || got.Result != nil {
+		t.Errorf("half a plan: %+v", got)
+	}
+	p.Backend()
+	j := p.Ended(job, domain.JobSucceeded)
+	got := p.thePlan(plan)
+	if j.Attempt < 2 || got.State != domain.PlanReady || got.Counts.Create != 2 || got.Result.Changes[0].Name != "/etc/x" {
+		t.Errorf("attempt %d, %+v", j.Attempt, got.Result)
+	}
+}
+
+// TestChecksThatFail leave the plan failed and all else as it was; they are
+// tried again.
+func TestChecksThatFail(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	host := p.ready("h1")
+	of := p.askInitialize(host)
+	before := p.dump()
+	p.Runner.Handle("host_initialize", taskFailed)
+	plan, job := p.plan(of)
+	if j := p.Ended(job, domain.JobFailed); j.Error.Code != domain.ErrCodeTaskFailed {
+		t.Errorf("%+v", j.Error)
+	}
+	_, err := p.apply(plan, of)
+	p.conflict(err, "plan_not_ready")
+	p.conflict(p.Intents.RetryJob(t.Context(), p.Actor, job, true), "plan_version")
+	if _, err := p.Intents.GiveUpJob(t.Context(), p.Actor, job); err == nil {
+		t.Error("there is something to clean after a check")
+	}
+	if got := p.thePlan(plan); got.State != domain.PlanFailed {
+		t.Errorf("%+v", got)
+	}
+
+	running := make(chan struct{})
+	p.Runner.HandleFunc("host_initialize", func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		close(running)
+		return site.Play(ctx, play, sink, scripted.Script{Wait: make(chan struct{})})
+	})
+	if err := p.Intents.RetryJob(t.Context(), p.Actor, job, false); err != nil {
+		t.Fatal(err)
+	}
+	site.Await(t, "the check to begin", running)
+	if got := p.thePlan(plan); got.State != domain.PlanChecking {
+		t.Errorf("%+v", got)
+	}
+	if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err != nil {
+		t.Fatal(err)
+	}
+	p.Ended(job, domain.JobCancelled)
+	if got := p.thePlan(plan); got.State != domain.PlanFailed {
+		t.Errorf("cancelled: %+v", got)
+	}
+
+	p.Succeed()
+	if err := p.Intents.RetryJob(t.Context(), p.Actor, job, false); err != nil {
+		t.Fatal(err)
+	}
+	p.Ended(job, domain.JobSucceeded)
+	if got := p.thePlan(plan); got.State != domain.PlanReady {
+		t.Errorf("%+v", got)
+	}
+	if diff := cmp.Diff(before, p.dump()); diff != "" {
+		t.Errorf("checks that failed changed rows:\n%s", diff)
+	}
+	p.Ended(p.mustApply(plan, of), domain.JobSucceeded)
+
+	_, job = p.plan(of)
+	if err := p.Intents.DeclareHostLost(t.Context(), p.Actor, host, "h1"); err != nil {
+		t.Fatal(err)
+	}
+	j := p.Job(job)
+	if got := p.thePlan(*j.PlanID); j.State == domain.JobFailed && got.State != domain.PlanFailed || got.State == domain.PlanChecking {
+		t.Errorf("lost: job %s, plan %s", j.State, got.State)
+	}
+}
+
+// TestWhatAPlanTells: the changes as they were told, cut where they are too
+// many, and nothing to apply where a run would stop.
+func TestWhatAPlanTells(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	host := p.ready("h1")
+	of := p.askInitialize(host)
+	long := strings.Repeat("x", domain.MaxPlanText+1)
+	p.Runner.Handle("host_initialize",
+		scripted.Script{},
+		scripted.Script{Events: changes(
+			ansible.Change{Kind: "file", Name: "/etc/<script>alert(1)</script>", Action: "create", After: "a\n"},
+			ansible.Change{Kind: "file", Name: "/etc/b", Action: "change", Before: "a\n", After: long},
+			ansible.Change{Kind: "user", Name: "x", Action: "remove"},
+			ansible.Change{Kind: "task", Name: "t", Action: "follows", Note: "no group yet"},
+		)})
+	got := p.planned(of)
+	want := domain.PlanCounts{Create: 1, Change: 1, Remove: 1, Follows: 1}
+	if *got.Counts != want || got.Result.Tasks != 1 || len(got.Result.Changes) != 4 {
+		t.Fatalf("%+v", got.Result)
+	}
+	first, second := got.Result.Changes[0], got.Result.Changes[1]
+	if first.Name != "/etc/<script>alert(1)</script>" || first.Play != "playbook.yml" || first.Role != "role" || first.After != "a\n" {
+		t.Errorf("%+v", first)
+	}
+	if second.After != "" || second.Before != "a\n" || !strings.Contains(second.Note, "too long") || !got.Result.Cut {
+		t.Errorf("%+v", second)
+	}
+	log, err := p.DB.JobLog(t.Context(), got.JobID, 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := json.Marshal(log); strings.Contains(string(text), `"kind":"change"`) {
+		t.Error("changes stand in the log, which has the diff already")
+	}
+
+	var many []ansible.Change
+	for i := range domain.MaxPlanChanges + 10 {
+		many = append(many, ansible.Change{Kind: "file", Name: fmt.Sprint(i), Action: "create", After: strings.Repeat("y", 1000)})
+	}
+	p.Runner.Handle("host_initialize", scripted.Script{}, scripted.Script{Events: changes(many...)})
+	got = p.planned(of)
+	if got.Counts.Create != len(many) || got.Result.LeftOut != 10 || !got.Result.Cut || len(got.Result.Changes) != domain.MaxPlanChanges {
+		t.Errorf("%d changes, %d left out", len(got.Result.Changes), got.Result.LeftOut)
+	}
+	if raw, _ := json.Marshal(got.Result); len(raw) > 4*domain.MaxPlanBytes {
+		t.Errorf("a plan of %d bytes", len(raw))
+	}
+
+	p.Runner.Handle("host_initialize", scripted.Script{}, scripted.Script{Events: changes(ansible.Change{Kind: "task", Name: "t", Action: "stops", Note: "disk in use"})})
+	got = p.planned(of)
+	_, err = p.apply(got.ID, of)
+	p.conflict(err, "plan_stops")
+}
+
+// TestTrialOfAVersion: a version is tried on one host before it becomes the
+// default, and applied only afterwards.
+func TestTrialOfAVersion(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	host := p.ready("h1")
+	version := p.newVersion("host_initialize", false, false)
+	of := p.askInitialize(host)
+	plan, job, err := p.Intents.Plan(t.Context(), p.Actor, of.PlanRequest, version, of.do)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j := p.Ended(job, domain.JobSucceeded); *j.PlaybookVersion != version {
+		t.Errorf("checked version %d", *j.PlaybookVersion)
+	}
+	_, err = p.apply(plan, of)
+	p.stale(err, domain.MovedPlaybook)
+	p.sql(`UPDATE playbooks SET default_version = $2 WHERE name = $1`, "host_initialize", version)
+	if j := p.Ended(p.mustApply(plan, of), domain.JobSucceeded); *j.PlaybookVersion != version {
+		t.Errorf("applied version %d", *j.PlaybookVersion)
+	}
+
+	// On a host without a fence only what came with a release is checked.
+	bare := p.laidOut("h2")
+	calls := len(p.Runner.Calls())
+	got := p.planned(p.askInitialize(bare))
+	if checks := p.Runner.Calls()[calls:]; len(checks) != 1 || checks[0].Play.Playbook != "bootstrap.yml" || checks[0].Play.Hosts[0].Fence != nil {
+		t.Errorf("%d checks", len(checks))
+	}
+	if got.Counts.Follows != 1 || !strings.Contains(got.Result.Changes[0].Note, "did not come with a release") {
+		t.Errorf("%+v", got.Result)
+	}
+}
+
+// TestDecommissionOfAHostWithoutItsFence: the real run brings the fence first;
+// a check finds out that it would, and goes on without.
+func TestDecommissionOfAHostWithoutItsFence(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	host := p.ready("h1")
+	p.Runner.HandleFunc("host_decommission", func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		switch {
+		case play.Hosts[0].Fence != nil:
+			return site.Play(ctx, play, sink, noFence)
+		case play.Playbook == "bootstrap.yml":
+			return site.Play(ctx, play, sink, scripted.Script{Events: changes(ansible.Change{Kind: "file", Name: "/usr/local/lib/kloigos/fence-python", Action: "create"})})
+		default:
+			return site.Play(ctx, play, sink, scripted.Script{})
+		}
+	})
+	before := p.dump()
+	got := p.planned(p.askDecommission(host))
+	want := []string{"bootstrap.yml fenced", "bootstrap.yml unfenced", "playbook.yml unfenced"}
+	if plays := p.plays("host_decommission"); !slices.Equal(plays, want) {
+		t.Errorf("plays %v", plays)
+	}
+	if got.Counts.Create != 1 {
+		t.Errorf("%+v", got.Counts)
+	}
+	if diff := cmp.Diff(before, p.dump()); diff != "" {
+		t.Errorf("a plan changed rows:\n%s", diff)
+	}
+}
