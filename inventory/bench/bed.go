@@ -101,7 +101,7 @@ func (b *Bed) Close() error {
 		defer cancel()
 		_ = b.admin.Close(ctx)
 	}
-	return errors.Join(err, b.server.Stop())
+	return errors.Join(err, b.server.Stop(), os.RemoveAll(b.runRoot()))
 }
 
 func (b *Bed) say(format string, args ...any) {
@@ -110,6 +110,15 @@ func (b *Bed) say(format string, args ...any) {
 
 func (b *Bed) path(parts ...string) string {
 	return filepath.Join(append([]string{b.options.Dir}, parts...)...)
+}
+
+// runRoot is where plays have their directories: in memory where that is possible, as by default, but apart from those
+// of other backends.
+func (b *Bed) runRoot() string {
+	if _, err := os.Stat("/dev/shm"); err != nil {
+		return b.path("run")
+	}
+	return fmt.Sprintf("/dev/shm/kloigos-bench-%d", os.Getpid())
 }
 
 func (b *Bed) initialize(ctx context.Context) error {

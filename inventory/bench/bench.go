@@ -26,10 +26,12 @@ type Figure struct {
 // Figures is every figure, in the order of docs/benchmarks.md.
 func Figures() []Figure {
 	return []Figure{
+		{"plays", plays},
 		{"allocations", allocations},
 		{"last-units", lastUnits},
 		{"lists", lists},
 		{"idle", idle},
+		{"jobs", jobs},
 	}
 }
 

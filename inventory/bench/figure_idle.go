@@ -13,7 +13,7 @@ func idle(ctx context.Context, b *Bed, scale Scale) ([]Result, error) {
 		return nil, err
 	}
 	defer func() { _ = b.dropDatabase(ctx, database) }()
-	s, err := b.startBackend(ctx, database, "api,worker,reconciler", "KLOIGOS_RUN_ROOT="+b.path("run"))
+	s, err := b.startBackend(ctx, database, "api,worker,reconciler", "KLOIGOS_RUN_ROOT="+b.runRoot())
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,8 @@ WITH settings AS (
            s.each + 1, gen_random_uuid(), true
       FROM settings s, generate_series(1, (s.units + s.each - 1) / s.each) AS n
     RETURNING id, workspace_id, name
+), new_locks AS (
+    INSERT INTO host_locks (host_id) SELECT h.id FROM new_hosts h
 )
 INSERT INTO compute_units (id, workspace_id, host_id, ordinal, name, state, cpus, cpu_count, memory_nodes, memory_max_bytes,
                            memory_high_bytes, volume_bytes, tasks_max, shuffle)

@@ -1,0 +1,70 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// jobs looks at what several jobs at once cost in the backend's own process, beside their supervisors and Ansible.
+func jobs(ctx context.Context, b *Bed, scale Scale) (results []Result, err error) {
+	g, err := b.newGround(ctx, scale.Jobs, 4)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, g.close(ctx)) }()
+	// One round warms up: what a first job leaves behind for good is no cost of each.
+	var costs []float64
+	for round := range 3 {
+		before, err := readMemory(g.backend.PID)
+		if err != nil {
+			return nil, err
+		}
+		most, err := g.together(ctx, scale.Jobs)
+		if err != nil {
+			return nil, err
+		}
+		cost := float64(most.anonymous-before.anonymous) / float64(scale.Jobs) / (1 << 20)
+		b.say("   %d jobs at once: %.2f MiB each", scale.Jobs, cost)
+		if round > 0 {
+			costs = append(costs, cost)
+		}
+	}
+	return []Result{{
+		What:  fmt.Sprintf("memory of the backend for a job, %d at once", scale.Jobs),
+		Limit: Limit{Value: 1, Unit: "MiB"}, Measured: max(0, median(costs)), Raw: fmt.Sprintf("the most that was seen in each of %d rounds", len(costs)),
+	}}, nil
+}
+
+// together runs a job on each host at once and returns the most memory that the backend had meanwhile.
+func (g *ground) together(ctx context.Context, hosts int) (most memory, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var all sync.WaitGroup
+	for n := range hosts {
+		all.Go(func() {
+			if err := g.allocate(ctx, fmt.Sprintf("bench-%05d", n+1)); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		all.Wait()
+	}()
+	for {
+		m, err := readMemory(g.backend.PID)
+		if err != nil {
+			return most, err
+		}
+		most.anonymous, most.resident = max(most.anonymous, m.anonymous), max(most.resident, m.resident)
+		select {
+		case <-ended:
+			return most, context.Cause(ctx)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
