@@ -185,6 +185,20 @@ func Log() []api.LogEntry {
 	return log
 }
 
+// PlaybookVersion is a version of host_initialize: 1 came with Kloigos and is
+// the default, 2 was uploaded.
+func PlaybookVersion(n int) api.PlaybookVersion {
+	v := api.PlaybookVersion{
+		Playbook: "host_initialize", Version: n, SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", SizeBytes: 18342,
+		DecodedBytes: 91234, Files: 3, Seeded: true, Default: true, CreatedBy: "init", CreatedAt: ago(24 * time.Hour), LintState: "waiting",
+	}
+	if n > 1 {
+		v.SHA256, v.Seeded, v.Default, v.CreatedBy = "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752", false, false, "ada"
+		v.Note, v.CreatedAt, v.LintState, v.LintFindings = "a message of the day", ago(time.Hour), "done", 2
+	}
+	return v
+}
+
 // byID answers with the object whose id or name stands at the end of the path.
 func byID[T any](objects map[string]T) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -217,8 +231,23 @@ func (a *API) samples() {
 		api.Address{ID: AddressID, Network: "default", Address: "10.0.2.103", State: "quarantined"},
 	))
 	a.Answer("list-playbooks", 200, Page(api.Playbook{Name: "host_initialize", Description: "Installs what units need, makes their volumes.", DefaultVersion: 1, Versions: 1, UpdatedAt: ago(24 * time.Hour)}))
-	a.Answer("get-playbook", 200, api.Playbook{Name: "host_initialize", Description: "Installs what units need, makes their volumes.", DefaultVersion: 1, Versions: 1})
-	a.Answer("list-playbook-versions", 200, Page(api.PlaybookVersion{Playbook: "host_initialize", Version: 1, SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", SizeBytes: 18342, DecodedBytes: 91234, Files: 3, Seeded: true, Default: true, CreatedAt: ago(24 * time.Hour)}))
+	a.Answer("get-playbook", 200, api.Playbook{Name: "host_initialize", Description: "Installs what units need, makes their volumes.", DefaultVersion: 1, Versions: 2, Revision: 4})
+	a.Answer("list-playbook-versions", 200, Page(PlaybookVersion(2), PlaybookVersion(1)))
+	a.On("get-playbook-version", func(w http.ResponseWriter, r *http.Request) {
+		v := PlaybookVersion(1)
+		if r.PathValue("version") == "2" {
+			v = PlaybookVersion(2)
+			v.Lint = &api.Lint{State: "done", Tool: "ansible-lint 6.13.1", StartedAt: ago(time.Hour), EndedAt: at(time.Hour), Findings: []api.LintFinding{
+				{Rule: "name[casing]", Severity: "major", Path: "roles/host_initialize/tasks/main.yml", Line: 7, Message: "All names should start with an uppercase letter."},
+				{Rule: "jinja[spacing]", Severity: "minor", Path: "playbook.yml", Line: 3, Message: "Jinja2 spacing could be improved: <b>{{x}}</b>"},
+			}}
+		}
+		JSON(w, v)
+	})
+	a.Answer("diff-playbook", 200, api.PlaybookDiff{Playbook: "host_initialize", Version: 2, Against: 1, Files: []api.PlaybookFileDiff{
+		{Path: "playbook.yml", Change: "changed", Added: 1, Removed: 1, Diff: "--- a/playbook.yml\n+++ b/playbook.yml\n@@ -1,4 +1,4 @@\n ---\n-- name: Initialize\n+- name: <script>alert(1)</script>\n   hosts: all\n   roles:\n"},
+		{Path: "roles/host_initialize/files/motd", Change: "added", Added: 1, Diff: "--- a/roles/host_initialize/files/motd\n+++ b/roles/host_initialize/files/motd\n@@ -0,0 +1 @@\n+hello\n"},
+	}})
 	a.Answer("list-playbook-files", 200, Page(api.PlaybookFile{Path: "playbook.yml", SizeBytes: 312}, api.PlaybookFile{Path: "roles/host_initialize/tasks/main.yml", SizeBytes: 8123}))
 	a.Answer("get-playbook-file", 200, api.PlaybookFile{Path: "playbook.yml", SizeBytes: 312, Content: "---\n- name: Initialize\n  hosts: all\n  roles:\n    - host_initialize\n"})
 	jobs := map[string]api.Job{JobID: Job("host_initialize", "failed")}

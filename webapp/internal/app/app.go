@@ -34,7 +34,7 @@ import (
 )
 
 const (
-	bodyLimit   = 1 << 20 // bytes; the largest form is 64 SSH keys
+	bodyLimit   = 1<<20 + 64<<10 // bytes; the largest form is a playbook's artifact, of which the API takes 1 MiB
 	readTimeout = 30 * time.Second
 	idleTimeout = 2 * time.Minute
 	// csp lets a page load what is embedded here and nothing else; nothing in a

@@ -241,6 +241,7 @@ var notices = map[string]string{
 	"address-removed":  "The address was removed from the pool.",
 	"addresses-added":  "The addresses were added to the pool.",
 	"cancel-asked":     "The job was asked to stop.",
+	"default-set":      "The default is another version now: new jobs are bound to it.",
 	"drained":          "The host takes no new allocations. Those it has stay.",
 	"host-lost":        "The host was declared lost.",
 	"host-removed":     "The host was taken out of the lists.",
@@ -253,6 +254,7 @@ var notices = map[string]string{
 	"undrained":        "The host takes allocations again.",
 	"unit-closed":      "The unit is closed: it will not be allocated.",
 	"unit-opened":      "The unit can be allocated again.",
+	"version-stored":   "This version holds these files. The default stays as it is until you change it.",
 }
 
 // Here is the address of the page that is shown.

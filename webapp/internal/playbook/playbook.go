@@ -1,5 +1,7 @@
-// Package playbook owns the pages of playbooks: the list, versions, the files
-// of a version, and its download.
+// Package playbook owns the pages of playbooks: the list, versions with what
+// ansible-lint says of them, the files of a version, how it differs from
+// another, its download, and the forms that bring a version in and make it the
+// default.
 package playbook
 
 import (
@@ -21,7 +23,12 @@ const maxDownload = 64 << 20
 func Mount(r fiber.Router, a *page.App) {
 	r.Get("/playbooks", a.Page(list))
 	r.Get("/playbooks/:name", a.Page(detail))
+	r.Post("/playbooks/:name/versions", a.Page(upload))
 	r.Get("/playbooks/:name/versions/:version", a.Page(version))
+	r.Post("/playbooks/:name/versions/:version/make-default", a.Page(makeDefault))
+	r.Get("/playbooks/:name/versions/:version/diff", a.Page(diff))
+	r.Get("/playbooks/:name/versions/:version/edit", a.Page(edit))
+	r.Post("/playbooks/:name/versions/:version/edit", a.Page(save))
 	r.Get("/playbooks/:name/versions/:version/file", a.Page(file))
 	r.Get("/playbooks/:name/versions/:version/download", a.Page(download))
 }
@@ -35,7 +42,9 @@ func list(r *page.Request) error {
 	return r.Show(page.View{Title: "Playbooks", Nav: "/playbooks", Body: listPage(found.Items, first, next)})
 }
 
-func detail(r *page.Request) error {
+func detail(r *page.Request) error { return drawDetail(r, fiber.StatusOK, uploadForm{}) }
+
+func drawDetail(r *page.Request, status int, form uploadForm) error {
 	p, err := r.API.GetPlaybook(r.Ctx, r.Param("name"))
 	if err != nil {
 		return err
@@ -44,8 +53,9 @@ func detail(r *page.Request) error {
 	if err != nil {
 		return err
 	}
+	form.Key = page.NewKey()
 	first, next := r.Pages(found.NextCursor)
-	return r.Show(page.View{Title: p.Name, Nav: "/playbooks", Body: detailPage(p, found.Items, first, next)})
+	return r.Show(page.View{Title: p.Name, Nav: "/playbooks", Status: status, Body: detailPage(p, found.Items, form, first, next)})
 }
 
 type place struct {
@@ -56,6 +66,12 @@ type place struct {
 func (p place) href() string {
 	return "/playbooks/" + url.PathEscape(p.Playbook) + "/versions/" + strconv.Itoa(p.Version)
 }
+
+func (p place) title() string { return p.Playbook + " v" + strconv.Itoa(p.Version) }
+
+func (p place) diff(against int) string { return p.href() + "/diff?against=" + strconv.Itoa(against) }
+
+func (p place) edit(path string) string { return p.href() + "/edit?path=" + url.QueryEscape(path) }
 
 func (p place) file(path string) string {
 	return p.href() + "/file?path=" + url.QueryEscape(path)
@@ -70,15 +86,26 @@ func placeOf(r *page.Request) (place, error) {
 }
 
 func version(r *page.Request) error {
-	p, err := placeOf(r)
+	at, err := placeOf(r)
 	if err != nil {
 		return err
 	}
-	files, err := r.API.ListPlaybookFiles(r.Ctx, p.Playbook, p.Version)
+	v := versionView{At: at}
+	if v.Version, err = r.API.GetPlaybookVersion(r.Ctx, at.Playbook, at.Version); err != nil {
+		return err
+	}
+	if v.Playbook, err = r.API.GetPlaybook(r.Ctx, at.Playbook); err != nil {
+		return err
+	}
+	if v.Files, err = r.API.ListPlaybookFiles(r.Ctx, at.Playbook, at.Version); err != nil {
+		return err
+	}
+	others, err := r.API.ListPlaybookVersions(r.Ctx, at.Playbook, api.PageQuery{Limit: 100})
 	if err != nil {
 		return err
 	}
-	return r.Show(page.View{Title: p.Playbook + " v" + strconv.Itoa(p.Version), Nav: "/playbooks", Body: versionPage(p, files)})
+	v.Others = others.Items
+	return r.Show(page.View{Title: at.title(), Nav: "/playbooks", Body: versionPage(v)})
 }
 
 func file(r *page.Request) error {

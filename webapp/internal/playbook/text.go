@@ -4,10 +4,12 @@ import (
 	"context"
 	"html"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/a-h/templ"
 
+	"kloigos/backend/api"
 	"kloigos/webapp/internal/ui"
 )
 
@@ -22,4 +24,39 @@ func fileText(content string) templ.Component {
 		_, err := io.WriteString(w, `<pre class="text file" tabindex="0">`+html.EscapeString(plain.String())+"</pre>")
 		return err
 	})
+}
+
+// diffText draws the lines of a unified diff as they are; by hand, because not
+// a blank may be added.
+func diffText(all []diffLine) templ.Component {
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		var b strings.Builder
+		b.WriteString(`<pre class="text file diff" tabindex="0">`)
+		for _, line := range all {
+			b.WriteString(`<span class="` + line.Kind + `">`)
+			for _, r := range ui.Terminal(line.Text) {
+				b.WriteString(html.EscapeString(r.Text))
+			}
+			b.WriteString("\n</span>")
+		}
+		b.WriteString("</pre>")
+		_, err := io.WriteString(w, b.String())
+		return err
+	})
+}
+
+// choices are the versions that one can be compared with.
+func choices(all []api.PlaybookVersion, but int) []ui.Choice {
+	var out []ui.Choice
+	for _, v := range all {
+		if v.Version == but {
+			continue
+		}
+		label := "v" + strconv.Itoa(v.Version)
+		if v.Default {
+			label += ", the default"
+		}
+		out = append(out, ui.Choice{Value: strconv.Itoa(v.Version), Label: label})
+	}
+	return out
 }

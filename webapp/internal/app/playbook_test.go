@@ -1,0 +1,147 @@
+package app
+
+import (
+	"bytes"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kloigos/backend/api"
+	"kloigos/webapp/internal/apitest"
+)
+
+const playbookPath = "/playbooks/host_initialize"
+
+// upload sends the form with which an artifact is brought in, as a browser does.
+func (s *site) upload(archive []byte, fields map[string]string) answer {
+	s.t.Helper()
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	for name, value := range fields {
+		if err := w.WriteField(name, value); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	if archive != nil {
+		part, err := w.CreateFormFile("archive", `..\..\"><b>.tar.zst`)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if _, err := part.Write(archive); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		s.t.Fatal(err)
+	}
+	return s.do(http.MethodPost, playbookPath+"/versions", url.Values{}, func(r *http.Request) {
+		*r = *httptest.NewRequest(http.MethodPost, playbookPath+"/versions", &body).WithContext(r.Context())
+		r.Host = "kloigos.example"
+		r.Header.Set("Cookie", "__Host-kloigos="+apitest.Token)
+		r.Header.Set("Origin", "https://kloigos.example")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		r.Header.Set("Content-Type", w.FormDataContentType())
+	})
+}
+
+func TestBringAVersionIn(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.wantText(s.get(playbookPath), `enctype="multipart/form-data"`, `type="file"`, "2 findings", "a message of the day")
+	s.api.Answer("upload-playbook", http.StatusCreated, apitest.PlaybookVersion(2))
+	archive := []byte("\x28\xb5\x2f\xfd\x00\r\n\xff")
+	a := s.upload(archive, map[string]string{"note": " why & how ", "key": aKey})
+	s.wantRedirect(a, playbookPath+"/versions/2?said=version-stored")
+	call := s.only("upload-playbook")
+	if call.Body != string(archive) || call.Query != "note=why+%26+how" || call.Header.Get("Content-Type") != "application/zstd" || call.Header.Get("Idempotency-Key") != aKey {
+		t.Errorf("sent %q, %q, %v", call.Body, call.Query, call.Header)
+	}
+}
+
+func TestARefusedVersionTellsEveryPlace(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Refuse("upload-playbook", api.Problem{Status: 422, Code: "invalid", Errors: []api.FieldProblem{
+		{Field: "roles/x/tasks/main.yml:4", Message: "raw: goes around the fence"}, {Field: "<b>.cfg", Message: "has no place in a playbook"},
+	}})
+	a := s.upload([]byte("x"), map[string]string{"note": "<i>"})
+	s.wantStatus(a, http.StatusUnprocessableEntity)
+	s.wantText(a, "roles/x/tasks/main.yml:4", "raw: goes around the fence", "&lt;b&gt;.cfg", `value="&lt;i&gt;"`, "nothing was changed")
+	for name, archive := range map[string][]byte{"none": nil, "empty": {}, "large": make([]byte, 1<<20+1)} {
+		a := s.upload(archive, nil)
+		s.wantStatus(a, http.StatusUnprocessableEntity)
+		s.wantText(a, `id="archive-problem"`)
+		if n := len(s.api.Calls("upload-playbook")); n != 1 {
+			t.Errorf("%s: was sent", name)
+		}
+	}
+	s.wantStatus(s.post(playbookPath+"/versions", url.Values{"note": {"x"}}), http.StatusBadRequest)
+}
+
+func TestMakeAVersionTheDefault(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	action := playbookPath + "/versions/2/make-default?revision=4"
+	s.wantText(s.get(playbookPath+"/versions/2"), `action="`+action+`"`, "Make it the default", "&lt;b&gt;{{x}}&lt;/b&gt;")
+	s.wantText(s.get(playbookPath+"/versions/1"), "It is the default", "Nobody has looked yet")
+	s.api.Answer("set-default-playbook", 200, api.Playbook{Name: "host_initialize"})
+	s.wantStatus(s.post(action, url.Values{"confirm": {"host_probe"}}), http.StatusConflict)
+	s.wantStatus(s.post(playbookPath+"/versions/2/make-default", url.Values{"confirm": {"host_initialize"}}), http.StatusBadRequest)
+	if n := len(s.api.Calls("set-default-playbook")); n != 0 {
+		t.Fatal("it was done all the same")
+	}
+	s.wantRedirect(s.post(action, url.Values{"confirm": {"host_initialize"}}), playbookPath+"?said=default-set")
+	if m := s.only("set-default-playbook").Header.Get("If-Match"); m != `"4"` {
+		t.Errorf("If-Match %q", m)
+	}
+	s.api.Answer("get-playbook", 200, api.Playbook{Name: "host_initialize", DefaultVersion: 3, Revision: 5})
+	s.wantText(s.get(playbookPath+"/versions/2"), "Roll back to it", "the default, v3")
+}
+
+func TestDifferencesAreText(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	a := s.get(playbookPath + "/versions/2/diff?against=1")
+	s.wantText(a, `<span class="add">+- name: &lt;script&gt;alert(1)&lt;/script&gt;`, `<span class="del">-- name: Initialize`, `<span class="at">@@ -1,4 +1,4 @@`, "2 files differ", "added, +1")
+	if strings.Contains(a.body, "<script>alert") {
+		t.Error("text became markup")
+	}
+	if q := s.only("diff-playbook").Query; q != "against=1" {
+		t.Errorf("asked %q", q)
+	}
+	s.wantStatus(s.get(playbookPath+"/versions/2/diff"), http.StatusNotFound)
+	s.api.Answer("diff-playbook", 200, api.PlaybookDiff{Playbook: "host_initialize", Version: 2, Against: 1, Files: []api.PlaybookFileDiff{}})
+	s.wantText(s.get(playbookPath+"/versions/2/diff?against=1"), "hold the same files")
+}
+
+func TestChangeAFileOnTopOfAVersion(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.wantText(s.get(playbookPath+"/versions/1/file?path=playbook.yml"), playbookPath+"/versions/1/edit?path=playbook.yml")
+	s.wantText(s.get(playbookPath+"/versions/1/edit?path=playbook.yml"), "- name: Initialize\n")
+	s.api.Answer("upload-playbook", http.StatusCreated, apitest.PlaybookVersion(2))
+	content := "\n  a: |\n\tb \n\n"
+	form := url.Values{"path": {"playbook.yml"}, "content": {strings.ReplaceAll(content, "\n", "\r\n")}, "note": {"why"}, "key": {aKey}}
+	s.wantRedirect(s.post(playbookPath+"/versions/1/edit", form), playbookPath+"/versions/2?said=version-stored")
+	var got api.UploadPlaybook
+	call := s.only("upload-playbook")
+	call.Into(t, &got)
+	if d := cmp.Diff(api.UploadPlaybook{Base: 1, Files: map[string]*string{"playbook.yml": &content}, Note: "why"}, got); d != "" || call.Header.Get("Idempotency-Key") != aKey {
+		t.Error(d)
+	}
+	form.Set("remove", "true")
+	s.post(playbookPath+"/versions/1/edit", form)
+	if body := s.api.Calls("upload-playbook")[1].Body; !strings.Contains(body, `{"playbook.yml":null}`) {
+		t.Errorf("sent %s", body)
+	}
+	s.api.Refuse("upload-playbook", api.Problem{Status: 422, Code: "invalid", Errors: []api.FieldProblem{{Field: "playbook.yml:2", Message: "is not YAML"}}})
+	a := s.post(playbookPath+"/versions/1/edit", url.Values{"path": {"playbook.yml"}, "content": {"<b>\n"}, "new": {"true"}})
+	s.wantStatus(a, http.StatusUnprocessableEntity)
+	s.wantText(a, "<code>playbook.yml:2</code> is not YAML", "&lt;b&gt;", `value="playbook.yml"`)
+	s.wantStatus(s.post(playbookPath+"/versions/1/edit", url.Values{"content": {"x"}}), http.StatusUnprocessableEntity)
+}
