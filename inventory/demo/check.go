@@ -10,8 +10,12 @@ import (
 	"kloigos/backend/api"
 )
 
-// CheckLease is how long a job stays with a dead backend in a check: short, because one is killed on purpose.
-const CheckLease = "15s"
+const (
+	// checkLease is how long a job stays with a dead backend in a check: short, because some are killed on purpose.
+	checkLease = "15s"
+	// failpointDir is where a check arms the failpoints of backend/internal/failpoint.
+	failpointDir = "failpoints"
+)
 
 // Check is one thing that must be so.
 type Check struct {
@@ -37,13 +41,14 @@ func (i *Installation) Checks() []Check {
 		{"after the reboot: logins, limits and addresses are as before", c.wayInCommand},
 		{"keys: replacing them with the same changes nothing on the host", c.sameKeys},
 		{"initialize again, its backend killed with -9: another one ends it, and nothing is changed", c.takeover},
-		{"deallocate: the unit is given back", c.deallocate},
+		{"probe again: changes nothing, and reads the same", c.probeAgain},
+		{"deallocate, its backend dying after the play: another one runs it again, and the second run changes nothing", c.deallocate},
 		{"deallocate: nothing of the tenant is left on the host", c.nothingLeft},
 		{"deallocate: nobody logs in any more", c.lockedOut},
 		{"allocate again: the next tenant gets the same unit", c.allocateAgain},
 		{"allocate again: no byte of the first tenant is on the volume", c.noByteLeft},
 		{"both backends did jobs", c.shared},
-		{"decommission: everything is given back, and Kloigos taken off the host", c.decommission},
+		{"decommission, its backend dying after the play: the second run changes nothing but the fence under which it runs", c.decommission},
 		{"decommission: nothing of Kloigos is left on the host", c.clean},
 	}
 	return checks

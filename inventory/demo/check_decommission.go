@@ -27,14 +27,20 @@ func (c *checker) decommission(ctx context.Context) error {
 			return err
 		}
 	}
-	_, job, err := c.i.Client.DecommissionHost(ctx, c.i.Host.ID)
+	err := c.twice(ctx, "host_decommission", func() (string, error) {
+		_, job, err := c.i.Client.DecommissionHost(ctx, c.i.Host.ID)
+		return job, err
+	}, ofTheFence)
 	if err != nil {
 		return fmt.Errorf("decommission: %w", err)
 	}
-	if err := c.i.follow(ctx, job); err != nil {
-		return err
-	}
 	return c.i.refresh(ctx)
+}
+
+// ofTheFence tells a task that brings the fence or takes it away. The first run of a decommission ends with taking it
+// away, so that a second one has to bring it back to run at all.
+func ofTheFence(entry api.LogEntry) bool {
+	return entry.Role == "host_bootstrap" || entry.Task == "Remove the fence"
 }
 
 // What may carry our name on a decommissioned host: the administrator's key, logs, and what LVM and systemd remember of

@@ -111,6 +111,11 @@ func (c *checker) sameKeys(ctx context.Context) error {
 
 // unchanged fails if a task of the job changed something.
 func (c *checker) unchanged(ctx context.Context, job string) error {
+	return c.changedNothing(ctx, job, func(api.LogEntry) bool { return true })
+}
+
+// changedNothing fails if a task changed something that is looked at.
+func (c *checker) changedNothing(ctx context.Context, job string, looked func(api.LogEntry) bool) error {
 	const page = 500
 	var changed []string
 	for after := int64(0); ; {
@@ -119,7 +124,7 @@ func (c *checker) unchanged(ctx context.Context, job string) error {
 			return fmt.Errorf("read the job's log: %w", err)
 		}
 		for _, entry := range log.Items {
-			if entry.Changed || entry.Kind == "changed" {
+			if (entry.Changed || entry.Kind == "changed") && looked(entry) {
 				changed = append(changed, entry.Task)
 			}
 		}
@@ -155,7 +160,7 @@ func (c *checker) takeover(ctx context.Context) error {
 	if victim < 0 {
 		return fmt.Errorf("job %s runs on %q, which is none of the two backends", id, worker)
 	}
-	if err := c.i.group.replace(c.i.Backends[victim]); err != nil {
+	if c.i.Backends[victim], err = c.i.group.replace(c.i.Backends[victim]); err != nil {
 		return err
 	}
 	if err := c.i.follow(ctx, id); err != nil {

@@ -106,12 +106,12 @@ func (c *checker) deallocate(ctx context.Context) error {
 	if c.first.a.ID == "" {
 		return errNoGround
 	}
-	_, job, err := c.i.Client.Deallocate(ctx, c.first.a.ID, api.Deallocate{Confirm: c.first.a.LoginUser})
+	err := c.twice(ctx, "unit_deallocate", func() (string, error) {
+		_, job, err := c.i.Client.Deallocate(ctx, c.first.a.ID, api.Deallocate{Confirm: c.first.a.LoginUser})
+		return job, err
+	}, func(api.LogEntry) bool { return false })
 	if err != nil {
 		return fmt.Errorf("deallocate: %w", err)
-	}
-	if err := c.i.follow(ctx, job); err != nil {
-		return err
 	}
 	if c.ended, err = c.i.Client.GetAllocation(ctx, c.first.a.ID); err != nil {
 		return fmt.Errorf("read the allocation: %w", err)

@@ -65,8 +65,8 @@ func (i *Installation) backendEnv() []string {
 		"KLOIGOS_ALLOW_LOOPBACK_HOSTS=true",
 		"KLOIGOS_LOG_FORMAT=text",
 	}, i.env...)
-	if i.options.Lease != "" {
-		env = append(env, "KLOIGOS_LEASE="+i.options.Lease)
+	if i.options.Check {
+		env = append(env, "KLOIGOS_LEASE="+checkLease, "KLOIGOS_FAILPOINT_DIR="+i.path(failpointDir))
 	}
 	return env
 }

@@ -35,8 +35,8 @@ type Options struct {
 	Port int
 	// Target is a host of the caller's, instead of a throwaway VM.
 	Target *Target
-	// Lease is how long a job stays with a backend that no longer answers; empty means the backend's default.
-	Lease string
+	// Check sets up for Checks: a short lease, and failpoints, since backends are killed on purpose.
+	Check bool
 	// SkipPackages leaves the machine's packages alone.
 	SkipPackages bool
 }

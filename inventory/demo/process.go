@@ -133,7 +133,7 @@ func (p *Process) stop() error {
 
 // Kill ends the process at once, as a crash of the machine would.
 func (p *Process) Kill() error {
-	if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("kill %s: %w", p.Name, err)
 	}
 	<-p.done
@@ -212,15 +212,27 @@ func FreePorts(ctx context.Context, wanted, count int) ([]int, error) {
 	return ports, nil
 }
 
-// replace kills a process as a crash would, and starts it anew under the same name.
-func (g *Group) replace(p *Process) error {
+// replace kills a process as a crash would, if it still runs, and starts it anew under the same name.
+func (g *Group) replace(p *Process) (*Process, error) {
 	g.mu.Lock()
 	g.started = slices.DeleteFunc(g.started, func(other *Process) bool { return other == p })
 	p.expected = true
 	g.mu.Unlock()
 	if err := p.Kill(); err != nil {
-		return err
+		return nil, err
 	}
-	_, err := g.Start(p.Name, p.program, p.env, p.args...)
-	return err
+	return g.Start(p.Name, p.program, p.env, p.args...)
+}
+
+// expect says that the end of the processes is no accident from here on, and returns what says that it is again.
+func (g *Group) expect(processes []*Process) (over func()) {
+	set := func(expected bool) {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		for _, p := range processes {
+			p.expected = expected
+		}
+	}
+	set(true)
+	return func() { set(false) }
 }

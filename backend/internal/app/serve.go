@@ -18,6 +18,7 @@ import (
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/config"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/failpoint"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/playbook/lint"
@@ -141,13 +142,16 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	defer endHard()
 	defer context.AfterFunc(stop, func() { time.AfterFunc(taskGrace, endHard) })()
 
+	if b.cfg.FailpointDir != "" {
+		b.log.Warn("failpoints can be armed: this backend is for tests only", "dir", b.cfg.FailpointDir)
+	}
 	targets := domain.TargetPolicy{AllowLoopback: b.cfg.AllowLoopbackHosts, Denied: b.cfg.DeniedNetworks}
 	signals := queue.NewSignals()
 	wake := func() {}
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	if b.cfg.Has(config.RoleWorker) {
-		w := worker.New(b.db, b.runner, b.keyset, worker.Config{Name: b.name, Targets: targets})
+		w := worker.New(b.db, b.runner, b.keyset, worker.Config{Name: b.name, Targets: targets, Failpoints: failpoint.In(b.cfg.FailpointDir)})
 		q := queue.New(b.db, w.Work, signals, queue.Config{Worker: b.id, Slots: b.cfg.Workers, Lease: b.cfg.Lease, Logger: b.log})
 		wake = q.Wake
 		parts.Go(func() { q.Run(stop, hard) })

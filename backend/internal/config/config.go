@@ -45,6 +45,7 @@ type Config struct {
 	Workers            int            // jobs that run at once here
 	Lease              time.Duration  // of a job
 	RunRoot            string         // where plays have their directories; "" for the best place there is
+	FailpointDir       string         // where a test arms failpoints; "" for none
 	LogLevel           slog.Level
 	LogFormat          string // text or json
 }
@@ -85,6 +86,7 @@ func settings() []setting {
 		}},
 		{"KLOIGOS_LEASE", "lease", "how long a job stays with a worker that no longer answers", "30s", setLease},
 		{"KLOIGOS_RUN_ROOT", "run-root", "directory for running plays, on a memory file system if possible; empty for the best place there is", "", setRunRoot},
+		{"KLOIGOS_FAILPOINT_DIR", "failpoint-dir", "directory in which tests arm failpoints: a file there ends this backend at the place of that name", "", setFailpointDir},
 		{"KLOIGOS_LOG_LEVEL", "log-level", "debug, info, warn or error", "info", func(c *Config, v string) error {
 			if c.LogLevel.UnmarshalText([]byte(v)) != nil {
 				return fmt.Errorf("%q is not debug, info, warn or error", v)
@@ -252,6 +254,14 @@ func setRunRoot(c *Config, v string) error {
 		return fmt.Errorf("%q is not an absolute path", v)
 	}
 	c.RunRoot = v
+	return nil
+}
+
+func setFailpointDir(c *Config, v string) error {
+	if v != "" && !filepath.IsAbs(v) {
+		return fmt.Errorf("%q is not an absolute path", v)
+	}
+	c.FailpointDir = v
 	return nil
 }
 

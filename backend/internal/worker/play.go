@@ -9,6 +9,7 @@ import (
 
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/failpoint"
 	"kloigos/backend/internal/inputs"
 	"kloigos/backend/internal/playbook"
 	"kloigos/backend/internal/store"
@@ -70,6 +71,7 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 		r.played = answered(out.Failure.Code)
 		return out, r.failed(*out.Failure)
 	}
+	r.w.cfg.Failpoints.Hit(failpoint.PlayDone(p.Name, p.Playbook))
 	r.played = true
 	return out, nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/failpoint"
 	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/store"
 )
@@ -32,6 +33,7 @@ type Config struct {
 	Targets domain.TargetPolicy
 	// PlayTimeout bounds one play; 30 minutes if zero.
 	PlayTimeout time.Duration
+	Failpoints  failpoint.Points
 }
 
 // Worker carries jobs out.

@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string) int {
 			fmt.Fprintln(os.Stderr, "demo: --check wants the throwaway VM: it reboots the host and searches its disks")
 			return 2
 		}
-		options.Lease = demo.CheckLease
+		options.Check = true
 	}
 	if err := demonstrate(ctx, options, check); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
