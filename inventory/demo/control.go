@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -237,12 +238,35 @@ func (i *Installation) startMachine(ctx context.Context) {
 		}
 		defer func() { _ = log.Close() }()
 		image, err := testhost.EnsureImage(ctx, cache, log)
+		if errors.Is(err, testhost.ErrNeedsRoot) {
+			if err := i.imageAsRoot(ctx, cache, log); err != nil {
+				return nil, err
+			}
+			image, err = testhost.EnsureImage(ctx, cache, log)
+		}
 		if err != nil {
 			return nil, err
 		}
 		return testhost.Start(ctx, testhost.Options{Image: image, Dir: i.path("machine"), Hostname: hostName})
 	}()
 	i.machine <- machine{vm, err}
+}
+
+// imageAsRoot builds the image with sudo, which asks for a password on the terminal if it wants one.
+func (i *Installation) imageAsRoot(ctx context.Context, cache string, log io.Writer) error {
+	program := i.path("testhost")
+	compile := exec.CommandContext(ctx, "go", "build", "-o", program, "./inventory/testhost/cmd/testhost")
+	compile.Dir, compile.Stdout, compile.Stderr = i.options.Root, log, log
+	if err := compile.Run(); err != nil {
+		return fmt.Errorf("build the builder of the image: %w", err)
+	}
+	i.stages.Note("building the VM's image once, with sudo: its files belong to several users")
+	build := exec.CommandContext(ctx, "sudo", "--", program, "image", "--cache", cache)
+	build.Stdin, build.Stdout, build.Stderr = os.Stdin, log, log
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("build the image with sudo: %w (see %s)", err, i.path("logs", "image.log"))
+	}
+	return nil
 }
 
 // script is what the checks bring into units.

@@ -26,6 +26,10 @@ type Image struct {
 	Initrd string
 }
 
+// ErrNeedsRoot: the image is not there yet, and only root can build it.
+var ErrNeedsRoot = errors.New("building the image of a test host needs root (its files belong to several users): " +
+	"run the command `testhost image` once with sudo and the same --cache; starting machines then needs no root")
+
 func imageAt(dir, hash string) Image {
 	return Image{
 		Dir:    dir,
@@ -72,12 +76,12 @@ func EnsureImage(ctx context.Context, cacheDir string, log io.Writer) (Image, er
 	if err := missing(buildRequirements); err != nil {
 		return Image{}, err
 	}
-	if os.Geteuid() != 0 {
-		return Image{}, errors.New("building the image of a test host needs root (its files belong to several users): " +
-			"run the command `testhost image` once with sudo and the same --cache; starting machines then needs no root")
-	}
+	// Before the look at who builds: the directory stays its user's, whoever fills it.
 	if err := os.MkdirAll(cacheDir, 0o755); err != nil {
 		return Image{}, fmt.Errorf("make the image cache: %w", err)
+	}
+	if os.Geteuid() != 0 {
+		return Image{}, ErrNeedsRoot
 	}
 	unlock, err := lockFile(ctx, filepath.Join(cacheDir, "testhost-"+hash+".lock"))
 	if err != nil {
