@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"kloigos/backend/api"
 	"kloigos/backend/api/client"
@@ -100,6 +101,7 @@ func Up(ctx context.Context, options Options) (_ *Installation, err error) {
 	defer cancel()
 	defer func() {
 		if err != nil {
+			i.KeepHostJournal()
 			cancel()
 			i.stages.Line("stopping what was started")
 			err = errors.Join(err, i.Down())
@@ -209,6 +211,20 @@ func (i *Installation) Wait(ctx context.Context) error {
 	case <-i.database.Done():
 		return errors.New("the database ended by itself")
 	}
+}
+
+// KeepHostJournal puts the end of the VM's journal beside the other logs: what failed on a host is told there.
+func (i *Installation) KeepHostJournal() {
+	if i.VM == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	text, err := i.VM.Run(ctx, "sudo journalctl --no-pager --boot --lines 400 --output short-precise")
+	if err != nil {
+		text += "\n" + err.Error()
+	}
+	_ = os.WriteFile(i.path("logs", "host-journal.log"), []byte(text), 0o600)
 }
 
 // Down stops everything, the proxy first and the database last.

@@ -29,6 +29,9 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if t.Failed() {
+			installation.KeepHostJournal()
+		}
 		if err := installation.Down(); err != nil {
 			t.Errorf("stop the installation: %v", err)
 		}
@@ -61,7 +64,10 @@ func showLogs(t *testing.T, dir string) {
 			t.Error(err)
 			continue
 		}
-		const limit = 4000
+		limit := 4000
+		if strings.HasPrefix(filepath.Base(file), "host") {
+			limit = 40000
+		}
 		t.Logf("--- %s\n%s", filepath.Base(file), text[max(0, len(text)-limit):])
 	}
 }
