@@ -13,30 +13,29 @@ import (
 // twice has a playbook run two times on the host: the backend that runs it dies when the play has ended, before
 // anything of it is written, so that another one takes the job over and runs the play again. It fails if the second run
 // changes something that it may not. mayChange is asked for each task that did.
-func (c *checker) twice(ctx context.Context, playbook string, ask func() (job string, err error), mayChange func(api.LogEntry) bool) error {
+func (c *checker) twice(ctx context.Context, playbook string, ask func() (job string, err error), mayChange func(api.LogEntry) bool) (job string, err error) {
 	defer c.i.group.expect(c.i.Backends)()
 	if err := c.arm("play_done." + playbook + ".playbook.yml"); err != nil {
-		return err
+		return "", err
 	}
-	job, err := ask()
-	if err != nil {
-		return err
+	if job, err = ask(); err != nil {
+		return "", err
 	}
 	if err := c.i.follow(ctx, job); err != nil {
-		return err
+		return "", err
 	}
 	revived, err := c.revive()
 	if err != nil {
-		return err
+		return "", err
 	}
 	ended, err := c.i.Client.GetJob(ctx, job)
 	if err != nil {
-		return fmt.Errorf("read the job: %w", err)
+		return "", fmt.Errorf("read the job: %w", err)
 	}
 	if revived != 1 || ended.Attempt != 2 {
-		return fmt.Errorf("%d backends died, and the job is at attempt %d: it did not run twice", revived, ended.Attempt)
+		return "", fmt.Errorf("%d backends died, and the job is at attempt %d: it did not run twice", revived, ended.Attempt)
 	}
-	return c.changedNothing(ctx, job, func(entry api.LogEntry) bool { return entry.Attempt == 2 && !mayChange(entry) })
+	return job, c.changedNothing(ctx, job, func(entry api.LogEntry) bool { return entry.Attempt == 2 && !mayChange(entry) })
 }
 
 // arm makes the first backend that gets to the failpoint die there (backend/internal/failpoint).
@@ -86,8 +85,9 @@ func (c *checker) probeAgain(ctx context.Context) error {
 	if err := c.i.refresh(ctx); err != nil {
 		return err
 	}
-	if after := c.i.Host.Facts; after == nil || !reflect.DeepEqual(after.CPUs, before.CPUs) || !reflect.DeepEqual(after.Nodes, before.Nodes) {
-		return fmt.Errorf("the second probe read CPUs %v on nodes %v, the first %v on %v", after.CPUs, after.Nodes, before.CPUs, before.Nodes)
+	// The kernel takes another part of the memory at each boot.
+	if after := c.i.Host.Facts; after == nil || !reflect.DeepEqual(after.CPUs, before.CPUs) || len(after.Nodes) != len(before.Nodes) {
+		return fmt.Errorf("the second probe read %+v, the first %+v", after, before)
 	}
 	return nil
 }

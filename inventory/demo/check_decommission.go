@@ -27,7 +27,7 @@ func (c *checker) decommission(ctx context.Context) error {
 			return err
 		}
 	}
-	err := c.twice(ctx, "host_decommission", func() (string, error) {
+	_, err := c.twice(ctx, "host_decommission", func() (string, error) {
 		_, job, err := c.i.Client.DecommissionHost(ctx, c.i.Host.ID)
 		return job, err
 	}, ofTheFence)

@@ -106,7 +106,7 @@ func (c *checker) deallocate(ctx context.Context) error {
 	if c.first.a.ID == "" {
 		return errNoGround
 	}
-	err := c.twice(ctx, "unit_deallocate", func() (string, error) {
+	job, err := c.twice(ctx, "unit_deallocate", func() (string, error) {
 		_, job, err := c.i.Client.Deallocate(ctx, c.first.a.ID, api.Deallocate{Confirm: c.first.a.LoginUser})
 		return job, err
 	}, func(api.LogEntry) bool { return false })

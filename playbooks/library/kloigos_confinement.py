@@ -2,7 +2,7 @@
 """Owns the question whether the running sshd and kernel follow the files that confine tenants, and whether sshd holds them.
 
 sshd reads its configuration at start and on reload only, and says nowhere what it has read. So it is reloaded when a
-file of its configuration is younger than its last start or the last reload that was asked for here. It writes no
+file of its configuration is younger than the last change of its service's state, which a reload is too. It writes no
 configuration, and refuses a server that would let a tenant's session pass around PAM or around the login shell.
 Modules of the kernel that our modprobe rules forbid are unloaded if they are there by now.
 """
@@ -26,7 +26,6 @@ author: Kloigos
 """
 
 SERVICE = "ssh.service"
-STAMP = "/run/kloigos/sshd.reloaded"
 SSHD = "/usr/sbin/sshd"
 FORBIDDEN = "/etc/modprobe.d/50-kloigos.conf"
 PING = "/proc/sys/net/ipv4/ping_group_range"
@@ -50,12 +49,11 @@ class Confinement:
         return out
 
     def followed_at(self):
-        out = self.run(["/usr/bin/systemctl", "show", "--property=ActiveState,ActiveEnterTimestampMonotonic", "--", SERVICE])
+        out = self.run(["/usr/bin/systemctl", "show", "--property=ActiveState,StateChangeTimestampMonotonic", "--", SERVICE])
         shown = dict(line.split("=", 1) for line in out.splitlines())
         if shown["ActiveState"] != "active":
             return None
-        started = time.time() - time.monotonic() + int(shown["ActiveEnterTimestampMonotonic"]) / 1e6
-        return max(started, os.stat(STAMP).st_mtime if os.path.exists(STAMP) else 0)
+        return time.time() - time.monotonic() + int(shown["StateChangeTimestampMonotonic"]) / 1e6
 
     def follow(self):
         followed = self.followed_at()
@@ -66,11 +64,7 @@ class Confinement:
         if self.module.check_mode:
             return
         self.run([SSHD, "-t"])
-        asked = time.time()
         self.run(["/usr/bin/systemctl", "reload", "--", SERVICE])
-        os.makedirs(os.path.dirname(STAMP), exist_ok=True)
-        with open(STAMP, "w", encoding="ascii") as file:
-            file.write("%f\n" % asked)
 
     def unload(self):
         """Those that depend on others come first in the kernel's list, so its order is the one to unload in."""
