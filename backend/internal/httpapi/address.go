@@ -96,27 +96,26 @@ func addressRanges(b api.AddAddresses) []intent.AddressRange {
 
 func (s *Server) removeAddress(ctx context.Context, in *Change) (*nothing, error) {
 	p, err := s.address(ctx, in.ID)
-	if err == nil {
-		err = in.at(p.Version)
-	}
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.intents.RemoveAddress(ctx, actor(ctx), p.ID)
+	version, err := in.version()
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.intents.RemoveAddress(ctx, actor(ctx), p.ID, version)
 }
 
-func (s *Server) changeAddress(ctx context.Context, in Change, do func(ctx context.Context, who domain.Actor, address uuid.UUID) error) (*versioned[api.Address], error) {
+func (s *Server) changeAddress(ctx context.Context, in Change, do func(ctx context.Context, who domain.Actor, address uuid.UUID, ifMatch int64) error) (*versioned[api.Address], error) {
 	p, err := s.address(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	err = s.onceNothing(ctx, func(ctx context.Context) error {
-		if err := in.at(p.Version); err != nil {
-			return err
-		}
-		return do(ctx, actor(ctx), p.ID)
-	})
+	version, err := in.version()
 	if err != nil {
+		return nil, err
+	}
+	if err := s.onceNothing(ctx, func(ctx context.Context) error { return do(ctx, actor(ctx), p.ID, version) }); err != nil {
 		return nil, err
 	}
 	if p, err = s.db.Address(ctx, p.ID); err != nil {

@@ -167,11 +167,8 @@ func (s *Server) probeHost(ctx context.Context, in *struct {
 	if in.Plan {
 		return nil, badField("plan", "a probe only reads the host: there is nothing that a plan could show")
 	}
-	return s.onHost(ctx, in.Change, func(ctx context.Context, host uuid.UUID, _ int64) (uuid.UUID, error) {
-		if err := s.hostAt(ctx, in.Change, host); err != nil {
-			return uuid.Nil, err
-		}
-		return s.intents.ProbeHost(ctx, actor(ctx), host)
+	return s.onHost(ctx, in.Change, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+		return s.intents.ProbeHost(ctx, actor(ctx), host, ifMatch)
 	})
 }
 
@@ -180,24 +177,9 @@ func (s *Server) confirmHostKey(ctx context.Context, in *struct {
 	Body api.ConfirmHostKey
 },
 ) (*accepted[api.Host], error) {
-	return s.onHost(ctx, in.Change, func(ctx context.Context, host uuid.UUID, _ int64) (uuid.UUID, error) {
-		if err := s.hostAt(ctx, in.Change, host); err != nil {
-			return uuid.Nil, err
-		}
-		return s.intents.ConfirmHostKey(ctx, actor(ctx), host, in.Body.Fingerprint)
+	return s.onHost(ctx, in.Change, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+		return s.intents.ConfirmHostKey(ctx, actor(ctx), host, ifMatch, in.Body.Fingerprint)
 	})
-}
-
-// hostAt compares If-Match for intents that take none.
-func (s *Server) hostAt(ctx context.Context, in Change, host uuid.UUID) error {
-	if in.IfMatch == "" {
-		return nil
-	}
-	h, err := s.db.Host(ctx, host)
-	if err != nil {
-		return err
-	}
-	return in.at(h.Version)
 }
 
 func (s *Server) initializeHost(ctx context.Context, in *struct {
@@ -231,18 +213,16 @@ func (s *Server) decommissionHost(ctx context.Context, in *struct {
 }
 
 // atOnce carries out a change of a host that makes no job.
-func (s *Server) atOnce(ctx context.Context, in Change, do func(ctx context.Context, host uuid.UUID) error) (*versioned[api.Host], error) {
+func (s *Server) atOnce(ctx context.Context, in Change, do func(ctx context.Context, host uuid.UUID, ifMatch int64) error) (*versioned[api.Host], error) {
 	h, err := s.host(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	err = s.onceNothing(ctx, func(ctx context.Context) error {
-		if err := in.at(h.Version); err != nil {
-			return err
-		}
-		return do(ctx, h.ID)
-	})
+	version, err := in.version()
 	if err != nil {
+		return nil, err
+	}
+	if err := s.onceNothing(ctx, func(ctx context.Context) error { return do(ctx, h.ID, version) }); err != nil {
 		return nil, err
 	}
 	if h, err = s.db.Host(ctx, h.ID); err != nil {
@@ -252,11 +232,15 @@ func (s *Server) atOnce(ctx context.Context, in Change, do func(ctx context.Cont
 }
 
 func (s *Server) drainHost(ctx context.Context, in *Change) (*versioned[api.Host], error) {
-	return s.atOnce(ctx, *in, func(ctx context.Context, host uuid.UUID) error { return s.intents.DrainHost(ctx, actor(ctx), host) })
+	return s.atOnce(ctx, *in, func(ctx context.Context, host uuid.UUID, ifMatch int64) error {
+		return s.intents.DrainHost(ctx, actor(ctx), host, ifMatch)
+	})
 }
 
 func (s *Server) undrainHost(ctx context.Context, in *Change) (*versioned[api.Host], error) {
-	return s.atOnce(ctx, *in, func(ctx context.Context, host uuid.UUID) error { return s.intents.UndrainHost(ctx, actor(ctx), host) })
+	return s.atOnce(ctx, *in, func(ctx context.Context, host uuid.UUID, ifMatch int64) error {
+		return s.intents.UndrainHost(ctx, actor(ctx), host, ifMatch)
+	})
 }
 
 func (s *Server) declareHostLost(ctx context.Context, in *struct {
@@ -264,8 +248,8 @@ func (s *Server) declareHostLost(ctx context.Context, in *struct {
 	Body api.DeclareLost
 },
 ) (*versioned[api.Host], error) {
-	return s.atOnce(ctx, in.Change, func(ctx context.Context, host uuid.UUID) error {
-		return s.intents.DeclareHostLost(ctx, actor(ctx), host, in.Body.Confirm)
+	return s.atOnce(ctx, in.Change, func(ctx context.Context, host uuid.UUID, ifMatch int64) error {
+		return s.intents.DeclareHostLost(ctx, actor(ctx), host, ifMatch, in.Body.Confirm)
 	})
 }
 

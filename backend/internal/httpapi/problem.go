@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -65,6 +68,7 @@ func (s *Server) asProblem(ctx context.Context, err error) error {
 		conflict *domain.Conflict
 		full     *intent.NoCapacity
 		stale    *intent.PlanStale
+		blocked  *intent.LoginBlocked
 		p        *api.Problem
 		header   string // Retry-After, in seconds
 	)
@@ -92,6 +96,10 @@ func (s *Server) asProblem(ctx context.Context, err error) error {
 		p = problem(http.StatusNotFound, "not_found", "There is no such object, or you may not see it.")
 	case errors.Is(err, intent.ErrBadLogin):
 		p = problem(http.StatusUnauthorized, "bad_login", "There is no account with this name and password.")
+	case errors.As(err, &blocked):
+		seconds := int(math.Ceil(blocked.For.Seconds()))
+		p = problem(http.StatusTooManyRequests, "login_blocked", fmt.Sprintf("Too many logins failed under this name; try again in %d s.", seconds))
+		header = strconv.Itoa(seconds)
 	case errors.Is(err, intent.ErrTooManyLogins):
 		p, header = problem(http.StatusTooManyRequests, "too_many_logins", "Too many logins are waiting; try again in a moment."), "2"
 	case errors.Is(err, store.ErrCommitUnknown):

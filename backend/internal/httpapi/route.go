@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/api"
-	"kloigos/backend/internal/domain"
 )
 
 const jobsPath = api.Prefix + "/jobs/"
@@ -58,16 +57,6 @@ func (c Change) version() (int64, error) {
 		return 0, badField("If-Match", `must be an ETag of this API, such as "5"`)
 	}
 	return n, nil
-}
-
-// at makes sure that an object is at the version asked for, where the intent
-// itself does not take one: what it changes is guarded by the object's state.
-func (c Change) at(have int64) error {
-	want, err := c.version()
-	if err == nil && want != 0 && want != have {
-		err = domain.Conflictf("version_mismatch", "it is at version %d, not %d: someone changed it", have, want)
-	}
-	return err
 }
 
 func etag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/store"
 )
 
 // login makes a backend that knows one account with a real password.
@@ -80,6 +82,30 @@ func TestTooManyLoginsAtOnce(t *testing.T) {
 	if count[401]+count[429] != cap(status) || count[401] == 0 {
 		t.Errorf("statuses %v", count)
 	}
+}
+
+// A blocked name is told so in one way, with the time to wait, whether it is an
+// account's or not and whatever the password.
+func TestBlockedLogins(t *testing.T) {
+	t.Parallel()
+	b, password := login(t)
+	b.token = decode[api.Session](t, b.mustDo(http.MethodPost, "/sessions", api.Login{Account: "root", Password: password}, 201, "Authorization", "")).Token
+	for _, account := range []string{"root", "nobody"} {
+		for range store.FreeLogins {
+			b.mustDo(http.MethodPost, "/sessions", api.Login{Account: account, Password: "x"}, 401, "Authorization", "")
+		}
+	}
+	b.sql("UPDATE login_failures SET blocked_until = now() + INTERVAL '30 seconds'")
+	for _, l := range []api.Login{{Account: "root", Password: password}, {Account: "root", Password: "x"}, {Account: "nobody", Password: "x"}} {
+		a := b.mustDo(http.MethodPost, "/sessions", l, 429, "Authorization", "")
+		wait, err := strconv.Atoi(a.header.Get("Retry-After"))
+		if p := a.problem(t); p.Code != "login_blocked" || err != nil || wait < 1 || wait > 30 {
+			t.Errorf("%s: %+v, wait %q", l.Account, p, a.header.Get("Retry-After"))
+		}
+	}
+	b.mustDo(http.MethodGet, "/whoami", nil, 200) // who is in stays in
+	b.sql("UPDATE login_failures SET blocked_until = now()")
+	b.mustDo(http.MethodPost, "/sessions", api.Login{Account: "root", Password: password}, 201, "Authorization", "")
 }
 
 func TestTokens(t *testing.T) {

@@ -102,37 +102,40 @@ func checkEndpoint(s string, addresses int) error {
 }
 
 // RemoveAddress takes an address that nobody has out of its pool.
-func (in *Intents) RemoveAddress(ctx context.Context, who domain.Actor, id uuid.UUID) error {
-	return in.onAddress(ctx, who, id, "address.remove", func(tx *store.Tx, p store.Address) error {
+func (in *Intents) RemoveAddress(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) error {
+	return in.onAddress(ctx, who, id, ifMatch, "address.remove", func(tx *store.Tx, p store.Address) error {
 		return tx.DeleteAddress(ctx, p.ID)
 	})
 }
 
 // CloseAddress keeps a free address from being given out.
-func (in *Intents) CloseAddress(ctx context.Context, who domain.Actor, id uuid.UUID) error {
-	return in.moveAddress(ctx, who, id, domain.Closed, "address.close")
+func (in *Intents) CloseAddress(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) error {
+	return in.moveAddress(ctx, who, id, ifMatch, domain.Closed, "address.close")
 }
 
 // OpenAddress lets a closed address be given out again.
-func (in *Intents) OpenAddress(ctx context.Context, who domain.Actor, id uuid.UUID) error {
-	return in.moveAddress(ctx, who, id, domain.Opened, "address.open")
+func (in *Intents) OpenAddress(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) error {
+	return in.moveAddress(ctx, who, id, ifMatch, domain.Opened, "address.open")
 }
 
 // ReleaseAddress takes an address out of quarantine: a person made sure that
 // the lost host no longer answers on it.
-func (in *Intents) ReleaseAddress(ctx context.Context, who domain.Actor, id uuid.UUID) error {
-	return in.moveAddress(ctx, who, id, domain.Released, "address.release")
+func (in *Intents) ReleaseAddress(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) error {
+	return in.moveAddress(ctx, who, id, ifMatch, domain.Released, "address.release")
 }
 
-func (in *Intents) moveAddress(ctx context.Context, who domain.Actor, id uuid.UUID, on domain.Event, action string) error {
-	return in.onAddress(ctx, who, id, action, func(tx *store.Tx, p store.Address) error {
+func (in *Intents) moveAddress(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, on domain.Event, action string) error {
+	return in.onAddress(ctx, who, id, ifMatch, action, func(tx *store.Tx, p store.Address) error {
 		_, err := tx.MoveAddress(ctx, p.ID, p.State, on)
 		return err
 	})
 }
 
-func (in *Intents) onAddress(ctx context.Context, who domain.Actor, id uuid.UUID, action string, f func(*store.Tx, store.Address) error) error {
+func (in *Intents) onAddress(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, action string, f func(*store.Tx, store.Address) error) error {
 	return in.do(ctx, func(tx *store.Tx) error {
+		if err := holdVersion(ctx, "address", id, ifMatch, tx.HoldAddress); err != nil {
+			return err
+		}
 		p, err := tx.Address(ctx, id)
 		if err != nil {
 			return err

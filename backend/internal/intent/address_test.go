@@ -64,9 +64,9 @@ func TestAnAddressFromAddToRemove(t *testing.T) {
 	a := addresses(s)[0]
 	ctx := t.Context()
 	actions := map[string]func(uuid.UUID) error{
-		"close":   func(id uuid.UUID) error { return s.Intents.CloseAddress(ctx, s.Actor, id) },
-		"open":    func(id uuid.UUID) error { return s.Intents.OpenAddress(ctx, s.Actor, id) },
-		"release": func(id uuid.UUID) error { return s.Intents.ReleaseAddress(ctx, s.Actor, id) },
+		"close":   func(id uuid.UUID) error { return s.Intents.CloseAddress(ctx, s.Actor, id, 0) },
+		"open":    func(id uuid.UUID) error { return s.Intents.OpenAddress(ctx, s.Actor, id, 0) },
+		"release": func(id uuid.UUID) error { return s.Intents.ReleaseAddress(ctx, s.Actor, id, 0) },
 	}
 	refused := func(names ...string) {
 		t.Helper()
@@ -92,16 +92,16 @@ func TestAnAddressFromAddToRemove(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused("close", "open", "release")
-	if err := s.Intents.RemoveAddress(ctx, s.Actor, a.ID); err == nil {
+	if err := s.Intents.RemoveAddress(ctx, s.Actor, a.ID, 0); err == nil {
 		t.Error("an address in use was removed")
 	}
 	s.AddAddresses("other", 1)
 	for _, other := range addresses(s) {
 		if other.Network == "other" {
-			if err := s.Intents.RemoveAddress(ctx, s.Actor, other.ID); err != nil {
+			if err := s.Intents.RemoveAddress(ctx, s.Actor, other.ID, 0); err != nil {
 				t.Error(err)
 			}
-			if err := s.Intents.RemoveAddress(ctx, s.Actor, other.ID); !errors.Is(err, domain.ErrNotFound) {
+			if err := s.Intents.RemoveAddress(ctx, s.Actor, other.ID, 0); !errors.Is(err, domain.ErrNotFound) {
 				t.Errorf("removed twice: %v", err)
 			}
 		}

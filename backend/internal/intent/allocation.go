@@ -307,10 +307,10 @@ func nearest(e store.Explanation, w store.Wanted) string {
 
 func (in *Intents) onAllocation(ctx context.Context, id uuid.UUID, ifMatch int64, f func(*store.Tx, store.Allocation) error) error {
 	return in.do(ctx, func(tx *store.Tx) error {
-		a, err := tx.Allocation(ctx, id)
-		if err == nil {
-			err = checkVersion("allocation", a.Version, ifMatch)
+		if err := holdVersion(ctx, "allocation", id, ifMatch, tx.HoldAllocation); err != nil {
+			return err
 		}
+		a, err := tx.Allocation(ctx, id)
 		if err != nil {
 			return err
 		}

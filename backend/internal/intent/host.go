@@ -138,12 +138,13 @@ func Fingerprint(hostKey string) string {
 // onHost runs an intent on a host that is there, at the version asked for.
 func (in *Intents) onHost(ctx context.Context, id uuid.UUID, ifMatch int64, f func(tx *store.Tx, h store.Host) error) error {
 	return in.do(ctx, func(tx *store.Tx) error {
+		err := holdVersion(ctx, "host", id, ifMatch, tx.HoldHost)
+		if err != nil {
+			return err
+		}
 		h, err := tx.Host(ctx, id)
 		if err == nil {
 			err = notRemoved(h)
-		}
-		if err == nil {
-			err = checkVersion("host", h.Version, ifMatch)
 		}
 		if err != nil {
 			return err
@@ -153,8 +154,8 @@ func (in *Intents) onHost(ctx context.Context, id uuid.UUID, ifMatch int64, f fu
 }
 
 // ProbeHost asks for the host's facts to be read again.
-func (in *Intents) ProbeHost(ctx context.Context, who domain.Actor, id uuid.UUID) (jobID uuid.UUID, err error) {
-	err = in.onHost(ctx, id, 0, func(tx *store.Tx, h store.Host) error {
+func (in *Intents) ProbeHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) (jobID uuid.UUID, err error) {
+	err = in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
 		jobID, err = in.asked(ctx, tx, who, job.HostProbe{HostID: h.ID}, hostAudit(h, "host.probe"))
 		return err
 	})
@@ -163,8 +164,8 @@ func (in *Intents) ProbeHost(ctx context.Context, who domain.Actor, id uuid.UUID
 
 // ConfirmHostKey confirms the key that a host offers, by its fingerprint, and
 // probes the host with it. It also confirms a key that has changed.
-func (in *Intents) ConfirmHostKey(ctx context.Context, who domain.Actor, id uuid.UUID, fingerprint string) (jobID uuid.UUID, err error) {
-	err = in.onHost(ctx, id, 0, func(tx *store.Tx, h store.Host) error {
+func (in *Intents) ConfirmHostKey(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, fingerprint string) (jobID uuid.UUID, err error) {
+	err = in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
 		if err := canConfirmKey(h); err != nil {
 			return err
 		}
@@ -224,17 +225,17 @@ func canInitialize(h store.Host) error {
 }
 
 // DrainHost keeps a host from new allocations; UndrainHost lets them come.
-func (in *Intents) DrainHost(ctx context.Context, who domain.Actor, id uuid.UUID) error {
-	return in.moveHost(ctx, who, id, domain.DrainRequested, "host.drain")
+func (in *Intents) DrainHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) error {
+	return in.moveHost(ctx, who, id, ifMatch, domain.DrainRequested, "host.drain")
 }
 
 // UndrainHost lets new allocations come to a host that was drained.
-func (in *Intents) UndrainHost(ctx context.Context, who domain.Actor, id uuid.UUID) error {
-	return in.moveHost(ctx, who, id, domain.DrainCancelled, "host.undrain")
+func (in *Intents) UndrainHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) error {
+	return in.moveHost(ctx, who, id, ifMatch, domain.DrainCancelled, "host.undrain")
 }
 
-func (in *Intents) moveHost(ctx context.Context, who domain.Actor, id uuid.UUID, on domain.Event, action string) error {
-	return in.onHost(ctx, id, 0, func(tx *store.Tx, h store.Host) error {
+func (in *Intents) moveHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, on domain.Event, action string) error {
+	return in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
 		to, err := tx.MoveHost(ctx, h.ID, h.State, on)
 		if err != nil {
 			return err
@@ -273,8 +274,8 @@ func canDecommission(h store.Host) error {
 
 // DeclareHostLost declares that a machine is off for good: its allocations are
 // lost, their addresses quarantined, its units removed, its jobs failed.
-func (in *Intents) DeclareHostLost(ctx context.Context, who domain.Actor, id uuid.UUID, confirm string) error {
-	return in.onHost(ctx, id, 0, func(tx *store.Tx, h store.Host) error {
+func (in *Intents) DeclareHostLost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, confirm string) error {
+	return in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
 		if confirm != h.Name {
 			return &domain.Invalid{Fields: []domain.FieldError{{Field: "confirm", Problem: "type the host's name, " + h.Name}}}
 		}

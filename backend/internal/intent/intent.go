@@ -95,6 +95,19 @@ func (in *Intents) enqueue(ctx context.Context, tx *store.Tx, who domain.Actor, 
 	return tx.Enqueue(ctx, who, workspace, args)
 }
 
+// holdVersion makes sure that an object is at the version asked for, and stays
+// so until the transaction ends: hold locks its row. 0 is any version.
+func holdVersion(ctx context.Context, noun string, id uuid.UUID, ifMatch int64, hold func(context.Context, uuid.UUID) (int64, error)) error {
+	if ifMatch == 0 {
+		return nil
+	}
+	have, err := hold(ctx, id)
+	if err != nil {
+		return err
+	}
+	return checkVersion(noun, have, ifMatch)
+}
+
 func checkVersion(noun string, have, ifMatch int64) error {
 	if ifMatch != 0 && ifMatch != have {
 		return domain.Conflictf("version_mismatch", "the %s is at version %d, not %d: someone changed it", noun, have, ifMatch)

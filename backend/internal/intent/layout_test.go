@@ -127,18 +127,18 @@ func TestRelayoutIsRefused(t *testing.T) {
 	}
 	fits := domain.LayoutRequest{Count: 1, CPUsEach: 1}
 	conflict("version_mismatch", ask(h.ID, h.Version+1, fits))
-	if err := s.Intents.DrainHost(t.Context(), s.Actor, h.ID); err != nil {
+	if err := s.Intents.DrainHost(t.Context(), s.Actor, h.ID, 0); err != nil {
 		t.Fatal(err)
 	}
 	conflict("host_state", ask(h.ID, 0, fits))
-	if err := s.Intents.UndrainHost(t.Context(), s.Actor, h.ID); err != nil {
+	if err := s.Intents.UndrainHost(t.Context(), s.Actor, h.ID, 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := ask(h.ID, 0, fits); err != nil {
 		t.Fatal(err)
 	}
 	conflict("host_state", ask(h.ID, 0, fits)) // while the first is under way
-	if err := s.Intents.DeclareHostLost(t.Context(), s.Actor, h.ID, h.Name); err != nil {
+	if err := s.Intents.DeclareHostLost(t.Context(), s.Actor, h.ID, 0, h.Name); err != nil {
 		t.Fatal(err)
 	}
 	conflict("host_state", ask(h.ID, 0, fits))

@@ -257,7 +257,7 @@ func TestWhyNot(t *testing.T) {
 		}
 	}
 	for _, h := range []store.Host{h1, h2} {
-		if err := s.Intents.DrainHost(t.Context(), s.Actor, h.ID); err != nil {
+		if err := s.Intents.DrainHost(t.Context(), s.Actor, h.ID, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -265,7 +265,7 @@ func TestWhyNot(t *testing.T) {
 	if why := whyNot(t, err); !strings.Contains(why.Nearest, "host is ready") {
 		t.Errorf("drained: %+v", why)
 	}
-	if err := s.Intents.UndrainHost(t.Context(), s.Actor, h1.ID); err != nil {
+	if err := s.Intents.UndrainHost(t.Context(), s.Actor, h1.ID, 0); err != nil {
 		t.Fatal(err)
 	}
 	// Labels that match, a unit that is named, and nothing of it is refused.
@@ -368,7 +368,7 @@ func TestDeclaredLostAgainstAllocate(t *testing.T) {
 		if _, ok, err := tx.PickUnit(t.Context(), store.Wanted{WorkspaceID: domain.DefaultWorkspace, MinCPUs: 1}); err != nil || !ok {
 			return fmt.Errorf("%v: %w", ok, err)
 		}
-		go func() { lost <- s.Intents.DeclareHostLost(t.Context(), s.Actor, h.ID, h.Name) }()
+		go func() { lost <- s.Intents.DeclareHostLost(t.Context(), s.Actor, h.ID, 0, h.Name) }()
 		site.Eventually(t, "the other one to wait", func() bool { return waiting(s) > 0 })
 		address, ok, err := tx.ReserveAddress(t.Context(), domain.DefaultWorkspace, "default", a)
 		if err != nil || !ok {
@@ -387,6 +387,56 @@ func TestDeclaredLostAgainstAllocate(t *testing.T) {
 	}
 	if got := s.Host(h.ID); got.State != domain.HostLost || got.LiveAllocations != 0 || len(got.Units) != 0 || s.Allocation(a).State != domain.AllocationLost {
 		t.Errorf("%+v, allocation %s", got, s.Allocation(a).State)
+	}
+}
+
+// TestAVersionIsHeldUntilTheEnd: a change that is under way while another one
+// compares versions is seen by that one, whichever of the two began first.
+func TestAVersionIsHeldUntilTheEnd(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	h := s.ReadyHost(site.HostSpec{Units: []string{"1"}})
+	s.AddAddresses("default", 1)
+	all, err := s.DB.Addresses(t.Context(), store.AddressFilter{WorkspaceID: domain.DefaultWorkspace, Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := all[0]
+	for name, c := range map[string]struct {
+		change func(tx *store.Tx) error
+		other  func() error
+	}{
+		"host": {
+			func(tx *store.Tx) error { return tx.OfferHostKey(t.Context(), h.ID, "ssh-ed25519 AAAA") },
+			func() error { return s.Intents.DrainHost(t.Context(), s.Actor, h.ID, h.Version) },
+		},
+		"address": {
+			func(tx *store.Tx) error {
+				if _, err := tx.MoveAddress(t.Context(), a.ID, a.State, domain.Closed); err != nil {
+					return err
+				}
+				_, err := tx.MoveAddress(t.Context(), a.ID, domain.AddressUnavailable, domain.Opened)
+				return err
+			},
+			func() error { return s.Intents.CloseAddress(t.Context(), s.Actor, a.ID, a.Version) },
+		},
+	} {
+		asked := make(chan error, 1)
+		s.Tx(func(tx *store.Tx) error {
+			if err := c.change(tx); err != nil {
+				return err
+			}
+			go func() { asked <- c.other() }()
+			site.Eventually(t, "the other change to wait", func() bool { return waiting(s) == 1 })
+			return nil
+		})
+		err := site.Await(t, "the other change", asked)
+		if conflict := (*domain.Conflict)(nil); !errors.As(err, &conflict) || conflict.Code != "version_mismatch" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := s.Host(h.ID); got.State != domain.HostReady {
+		t.Errorf("host is %s", got.State)
 	}
 }
 

@@ -3,6 +3,7 @@ package intent
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -22,6 +23,14 @@ var ErrBadLogin = errors.New("no account with this name and password")
 
 // ErrTooManyLogins says that more logins wait than can be answered soon.
 var ErrTooManyLogins = errors.New("too many logins at once")
+
+// LoginBlocked says that too many logins failed under a name, whether an
+// account is called so or not.
+type LoginBlocked struct{ For time.Duration }
+
+func (e *LoginBlocked) Error() string {
+	return fmt.Sprintf("too many logins failed under this name; blocked for %s", e.For)
+}
 
 // SessionLifetime is how long a login lasts.
 const SessionLifetime = 24 * time.Hour
@@ -60,8 +69,22 @@ func NewSessions(db *store.DB) *Sessions {
 }
 
 // Login opens a session for whoever knows the password. An account that does
-// not exist takes as long as a wrong password.
+// not exist takes as long as a wrong password, and is blocked as one that does.
+// While a name is blocked no password is looked at; sessions and tokens that
+// are there already stay good.
 func (s *Sessions) Login(ctx context.Context, from domain.Actor, name, password string) (Issued, error) {
+	tried := sha256.Sum256([]byte(name))
+	var blocked time.Duration
+	err := s.db.InTx(ctx, func(tx *store.Tx) (err error) {
+		blocked, err = tx.TryLogin(ctx, tried[:])
+		return err
+	})
+	if err != nil {
+		return Issued{}, fmt.Errorf("count the login: %w", err)
+	}
+	if blocked > 0 {
+		return Issued{}, &LoginBlocked{For: blocked}
+	}
 	account, err := s.db.AccountByName(ctx, name)
 	known := err == nil
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
@@ -73,7 +96,7 @@ func (s *Sessions) Login(ctx context.Context, from domain.Actor, name, password 
 	}
 	match, err := s.matches(ctx, password, hash)
 	if err != nil {
-		return Issued{}, err
+		return Issued{}, errors.Join(err, s.uncount(ctx, tried[:]))
 	}
 	if !known || !match {
 		return Issued{}, ErrBadLogin
@@ -83,9 +106,19 @@ func (s *Sessions) Login(ctx context.Context, from domain.Actor, name, password 
 	err = s.db.InTx(ctx, func(tx *store.Tx) error {
 		t := store.Token{ID: uuid.New(), Kind: TokenSession, AccountID: account.ID, Name: from.Address}
 		made.Token, err = issue(ctx, tx, from, t, made.Secret, "session.create", SessionLifetime)
-		return err
+		if err != nil {
+			return err
+		}
+		return tx.ForgetLogins(ctx, tried[:])
 	})
 	return made, err
+}
+
+// uncount is for a try that was given up, perhaps because its request was.
+func (s *Sessions) uncount(ctx context.Context, nameHash []byte) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	return s.db.InTx(ctx, func(tx *store.Tx) error { return tx.UncountLogin(ctx, nameHash) })
 }
 
 func (s *Sessions) matches(ctx context.Context, password, hash string) (bool, error) {

@@ -21,10 +21,10 @@ func (in *Intents) OpenUnit(ctx context.Context, who domain.Actor, id uuid.UUID,
 
 func (in *Intents) moveUnit(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, on domain.Event, action, message string) error {
 	return in.do(ctx, func(tx *store.Tx) error {
-		u, err := tx.Unit(ctx, id)
-		if err == nil {
-			err = checkVersion("unit", u.Version, ifMatch)
+		if err := holdVersion(ctx, "unit", id, ifMatch, tx.HoldUnit); err != nil {
+			return err
 		}
+		u, err := tx.Unit(ctx, id)
 		if err != nil {
 			return err
 		}

@@ -519,7 +519,7 @@ func TestPanicsFailTheirJobOnly(t *testing.T) {
 	})
 	srv := site.NewSSHServer(t)
 	sql(s, `UPDATE hosts SET port = $2, host_key = $3 WHERE id = $1`, host, srv.Port, srv.Key())
-	id, err := s.Intents.ProbeHost(t.Context(), s.Actor, host)
+	id, err := s.Intents.ProbeHost(t.Context(), s.Actor, host, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

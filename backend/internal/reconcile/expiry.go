@@ -19,6 +19,18 @@ var expiredTokens = Policy{
 	},
 }
 
+var oldLogins = Policy{
+	Name: "old_logins", Why: "logins that failed count for an hour",
+	Interval: 10 * time.Minute, Jitter: time.Minute, Timeout: time.Minute,
+	Run: func(ctx context.Context, db *store.DB) (n int64, err error) {
+		err = db.InTx(ctx, func(tx *store.Tx) error {
+			n, err = tx.DeleteOldLogins(ctx)
+			return err
+		})
+		return n, err
+	},
+}
+
 var expiredIdempotencyKeys = Policy{
 	Name: "expired_idempotency_keys", Why: "a repeated request is recognised for a day",
 	Interval: 30 * time.Minute, Jitter: 5 * time.Minute, Timeout: time.Minute,

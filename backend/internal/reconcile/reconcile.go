@@ -26,7 +26,7 @@ type Policy struct {
 }
 
 // Policies is every policy.
-func Policies() []Policy { return []Policy{expiredTokens, expiredIdempotencyKeys, oldPlans} }
+func Policies() []Policy { return []Policy{expiredTokens, oldLogins, expiredIdempotencyKeys, oldPlans} }
 
 // NotReconciled lists, with the reason, what no policy looks at on purpose.
 var NotReconciled = map[string]string{

@@ -47,9 +47,9 @@ func TestHostKeysOfOtherTypes(t *testing.T) {
 		t.Fatalf("%+v", h)
 	}
 	p.ssh.UseKeys(signer(t, ec), signer(t, rs))
-	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
 	p.ssh.UseKeys(signer(t, ec))
-	j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host)), domain.JobFailed)
+	j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobFailed)
 	if h := p.Host(host); j.Error.Code != domain.ErrCodeHostKeyChanged || h.OfferedHostKey != p.ssh.Key() {
 		t.Errorf("%+v, %+v", j.Error, h)
 	}
@@ -89,14 +89,14 @@ func TestEveryFailureTellsWhatToDo(t *testing.T) {
 		ansible.CodeTimeout: domain.ErrCodeTimeout, ansible.CodePlaybookError: domain.ErrCodePlaybookError, "something new": domain.ErrCodeTaskFailed,
 	} {
 		p.Runner.Handle("host_probe", scripted.Script{Failure: &ansible.Failure{Code: code}})
-		j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host)), domain.JobFailed)
+		j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobFailed)
 		if j.Error.Code != want || j.Error.Message == "" || j.Error.NextStep == "" || j.Error.Host != "h1" || j.Attempt != 1 {
 			t.Errorf("%s: %+v in attempt %d", code, j.Error, j.Attempt)
 		}
 	}
 	// A play that can't be run at all is tried once: nothing will change.
 	p.Runner.Handle("host_probe", scripted.Script{Err: ansible.ErrInvalidPlay})
-	j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host)), domain.JobFailed)
+	j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobFailed)
 	if j.Error.Code != domain.ErrCodeInternal || j.Attempt != 1 || strings.Contains(j.Error.Message, "invalid play") {
 		t.Errorf("%+v in attempt %d", j.Error, j.Attempt)
 	}
@@ -108,7 +108,7 @@ func TestARetryOffersTodaysPlaybook(t *testing.T) {
 	p := setup(t)
 	host := p.probed("h1")
 	p.Runner.Handle("host_probe", taskFailed)
-	job := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host)), domain.JobFailed)
+	job := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobFailed)
 	p.Tx(func(tx *store.Tx) error {
 		v := store.PlaybookVersion{Playbook: "host_probe", SHA256: strings.Repeat("b", 64), Seeded: true, CreatedBy: "init"}
 		_, _, err := tx.SeedPlaybook(t.Context(), "host_probe", v, []byte("version 2"))

@@ -215,7 +215,7 @@ func TestFromRegistrationToRemoval(t *testing.T) {
 	if _, err := p.DB.HostByName(ctx, "h1"); err == nil {
 		t.Error("a removed host is still found by its name")
 	}
-	if _, err := p.Intents.ProbeHost(ctx, p.Actor, host); err == nil {
+	if _, err := p.Intents.ProbeHost(ctx, p.Actor, host, 0); err == nil {
 		t.Error("a removed host was probed")
 	}
 	p.ready("h1") // the name, the machine and the units' names are free again
@@ -283,10 +283,10 @@ func TestAPersonConfirmsTheKey(t *testing.T) {
 	if len(p.Runner.Calls()) != 0 {
 		t.Error("a play was run on a host whose key nobody knows")
 	}
-	if _, err := p.Intents.ConfirmHostKey(t.Context(), p.Actor, host, "SHA256:other"); err == nil {
+	if _, err := p.Intents.ConfirmHostKey(t.Context(), p.Actor, host, 0, "SHA256:other"); err == nil {
 		t.Error("another fingerprint was confirmed")
 	}
-	p.Ended(p.must(p.Intents.ConfirmHostKey(t.Context(), p.Actor, host, intent.Fingerprint(p.ssh.Key()))), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.ConfirmHostKey(t.Context(), p.Actor, host, 0, intent.Fingerprint(p.ssh.Key()))), domain.JobSucceeded)
 	if h = p.Host(host); h.State != domain.HostProbed || h.HostKey != p.ssh.Key() || h.OfferedHostKey != "" {
 		t.Errorf("%+v", h)
 	}
@@ -299,7 +299,7 @@ func TestChangedKeyStopsEverything(t *testing.T) {
 	plays := len(p.Runner.Calls())
 	was := p.ssh.Key()
 	now := p.ssh.ChangeKey(t)
-	j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host)), domain.JobFailed)
+	j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobFailed)
 	if j.Error.Code != domain.ErrCodeHostKeyChanged || j.Error.NextStep == "" || !strings.Contains(j.Error.Message, intent.Fingerprint(now)) {
 		t.Errorf("%+v", j.Error)
 	}
@@ -307,7 +307,7 @@ func TestChangedKeyStopsEverything(t *testing.T) {
 	if h.HostKey != was || h.OfferedHostKey != now || h.State != domain.HostReady || len(p.Runner.Calls()) != plays {
 		t.Errorf("%+v, %d plays", h, len(p.Runner.Calls())-plays)
 	}
-	p.Ended(p.must(p.Intents.ConfirmHostKey(t.Context(), p.Actor, host, intent.Fingerprint(now))), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.ConfirmHostKey(t.Context(), p.Actor, host, 0, intent.Fingerprint(now))), domain.JobSucceeded)
 	if h = p.Host(host); h.HostKey != now || h.OfferedHostKey != "" {
 		t.Errorf("confirmed: %+v", h)
 	}
@@ -320,7 +320,7 @@ func TestAKeyThatCameAndWentIsNotOffered(t *testing.T) {
 	host := p.probed("h1")
 	real := p.ssh.Key()
 	p.Tx(func(tx *store.Tx) error { return tx.OfferHostKey(t.Context(), host, "ssh-ed25519 attacker") })
-	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
 	if h := p.Host(host); h.HostKey != real || h.OfferedHostKey != "" {
 		t.Errorf("%+v", h)
 	}
@@ -339,7 +339,7 @@ func TestProbesThatMeetAnotherMachine(t *testing.T) {
 		t.Errorf("duplicate: %+v", h)
 	}
 	p.Runner.Handle("host_probe", scripted.Script{Result: site.Facts("somebody else")})
-	if j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, h1)), domain.JobFailed); j.Error.Code != domain.ErrCodeHostDiffers {
+	if j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, h1, 0)), domain.JobFailed); j.Error.Code != domain.ErrCodeHostDiffers {
 		t.Errorf("differs: %+v", j.Error)
 	}
 	if h := p.Host(h1); *h.MachineID != site.Facts("h1").MachineID {
@@ -349,7 +349,7 @@ func TestProbesThatMeetAnotherMachine(t *testing.T) {
 	lies.CPUs[0].Node = 99
 	for _, result := range []any{lies, "no object", nil} {
 		p.Runner.Handle("host_probe", scripted.Script{Result: result})
-		if j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, h1)), domain.JobFailed); j.Error.Code != domain.ErrCodeHostUnsupported {
+		if j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, h1, 0)), domain.JobFailed); j.Error.Code != domain.ErrCodeHostUnsupported {
 			t.Errorf("%v: %+v", result, j.Error)
 		}
 	}
@@ -495,7 +495,7 @@ func TestFailedProbeOfAPlannedHost(t *testing.T) {
 	p := setup(t)
 	host := p.laidOut("h1")
 	p.Runner.Handle("host_probe", taskFailed)
-	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host)), domain.JobFailed)
+	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobFailed)
 	if h := p.Host(host); h.State != domain.HostRegistered {
 		t.Fatalf("%+v", h)
 	}
@@ -557,7 +557,7 @@ func TestUnreachableHostsAreTriedAgain(t *testing.T) {
 	host := p.probed("h1")
 	gone := scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeUnreachable, Message: "No route to host."}}
 	p.Runner.Handle("host_probe", gone, gone, gone)
-	job := p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host))
+	job := p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0))
 	failures := 0
 	for range 2 {
 		failures++
@@ -582,7 +582,7 @@ func TestUnreachableHostsAreTriedAgain(t *testing.T) {
 	}
 	// The next probe that succeeds makes it healthy again.
 	p.Succeed()
-	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
 	if h := p.Host(host); h.Health != domain.HealthHealthy {
 		t.Errorf("%+v", h)
 	}
@@ -637,7 +637,7 @@ func TestDeadline(t *testing.T) {
 	host := p.probed("h1")
 	gone := scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeUnreachable, Message: "No route to host."}}
 	p.Runner.Handle("host_probe", gone)
-	job := p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host))
+	job := p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0))
 	site.Eventually(t, "a failed attempt", func() bool { return p.Job(job).Failures == 1 })
 	p.sql(`UPDATE jobs SET deadline_at = now(), run_after = now() WHERE id = $1`, job)
 	j := p.Ended(job, domain.JobFailed)
@@ -663,10 +663,10 @@ func TestDeclaredLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	site.Await(t, "the play", begun)
-	if err := p.Intents.DeclareHostLost(t.Context(), p.Actor, host, "h2"); err == nil {
+	if err := p.Intents.DeclareHostLost(t.Context(), p.Actor, host, 0, "h2"); err == nil {
 		t.Error("declared lost without its name being typed")
 	}
-	if err := p.Intents.DeclareHostLost(t.Context(), p.Actor, host, "h1"); err != nil {
+	if err := p.Intents.DeclareHostLost(t.Context(), p.Actor, host, 0, "h1"); err != nil {
 		t.Fatal(err)
 	}
 	p.is(a, domain.AllocationLost, domain.UnitRemoved, domain.AddressQuarantined)
@@ -678,7 +678,7 @@ func TestDeclaredLost(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 	for _, again := range []error{
-		func() error { _, err := p.Intents.ProbeHost(t.Context(), p.Actor, host); return err }(),
+		func() error { _, err := p.Intents.ProbeHost(t.Context(), p.Actor, host, 0); return err }(),
 		p.Intents.RetryJob(t.Context(), p.Actor, job, false),
 	} {
 		if again == nil {
@@ -689,7 +689,7 @@ func TestDeclaredLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Intents.ReleaseAddress(t.Context(), p.Actor, at.ID); err != nil {
+	if err := p.Intents.ReleaseAddress(t.Context(), p.Actor, at.ID, 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Intents.RemoveHost(t.Context(), p.Actor, host, 0); err != nil {
@@ -786,7 +786,7 @@ func TestAProbeMayEndWhileTheHostIsInitialized(t *testing.T) {
 		}
 		return site.Play(ctx, play, sink, scripted.Script{})
 	})
-	probe := p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host))
+	probe := p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0))
 	site.Await(t, "the probe", begun)
 	init := p.initialize(host)
 	p.Ended(probe, domain.JobSucceeded)

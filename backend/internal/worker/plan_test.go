@@ -305,7 +305,7 @@ func TestPlansAreRefusedAsTheirActionsAre(t *testing.T) {
 		t.Errorf("no size: %v", err)
 	}
 	p.conflict(refused(ask{intent.PlanRequest{Action: "probe-host"}, func(ctx context.Context) error {
-		_, err := p.Intents.ProbeHost(ctx, p.Actor, host)
+		_, err := p.Intents.ProbeHost(ctx, p.Actor, host, 0)
 		return err
 	}}, 0), "nothing_to_plan")
 	if diff := cmp.Diff(before, p.dump()); diff != "" {
@@ -349,7 +349,7 @@ func TestPlansThatNoLongerHold(t *testing.T) {
 
 	// Another job that changed the host moves it, one that only reads does not.
 	got = p.planned(of)
-	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
 	p.sql(`UPDATE hosts SET facts = jsonb_set(facts, '{kernel}', '"6.2.0"') WHERE id = $1`, host)
 	if stale, err := p.Intents.PlanMoved(t.Context(), p.thePlan(got.ID)); err != nil || !slices.Equal(stale.Moved, []string{domain.MovedState}) {
 		t.Errorf("the probe read the volume groups anew: %+v, %v", stale, err)
@@ -591,7 +591,7 @@ func TestChecksThatFail(t *testing.T) {
 	p.Ended(p.mustApply(plan, of), domain.JobSucceeded)
 
 	_, job = p.plan(of)
-	if err := p.Intents.DeclareHostLost(t.Context(), p.Actor, host, "h1"); err != nil {
+	if err := p.Intents.DeclareHostLost(t.Context(), p.Actor, host, 0, "h1"); err != nil {
 		t.Fatal(err)
 	}
 	j := p.Job(job)
