@@ -532,3 +532,25 @@ func TestOperationsTellWhatAnAttemptWould(t *testing.T) {
 		t.Errorf("job:\n%s", diff)
 	}
 }
+
+// A unit that a backend of before put has no note of its zone: the first look,
+// which goes by it, does not see the unit, and the next one must.
+func TestUnitWithoutANoteOfItsZone(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	h := s.ReadyHost(site.HostSpec{Zone: "a", Units: []string{"1", "2"}})
+	s.AddAddresses("default", 2)
+	noted := s.Units(h.ID)[0]
+	forget(s, s.Units(h.ID)[1].ID)
+	for range 2 {
+		if _, _, err := s.Allocate(intent.CreateAllocation{CPUs: 1, Zone: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		if u, err := s.DB.Unit(t.Context(), noted.ID); err != nil || u.State != domain.UnitAllocating {
+			t.Errorf("the unit with the note is %s, %v", u.State, err)
+		}
+	}
+	if _, _, err := s.Allocate(intent.CreateAllocation{CPUs: 1, Zone: "b"}); err == nil {
+		t.Error("a unit in another zone was given")
+	}
+}

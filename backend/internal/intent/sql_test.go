@@ -1,6 +1,7 @@
 package intent_test
 
 import (
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/internal/testkit"
@@ -22,4 +23,17 @@ func waiting(s *site.Site) (n int) {
 		return 0
 	}
 	return n
+}
+
+// forget takes the note of its zone from a unit.
+func forget(s *site.Site, unit uuid.UUID) {
+	s.T.Helper()
+	conn, err := pgx.Connect(s.T.Context(), s.URL)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	defer func() { _ = conn.Close(s.T.Context()) }()
+	if _, err := conn.Exec(s.T.Context(), `UPDATE compute_units SET zone = NULL WHERE id = $1`, unit); err != nil {
+		s.T.Fatal(err)
+	}
 }

@@ -20,12 +20,12 @@ func crowded(t *testing.T) *DB {
 		t.Fatal(err)
 	}
 	for _, sql := range []string{
-		`INSERT INTO hosts (id, workspace_id, organization_id, name, address, port, admin_user, networks, labels, profile, trust_on_first_use, host_key, facts, layout, state, incarnation)
-		 SELECT gen_random_uuid(), $1, $2, 'h' || n, '192.0.2.1', 22, 'root', ARRAY['default'], '{}', 'minimal', false, 'k', '{}', '{}', 'ready', gen_random_uuid()
+		`INSERT INTO hosts (id, workspace_id, organization_id, name, address, port, admin_user, zone, networks, labels, profile, trust_on_first_use, host_key, facts, layout, state, incarnation)
+		 SELECT gen_random_uuid(), $1, $2, 'h' || n, '192.0.2.1', 22, 'root', 'z' || n % 4, ARRAY['default'], '{}', 'minimal', false, 'k', '{}', '{}', 'ready', gen_random_uuid()
 		   FROM generate_series(1, 400) AS n`,
 		`INSERT INTO host_locks (host_id, job_id) SELECT h.id, CASE WHEN length(h.name) < 3 THEN gen_random_uuid() END FROM hosts h WHERE $1::UUID <> $2::UUID`,
-		`INSERT INTO compute_units (id, workspace_id, host_id, ordinal, name, state, cpus, cpu_count, memory_nodes, memory_max_bytes, memory_high_bytes, volume_bytes, tasks_max, shuffle)
-		 SELECT gen_random_uuid(), $1, h.id, n, h.name || '-cu' || n, CASE WHEN n = 1 THEN 'free' ELSE 'allocated' END, '1', n, '0', 9, 8, 1, 1, (random() * 2000000000)::INT4
+		`INSERT INTO compute_units (id, workspace_id, host_id, ordinal, name, state, cpus, cpu_count, memory_nodes, memory_max_bytes, memory_high_bytes, volume_bytes, tasks_max, shuffle, zone)
+		 SELECT gen_random_uuid(), $1, h.id, n, h.name || '-cu' || n, CASE WHEN n = 1 THEN 'free' ELSE 'allocated' END, '1', n, '0', 9, 8, 1, 1, (random() * 2000000000)::INT4, h.zone
 		   FROM hosts h, generate_series(1, 12) AS n WHERE $1::UUID <> $2::UUID`,
 		`INSERT INTO addresses (id, workspace_id, network, address, sort_key, state, allocation_id, shuffle)
 		 SELECT gen_random_uuid(), $1, 'default', '10.0.' || n / 256 || '.' || n % 256, n, CASE WHEN n % 10 = 0 THEN 'free' ELSE 'allocated' END,
@@ -119,6 +119,8 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 	}
 	sql, args := Wanted{WorkspaceID: domain.DefaultWorkspace, MinCPUs: 1, LoginUser: "ada"}.list(sqlPickFrom).page("u.cpu_count, u.shuffle", 1)
 	add("place", "compute_units_free", `Seq Scan on compute_units|Seq Scan on allocations|Sort`, sql+"\nFOR UPDATE OF u SKIP LOCKED", args)
+	sql, args = Wanted{WorkspaceID: domain.DefaultWorkspace, MinCPUs: 1, Zone: "z1", LoginUser: "ada"}.quick().locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
+	add("place in a zone", "compute_units_free_in_zone", `Seq Scan on compute_units|Seq Scan on allocations|Sort`, sql, args)
 	sql, args = page(sqlHost, "h.name, h.id", "h.workspace_id = ?", "h.removed_at IS NULL")
 	add("hosts", "hosts_by_workspace", `Seq Scan on (jobs|compute_units|allocations)`, sql, args)
 	sql, args = page(sqlUnit, "u.name, u.id", "u.workspace_id = ?", "u.state <> 'removed'")

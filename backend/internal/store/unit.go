@@ -105,8 +105,8 @@ func (r Reads) Units(ctx context.Context, f UnitFilter) ([]Unit, error) {
 
 const sqlInsertUnit = `
 INSERT INTO compute_units (id, workspace_id, host_id, ordinal, name, state, cpus, cpu_count, memory_nodes, memory_max_bytes,
-                           memory_high_bytes, volume_bytes, tasks_max, shuffle)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
+                           memory_high_bytes, volume_bytes, tasks_max, shuffle, zone)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
 
 const sqlInsertUnitCPU = `
 INSERT INTO unit_cpus (host_id, cpu, unit_id)
@@ -121,7 +121,7 @@ func (tx *Tx) InsertUnit(ctx context.Context, h Host, ordinal int, u domain.Unit
 	}
 	id := uuid.New()
 	_, err = tx.exec(ctx, sqlInsertUnit, id, h.WorkspaceID, h.ID, ordinal, domain.UnitName(h.Name, ordinal), domain.UnitLifecycle.Initial,
-		u.CPUs, u.CPUCount, u.MemoryNodes, u.MemoryMaxBytes, u.MemoryHighBytes, u.VolumeBytes, u.TasksMax, shuffle())
+		u.CPUs, u.CPUCount, u.MemoryNodes, u.MemoryMaxBytes, u.MemoryHighBytes, u.VolumeBytes, u.TasksMax, shuffle(), h.Zone)
 	if _, dup := uniqueViolation(err); dup {
 		return uuid.Nil, movedMeanwhile("host") // someone else sets a layout
 	}

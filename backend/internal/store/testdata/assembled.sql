@@ -2486,6 +2486,21 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+  AND u.zone = $5
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $6
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
@@ -2510,20 +2525,6 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND h.zone = $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -2638,6 +2639,29 @@ SELECT u.id, u.host_id, u.name, h.networks
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND $10 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
+  AND u.zone = $13
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $14
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
@@ -2682,28 +2706,6 @@ SELECT u.id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $13
 FOR UPDATE OF u;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
-  AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND $10 = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
-ORDER BY u.cpu_count, u.shuffle
-LIMIT $13
-FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
