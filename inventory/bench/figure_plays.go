@@ -76,13 +76,14 @@ const firstHost = "bench-00001"
 // bare runs the play as a person would, from a directory with the playbook, an inventory and a key.
 type bare struct {
 	dir   string
+	host  string
 	tuned bool
 	first int // UID of its first allocation
 	runs  int
 }
 
 func (g *ground) newBare(name string, tuned bool) (*bare, error) {
-	b := &bare{dir: g.bed.path(name), tuned: tuned, first: 600_000}
+	b := &bare{dir: g.bed.path(name), host: g.host.address, tuned: tuned, first: 600_000}
 	if tuned {
 		b.first = 700_000
 	}
@@ -93,7 +94,7 @@ func (g *ground) newBare(name string, tuned bool) (*bare, error) {
 		return nil, err
 	}
 	inventory, err := json.Marshal(map[string]any{"all": map[string]any{"hosts": map[string]any{firstHost: map[string]any{
-		"ansible_host": hostAddress, "ansible_port": hostPort, "ansible_user": "root", "ansible_ssh_private_key_file": filepath.Join(b.dir, "key"),
+		"ansible_host": g.host.address, "ansible_port": hostPort, "ansible_user": "root", "ansible_ssh_private_key_file": filepath.Join(b.dir, "key"),
 		"ansible_python_interpreter": "/usr/bin/python3",
 		"ansible_ssh_common_args":    "-o StrictHostKeyChecking=yes -o UserKnownHostsFile=" + filepath.Join(b.dir, "known_hosts"),
 	}}}})
@@ -101,7 +102,7 @@ func (g *ground) newBare(name string, tuned bool) (*bare, error) {
 		return nil, fmt.Errorf("write the inventory: %w", err)
 	}
 	for file, text := range map[string]string{
-		"inventory.yml": string(inventory), "key": g.key, "known_hosts": hostAddress + " " + g.host.key + "\n", "ansible.cfg": "[defaults]\n",
+		"inventory.yml": string(inventory), "key": g.key, "known_hosts": g.host.address + " " + g.host.key + "\n", "ansible.cfg": "[defaults]\n",
 	} {
 		if err := os.WriteFile(filepath.Join(b.dir, file), []byte(text), 0o600); err != nil {
 			return nil, fmt.Errorf("write %s: %w", file, err)
@@ -153,7 +154,7 @@ func (b *bare) run(ctx context.Context) (time.Duration, error) {
 func (b *bare) disconnect(sockets string) {
 	found, _ := filepath.Glob(filepath.Join(sockets, "*"))
 	for _, socket := range found {
-		_ = exec.Command("ssh", "-F", "none", "-o", "ControlPath="+socket, "-O", "exit", hostAddress).Run()
+		_ = exec.Command("ssh", "-F", "none", "-o", "ControlPath="+socket, "-O", "exit", b.host).Run()
 	}
 }
 

@@ -49,7 +49,7 @@ func (b *Bed) newGround(ctx context.Context, hosts, each int) (_ *ground, err er
 	if g.host, err = b.startHost(ctx, incarnation, system.PublicKey, public); err != nil {
 		return nil, err
 	}
-	if err := b.fill(ctx, g.database, fleet{units: hosts * each, each: each, address: hostAddress, port: hostPort, hostKey: g.host.key}); err != nil {
+	if err := b.fill(ctx, g.database, fleet{units: hosts * each, each: each, address: g.host.address, port: hostPort, hostKey: g.host.key}); err != nil {
 		return nil, err
 	}
 	if err := b.exec(ctx, g.database, "UPDATE hosts SET incarnation = '"+incarnation+"'"); err != nil {

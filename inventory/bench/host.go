@@ -26,17 +26,23 @@ import (
 //go:embed host
 var hostFiles embed.FS
 
-// The link between this machine and the host, out of the range that RFC 5737 keeps for examples.
-const (
-	ourAddress  = "198.51.100.1"
-	hostAddress = "198.51.100.2"
-	hostPort    = 22
-)
+const hostPort = 22
+
+// hostPrefix begins the names of everything that a host has of this machine; the process id of the bench follows.
+const hostPrefix = "kloigos-bench-"
+
+// addresses are the ends of the cable between this machine and the host: one of 64 networks of two addresses, out of the range that RFC
+// 5737 keeps for examples, by the process id, so that two benches do not meet.
+func addresses() (ours, hosts string) {
+	first := os.Getpid() % 64 * 4
+	return fmt.Sprintf("198.51.100.%d", first+1), fmt.Sprintf("198.51.100.%d", first+2)
+}
 
 // nativeHost is a machine to run plays on: a native sshd in namespaces of its own (network, files, processes), over an
 // overlay of this machine's files that lies in memory. It has the real fence, over a cgroup of its own.
 type nativeHost struct {
 	process   *demo.Process
+	address   string
 	namespace string
 	cgroup    string
 	key       string // line of known_hosts, without the name
@@ -48,7 +54,9 @@ func (b *Bed) startHost(ctx context.Context, incarnation string, logins ...strin
 		return nil, errors.New("a host in namespaces needs root")
 	}
 	id := fmt.Sprintf("%d-%d", os.Getpid(), b.made.Add(1))
-	h := &nativeHost{namespace: "kloigos-bench-" + id}
+	sweepHosts()
+	ours, address := addresses()
+	h := &nativeHost{address: address, namespace: hostPrefix + id}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.stop())
@@ -72,7 +80,7 @@ func (b *Bed) startHost(ctx context.Context, incarnation string, logins ...strin
 		return nil, err
 	}
 	sshd := strings.Join([]string{
-		"ListenAddress " + hostAddress, "HostKey /etc/ssh/kloigos-bench-key", "AuthorizedKeysFile /etc/ssh/kloigos-bench-logins", "PidFile none",
+		"ListenAddress " + address, "HostKey /etc/ssh/kloigos-bench-key", "AuthorizedKeysFile /etc/ssh/kloigos-bench-logins", "PidFile none",
 		"UsePAM no", "PermitRootLogin prohibit-password", "PasswordAuthentication no", "UseDNS no", "Subsystem sftp internal-sftp", "",
 	}, "\n")
 	for name, file := range map[string]struct {
@@ -96,7 +104,7 @@ func (b *Bed) startHost(ctx context.Context, incarnation string, logins ...strin
 			return nil, fmt.Errorf("make the host: %w", err)
 		}
 	}
-	if err := h.link(ctx); err != nil {
+	if err := h.link(ctx, ours); err != nil {
 		return nil, err
 	}
 	// Not `ip netns exec`, which mounts another /sys, without cgroups.
@@ -109,14 +117,14 @@ func (b *Bed) startHost(ctx context.Context, incarnation string, logins ...strin
 }
 
 // link makes the host's network: one cable to this machine, and its own loopback.
-func (h *nativeHost) link(ctx context.Context) error {
+func (h *nativeHost) link(ctx context.Context, address string) error {
 	ours := fmt.Sprintf("kb%d", os.Getpid())
 	for _, args := range [][]string{
 		{"netns", "add", h.namespace},
 		{"link", "add", ours, "type", "veth", "peer", "name", "bench0", "netns", h.namespace},
-		{"address", "add", ourAddress + "/30", "dev", ours},
+		{"address", "add", address + "/30", "dev", ours},
 		{"link", "set", ours, "up"},
-		{"-n", h.namespace, "address", "add", hostAddress + "/30", "dev", "bench0"},
+		{"-n", h.namespace, "address", "add", h.address + "/30", "dev", "bench0"},
 		{"-n", h.namespace, "link", "set", "bench0", "up"},
 		{"-n", h.namespace, "link", "set", "lo", "up"},
 	} {
@@ -133,7 +141,7 @@ func (h *nativeHost) await(ctx context.Context) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", fmt.Sprintf("%s:%d", hostAddress, hostPort))
+		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", fmt.Sprintf("%s:%d", h.address, hostPort))
 		if err == nil {
 			return conn.Close()
 		}
@@ -162,6 +170,22 @@ func (h *nativeHost) stop() error {
 	return errors.Join(errs...)
 }
 
+// sweepHosts takes away what a bench that was killed left: its processes ended with it, its names did not.
+func sweepHosts() {
+	namespaces, _ := filepath.Glob("/run/netns/" + hostPrefix + "*")
+	for _, path := range namespaces {
+		h := &nativeHost{namespace: filepath.Base(path)}
+		owner, _, _ := strings.Cut(strings.TrimPrefix(h.namespace, hostPrefix), "-")
+		if _, err := os.Stat("/proc/" + owner); err == nil || owner == "" {
+			continue
+		}
+		if root, err := cgroupRoot(); err == nil {
+			h.cgroup = filepath.Join(root, h.namespace)
+		}
+		_ = h.stop() // another bench may be at it as well
+	}
+}
+
 // fenceCgroup is where the fence has its runs, under the host's /sys/fs/cgroup.
 const fenceCgroup = "runs"
 
@@ -186,22 +210,30 @@ func fenceText() (string, error) {
 	}), missing
 }
 
-func newCgroup(name string) (string, error) {
+// cgroupRoot is where the cgroup v2 hierarchy is mounted.
+func cgroupRoot() (string, error) {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {
 		return "", fmt.Errorf("look for cgroups: %w", err)
 	}
 	for line := range strings.Lines(string(mounts)) {
-		fields := strings.Fields(line)
-		if len(fields) < 3 || fields[2] != "cgroup2" {
-			continue
-		}
-		dir := filepath.Join(fields[1], name)
-		if err := os.MkdirAll(filepath.Join(dir, fenceCgroup), 0o755); err == nil { //nolint:gosec // a cgroup
-			return dir, nil
+		if fields := strings.Fields(line); len(fields) > 2 && fields[2] == "cgroup2" {
+			return fields[1], nil
 		}
 	}
 	return "", errors.New("there is no cgroup v2 hierarchy to make a group in")
+}
+
+func newCgroup(name string) (string, error) {
+	root, err := cgroupRoot()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(root, name)
+	if err := os.MkdirAll(filepath.Join(dir, fenceCgroup), 0o755); err != nil { //nolint:gosec // a cgroup
+		return "", fmt.Errorf("make a cgroup: %w", err)
+	}
+	return dir, nil
 }
 
 func removeCgroup(dir string) error {

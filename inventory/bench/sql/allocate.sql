@@ -16,7 +16,7 @@ WITH request AS MATERIALIZED (
                    FROM compute_units u
                    JOIN hosts h ON h.id = u.host_id
                   WHERE u.workspace_id = (SELECT r.workspace FROM request r) AND u.state = 'free' AND h.state = 'ready' AND h.health <> 'unreachable'
-                    AND u.cpu_count >= :size::INT8 AND h.zone = 'zone-' || :zone::INT8 AND h.admin_user <> 'user-' || :uid::INT8
+                    AND u.cpu_count >= :size::INT8 AND u.zone = 'zone-' || :zone::INT8 AND h.zone = 'zone-' || :zone::INT8 AND h.admin_user <> 'user-' || :uid::INT8
                     AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = 'user-' || :uid::INT8 AND a.ended_at IS NULL)
                     AND EXISTS (SELECT 1 FROM addresses p WHERE p.workspace_id = u.workspace_id AND p.network = ANY (h.networks) AND p.state = 'free')
                   ORDER BY u.cpu_count, u.shuffle

@@ -16,13 +16,13 @@ WITH settings AS (
            now(), '{"system_cpus": "0", "volume_group": "kloigos-vg", "devices": [], "system_memory_bytes": 1073741824, "units": []}',
            s.each + 1, gen_random_uuid(), true
       FROM settings s, generate_series(1, (s.units + s.each - 1) / s.each) AS n
-    RETURNING id, workspace_id, name
+    RETURNING id, workspace_id, name, zone
 ), new_locks AS (
     INSERT INTO host_locks (host_id) SELECT h.id FROM new_hosts h
 )
 INSERT INTO compute_units (id, workspace_id, host_id, ordinal, name, state, cpus, cpu_count, memory_nodes, memory_max_bytes,
-                           memory_high_bytes, volume_bytes, tasks_max, shuffle)
+                           memory_high_bytes, volume_bytes, tasks_max, shuffle, zone)
 SELECT gen_random_uuid(), h.workspace_id, h.id, n, h.name || '-cu' || lpad(n::TEXT, 2, '0'), 'free', (n * 8)::TEXT || '-' || (n * 8 + size - 1),
-       size, '0', size * 4294967296, size * 4080218931, 10737418240, 2048, floor(random() * 2147483647)::INT4
+       size, '0', size * 4294967296, size * 4080218931, 10737418240, 2048, floor(random() * 2147483647)::INT4, h.zone
   FROM new_hosts h, settings s, generate_series(1, s.each) AS n, LATERAL (SELECT (1 << (n % 4)::INT4) AS size) AS sizes
  WHERE (right(h.name, 5)::INT8 - 1) * s.each + n <= s.units
