@@ -40,7 +40,11 @@ def changed_at():
 class Confinement:
     def __init__(self, module):
         self.module = module
-        self.done = []
+        self.done, self.changes = [], []
+
+    def change(self, action, kind, *names, **more):
+        """What a plan shows: one entry for each thing."""
+        self.changes += [dict(more, action=action, kind=kind, name=name) for name in names]
 
     def run(self, argv):
         code, out, err = self.module.run_command(argv, environ_update={"LC_ALL": "C"})
@@ -60,6 +64,7 @@ class Confinement:
         # An sshd that is started by a socket reads its files for each connection.
         if followed is None or followed > changed_at():
             return
+        self.change("change", "service", SERVICE, note="reloaded")
         self.done.append("reloaded " + SERVICE)
         if self.module.check_mode:
             return
@@ -75,6 +80,7 @@ class Confinement:
         with open("/proc/modules", encoding="ascii") as file:
             loaded = [line.split(" ", 1)[0] for line in file]
         for name in [name for name in loaded if name in forbidden]:
+            self.change("remove", "kernel module", name, note="unloaded")
             self.done.append("unloaded " + name)
             if not self.module.check_mode:
                 self.run(["/usr/sbin/rmmod", name])
@@ -88,6 +94,7 @@ class Confinement:
         with open(PING, encoding="ascii") as file:
             if file.read().split() != [gid, gid]:
                 return
+        self.change("change", "sysctl", "net.ipv4.ping_group_range", after="1 0\n", note="the kernel's own default")
         self.done.append("took back the leave to ping")
         if not self.module.check_mode:
             with open(PING, "w", encoding="ascii") as file:
@@ -129,7 +136,7 @@ def main():
             confinement.take_ping_back()
     except OSError as problem:
         module.fail_json(msg=str(problem))
-    module.exit_json(changed=bool(confinement.done), done=confinement.done, diff={"before": "", "after": "".join(line + "\n" for line in confinement.done)})
+    module.exit_json(changed=bool(confinement.done), done=confinement.done, kloigos_changes=confinement.changes, diff={"before": "", "after": "".join(line + "\n" for line in confinement.done)})
 
 
 if __name__ == "__main__":

@@ -53,7 +53,11 @@ class Fence:
     def __init__(self, module):
         self.module = module
         self.check = module.check_mode
-        self.done, self.warnings = [], []
+        self.done, self.warnings, self.changes, self.objections = [], [], [], []
+
+    def change(self, action, kind, *names, **more):
+        """What a plan shows: one entry for each thing."""
+        self.changes += [dict(more, action=action, kind=kind, name=name) for name in names]
 
     def did(self, what):
         self.done.append(what)
@@ -61,11 +65,14 @@ class Fence:
 
     def directory(self, path, mode):
         if not os.path.isdir(path):
+            self.change("create", "directory", path, note="mode %04o" % mode)
             if self.did("made " + path):
                 os.mkdir(path)
                 os.chmod(path, mode)
-        elif os.stat(path).st_mode & 0o7777 != mode and self.did("set the mode of " + path):
-            os.chmod(path, mode)
+        elif os.stat(path).st_mode & 0o7777 != mode:
+            self.change("change", "directory", path, before="mode %04o\n" % (os.stat(path).st_mode & 0o7777), after="mode %04o\n" % mode)
+            if self.did("set the mode of " + path):
+                os.chmod(path, mode)
 
     def store(self, name, text):
         path = os.path.join(STATE, name)
@@ -130,6 +137,7 @@ class Fence:
             if not self.check:
                 self.module.fail_json(msg=message)
             self.module.warn(message)
+            self.objections.append(message)
 
     def claim(self, incarnation, refence, number):
         if not refence:
@@ -141,16 +149,21 @@ class Fence:
             if not self.check:
                 self.module.fail_json(msg=message, other_incarnation=current)
             self.module.warn(message)
+            self.objections.append(message)
             return
         self.directory(ROOT, 0o711)
         self.directory(STATE, 0o700)
         self.directory(os.path.dirname(LOG), 0o755)
+        if not os.path.exists(LOG):
+            self.change("create", "file", LOG)
         if not os.path.exists(LOG) and self.did("made " + LOG):
             os.close(os.open(LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o640))
         if not os.path.exists(STATE + "/lock"):
+            self.change("create", "file", STATE + "/lock")
             self.did("made " + STATE + "/lock")
         if self.check:
             if current != incarnation:
+                self.change("change" if current else "create", "file", STATE + "/incarnation", before=current and current + "\n", after=incarnation + "\n")
                 self.did("set the incarnation to " + incarnation)
             return
         self.append_only()
@@ -188,8 +201,10 @@ class Fence:
             self.module.fail_json(msg="systemctl %s: %s" % (" ".join(arguments), (err or out).strip()))
 
     def unlink(self, path):
-        if os.path.lexists(path) and self.did("removed " + path):
-            os.unlink(path)
+        if os.path.lexists(path):
+            self.change("remove", "file", path)
+            if self.did("removed " + path):
+                os.unlink(path)
 
     def rmdir(self, path):
         """Only what is empty: anything else in there is someone else's."""
@@ -200,10 +215,13 @@ class Fence:
                 self.did("removed " + path)
                 os.rmdir(path)
         elif os.path.isdir(path):
+            self.change("remove", "directory", path, note="if nothing else is in it")
             self.did("removed " + path)
 
     def remove(self):
         unit = "/etc/systemd/system/" + SERVICE
+        if os.path.exists(unit):
+            self.change("remove", "service", SERVICE, note="stopped and disabled")
         if os.path.exists(unit) and self.did("stopped " + SERVICE):
             if os.path.isdir(RUNS):
                 self.leave_the_cgroup()
@@ -217,6 +235,8 @@ class Fence:
         # The wrapper goes before its state, or a cut between the two would leave one that can only say "cannot check".
         self.unlink("/usr/local/lib/kloigos/fence-python")
         self.rmdir("/usr/local/lib/kloigos")
+        if os.path.isdir(RUNTIME):
+            self.change("remove", "directory", RUNTIME)
         if os.path.isdir(RUNTIME) and self.did("removed " + RUNTIME):
             shutil.rmtree(RUNTIME)
         # What Ansible keeps for files on their way, for root and for the account that it logs in with.
@@ -254,7 +274,8 @@ def main():
     except OSError as problem:
         module.fail_json(msg=str(problem), done=fence.done)
     diff = {"before": "", "after": "".join(line + "\n" for line in fence.done)}
-    module.exit_json(changed=bool(fence.done), done=fence.done, warnings=fence.warnings, diff=diff)
+    module.exit_json(changed=bool(fence.done), done=fence.done, warnings=fence.warnings, diff=diff, kloigos_changes=fence.changes,
+                     objections=fence.objections)
 
 
 if __name__ == "__main__":

@@ -147,9 +147,16 @@ class Files:
         self.check = module.check_mode
         self.registry = Registry(module.params["owner"])
         self.changed_paths, self.removed_paths, self.kept_paths, self.diffs = [], [], [], []
+        self.changes = {}
 
     def diff(self, path, before, after):
         self.diffs.append({"before_header": path, "after_header": path, "before": before, "after": after})
+
+    def change(self, action, kind, path, before, after, note=""):
+        """What a plan shows: one entry for each path, whatever else of it changes."""
+        entry = self.changes.setdefault(path, {"action": action, "kind": kind, "name": path, "before": "", "after": "", "note": note})
+        entry["before"] += before
+        entry["after"] += after
 
     def readable(self, content):
         try:
@@ -220,7 +227,9 @@ class Files:
         if kind == "link":
             before = os.readlink(path) if found == "link" else None
             if before != spec["target"]:
-                self.changed(path, "link to %s\n" % before if before else found and found + "\n" or "", "link to %s\n" % spec["target"])
+                was = "link to %s\n" % before if before else found and found + "\n" or ""
+                self.changed(path, was, "link to %s\n" % spec["target"])
+                self.change("change" if found else "create", "link", path, was, "link to %s\n" % spec["target"])
                 if not self.check:
                     if found:
                         os.unlink(path)
@@ -229,6 +238,7 @@ class Files:
         if kind == "directory":
             if found is None:
                 self.changed(path, "", "directory %04o %s:%s\n" % (spec["octal"], spec["user"], spec["group"]))
+                self.change("create", "directory", path, "", "", "mode %04o, owner %s:%s" % (spec["octal"], spec["user"], spec["group"]))
                 if not self.check:
                     os.mkdir(path, spec["octal"])
         else:
@@ -236,6 +246,8 @@ class Files:
             before = content_of(path) if found == "file" else None
             if before != content:
                 self.changed(path, self.readable(before or b""), self.readable(content))
+                note = "" if found else "mode %04o, owner %s:%s" % (spec["octal"], spec["user"], spec["group"])
+                self.change("change" if found else "create", "file", path, self.readable(before or b""), self.readable(content), note)
                 if not self.check:
                     write_file(path, content, spec["octal"], spec["uid"], spec["gid"], lambda candidate: self.validate(spec, candidate))
         self.permissions(spec)
@@ -250,6 +262,7 @@ class Files:
         if None in want or now == want:
             return
         self.changed(path, "mode %04o owner %d:%d\n" % now, "mode %04o owner %d:%d\n" % want)
+        self.change("change", spec["kind"], path, "mode %04o owner %d:%d\n" % now, "mode %04o owner %d:%d\n" % want)
         if not self.check:
             os.chown(path, spec["uid"], spec["gid"])
             os.chmod(path, spec["octal"])
@@ -282,6 +295,7 @@ class Files:
                 return
             self.removed_paths.append(path)
             self.diff(path, "directory\n", "")
+            self.change("remove", "directory", path, "", "")
             if not self.check:
                 os.rmdir(path)
             return
@@ -289,7 +303,9 @@ class Files:
             if found is None:
                 return
             self.removed_paths.append(path)
-            self.diff(path, self.readable(content_of(path)) if found == "file" else "link\n", "")
+            was = self.readable(content_of(path)) if found == "file" else "link\n"
+            self.diff(path, was, "")
+            self.change("remove", found, path, was, "")
             if not self.check:
                 os.unlink(path)
             return
@@ -300,6 +316,7 @@ class Files:
             if found == "link" and os.readlink(path) == original["target"]:
                 return
             self.changed(path, found or "", "link to %s\n" % original["target"])
+            self.change("change", "link", path, found or "", "link to %s\n" % original["target"], "as it was before Kloigos")
             if not self.check:
                 if found:
                     os.unlink(path)
@@ -310,6 +327,7 @@ class Files:
         if found == "file" and before == content:
             return
         self.changed(path, self.readable(before), self.readable(content))
+        self.change("change", "file", path, self.readable(before), self.readable(content), "as it was before Kloigos")
         if not self.check:
             write_file(path, content, int(original["mode"], 8), original["uid"], original["gid"])
 
@@ -362,6 +380,7 @@ def main():
         removed_paths=files.removed_paths,
         kept_paths=files.kept_paths,
         diff=files.diffs,
+        kloigos_changes=list(files.changes.values()),
     )
 
 

@@ -71,13 +71,17 @@ class Live:
         self.module = module
         self.check = module.check_mode
         self.params = module.params
-        self.done, self.follows = [], []
+        self.done, self.follows, self.changes, self.objections = [], [], [], []
 
     def run(self, argv, fail=True):
         code, out, err = self.module.run_command(argv, environ_update={"LC_ALL": "C"})
         if code != 0 and fail:
             self.module.fail_json(msg="%s: %s" % (" ".join(argv), (err or out).strip()), done=self.done)
         return code, out
+
+    def change(self, action, kind, *names, **more):
+        """What a plan shows: one entry for each thing."""
+        self.changes += [dict(more, action=action, kind=kind, name=name) for name in names]
 
     def did(self, what, argv=None):
         """Notes a change and, unless this is a check, carries it out."""
@@ -89,7 +93,7 @@ class Live:
         missing = [name for name in self.params["interfaces"] if not os.path.exists("/sys/class/net/" + name)]
         if missing and not self.check:
             self.module.fail_json(msg="no such network interface: " + ", ".join(missing))
-        self.follows += ["interface " + name for name in missing]
+        self.objections += ["no such network interface: " + name for name in missing]
 
     # units
 
@@ -121,24 +125,31 @@ class Live:
                 self.module.fail_json(msg="no such unit: " + ", ".join(missing))
         to_enable = [u for u in enabled if state[u]["UnitFileState"] not in ("enabled", "static", "generated", "alias", "indirect")]
         if to_enable:
+            self.change("change", "service", *to_enable, note="enabled")
             self.did("enabled " + ", ".join(to_enable), [SYSTEMCTL, "--quiet", "enable", "--"] + to_enable)
         to_start = [u for u in enabled if state[u]["ActiveState"] not in ("active", "reloading")]
         if to_start:
+            self.change("change", "service", *to_start, note="started")
             self.did("started " + ", ".join(to_start), [SYSTEMCTL, "start", "--"] + to_start)
         to_restart = [u for u in self.params["restarted"] if u not in to_start and state[u]["ActiveState"] == "active"]
         if to_restart:
+            self.change("change", "service", *to_restart, note="restarted")
             self.did("restarted " + ", ".join(to_restart), [SYSTEMCTL, "restart", "--"] + to_restart)
         to_stop = [u for u in disabled if state[u]["ActiveState"] not in ("inactive", "failed")]
         if to_stop:
+            self.change("change", "service", *to_stop, note="stopped")
             self.did("stopped " + ", ".join(to_stop), [SYSTEMCTL, "stop", "--"] + to_stop)
         to_disable = [u for u in disabled if state[u]["UnitFileState"] in ("enabled", "enabled-runtime", "linked")]
         if to_disable:
+            self.change("change", "service", *to_disable, note="disabled")
             self.did("disabled " + ", ".join(to_disable), [SYSTEMCTL, "--quiet", "disable", "--"] + to_disable)
         failed = [u for u in disabled if state[u]["ActiveState"] == "failed"]
         if failed:
+            self.change("change", "service", *failed, note="its failure is forgotten")
             self.did("forgot the failure of " + ", ".join(failed), [SYSTEMCTL, "reset-failed", "--"] + failed)
 
     def reload(self):
+        self.change("change", "service", "systemd", note="reads its units anew")
         self.did("reloaded systemd", [SYSTEMCTL, "daemon-reload"])
 
     # packet filter
@@ -147,6 +158,7 @@ class Live:
         present = os.path.exists(NFT) and self.run([NFT, "list", "table", "inet", "kloigos"], fail=False)[0] == 0
         if wanted == "absent":
             if present:
+                self.change("remove", "table", "inet kloigos")
                 self.did("removed the nftables table", [NFT, "delete", "table", "inet", "kloigos"])
             if os.path.exists(NFT_STAMP) and not self.check:
                 os.unlink(NFT_STAMP)
@@ -157,6 +169,7 @@ class Live:
             self.follows.append("the nftables table")
         elif not present or read(NFT_STAMP).strip() != digest:
             # reload-or-restart also starts; the service checks the files as a whole before it replaces anything.
+            self.change("change" if present else "create", "table", "inet kloigos", after="".join(read(name) for name in names), note="loaded in one transaction")
             self.did("loaded the nftables table", [SYSTEMCTL, "reload-or-restart", NFT_SERVICE])
 
     # processes of others
@@ -171,10 +184,13 @@ class Live:
         if wanted == "hidden" and not hidden:
             if self.check:
                 self.follows.append("hiding of processes")
+            self.change("change", "mount", "/proc", note="hides the processes of others")
             self.did("hid the processes of others", [SYSTEMCTL, "restart", PROC_SERVICE])
         elif wanted == "shown" and hidden:
+            self.change("change", "mount", "/proc", note="shows the processes of others")
             self.did("showed the processes of others", ["/usr/bin/mount", "-o", "remount,hidepid=0", "/proc"])
             if re.search(r"^\S+\s+/proc\s", read("/etc/fstab"), re.M):
+                self.change("change", "mount", "/proc", note="with its options of fstab")
                 self.did("gave /proc its options of fstab", ["/usr/bin/mount", "-o", "remount", "/proc"])
 
     # cron and at
@@ -183,6 +199,7 @@ class Live:
         mine = json.loads(read(ALLOW_REGISTRY, '{"files": {}}'))["files"]
         if wanted == "open":
             for path in [p for p in mine if os.path.exists(p)]:
+                self.change("remove", "file", path)
                 self.did("removed " + path)
                 if not self.check:
                     os.unlink(path)
@@ -199,6 +216,7 @@ class Live:
             mine.update({path: {"kind": "file", "original": None} for path in missing})
             self.replace(ALLOW_REGISTRY, json.dumps({"files": mine}) + "\n", 0o600)
         for path in missing:
+            self.change("create", "file", path, after=text)
             self.did("closed %s to all but %s" % (path, ", ".join(names)))
             if not self.check:
                 self.replace(path, text, 0o644)
@@ -278,8 +296,9 @@ def main():
         live.schedulers(module.params["schedulers"])
     if module.params["system_cpus"]:
         live.system_cpus()
-    diff = {"before": "", "after": "".join(line + "\n" for line in live.done + ["follows: " + f for f in live.follows])}
-    module.exit_json(changed=bool(live.done or live.follows), done=live.done, follows=live.follows, diff=diff)
+    diff = {"before": "", "after": "".join(line + "\n" for line in live.done + ["follows: " + f for f in live.follows] + ["in the way: " + o for o in live.objections])}
+    module.exit_json(changed=bool(live.done or live.follows), done=live.done, follows=live.follows, diff=diff,
+                     kloigos_changes=live.changes, objections=live.objections)
 
 
 if __name__ == "__main__":

@@ -129,6 +129,9 @@ def main():
     diff = {"before": "", "after": "".join(name + "\n" for name in missing)}
     if interrupted:
         diff["after"] += "(dpkg --configure -a first)\n"
+    changes = [{"action": "create", "kind": "package", "name": name} for name in missing]
+    if interrupted:
+        changes.insert(0, {"action": "change", "kind": "package manager", "name": "dpkg", "note": "an installation that was cut is finished first"})
     packages = Packages(module)
     if not module.check_mode:
         if interrupted:
@@ -142,7 +145,7 @@ def main():
             left = [name for name in missing if name not in installed()[0]]
             if left:
                 module.fail_json(msg="still not installed: " + ", ".join(left))
-    module.exit_json(changed=bool(missing or interrupted), missing=missing, interrupted=interrupted, diff=diff)
+    module.exit_json(changed=bool(missing or interrupted), missing=missing, interrupted=interrupted, diff=diff, kloigos_changes=changes)
 
 
 if __name__ == "__main__":

@@ -221,6 +221,7 @@ class Sweep:
             removed=self.removed,
             noted=list(dict.fromkeys(self.noted)),
             leftovers=self.left,
+            kloigos_changes=[{"action": "remove", "kind": "file" if what.startswith("/") and " of " not in what else "entry", "name": what} for what in self.removed],
             diff={"before": "".join(line + "\n" for line in self.removed), "after": ""},
         )
 

@@ -103,7 +103,7 @@ class Unit:
         self.service = "kloigos-unit@%s.service" % self.name
         self.manager = "user@%d.service" % self.uid
         self.slice = "user-%d.slice" % self.uid
-        self.done, self.follows, self.objections, self.facts = [], [], [], {}
+        self.done, self.follows, self.objections, self.changes, self.facts = [], [], [], [], {}
 
     # talking to the system
 
@@ -112,6 +112,10 @@ class Unit:
         if code != 0 and fail:
             self.module.fail_json(msg="%s: %s" % (" ".join(argv), (err or out).strip()), done=self.done)
         return code, out.strip()
+
+    def change(self, action, kind, *names, **more):
+        """What a plan shows: one entry for each thing."""
+        self.changes += [dict(more, action=action, kind=kind, name=name) for name in names]
 
     def did(self, what, argv=None, fail=True):
         self.done.append(what)
@@ -144,6 +148,7 @@ class Unit:
         self.claim_volume()
         stamp = WIPED + self.unit["id"] + ".json"
         if os.path.exists(stamp):
+            self.change("remove", "file", stamp, note="the volume counts as used from now on")
             self.did("the volume counts as used from now on")
             if not self.check:
                 os.unlink(stamp)
@@ -200,6 +205,7 @@ class Unit:
         if self.check and not os.path.exists(path):
             self.follows.append("profile %s" % self.profile)
             return
+        self.change("change" if self.profile + " (" in read(POLICY + "profiles") else "create", "AppArmor profile", self.profile, note="loaded")
         self.did("loaded profile " + self.profile, [PARSER, "--replace", "--write-cache", path])
 
     def bring_up(self):
@@ -211,9 +217,11 @@ class Unit:
             return
         state = self.show(self.service, "UnitFileState", "ActiveState")
         if state["UnitFileState"] != "enabled":
+            self.change("change", "service", self.service, note="enabled")
             self.did("enabled " + self.service, [SYSTEMCTL, "--quiet", "enable", "--", self.service])
         code, out = self.run([UNIT_PROGRAM, "status", self.name], fail=False)
         if code != 0 or state["ActiveState"] != "active":
+            self.change("change", "service", self.service, note="brings up the unit's address and routes")
             self.did("brought up the unit (%s)" % (", ".join(out.splitlines()) or "service was not active"),
                      [SYSTEMCTL, "restart", "--", self.service])
             if not self.check:
@@ -230,12 +238,15 @@ class Unit:
             self.follows.append("user manager of " + self.user)
             return
         if not os.path.exists(LINGER + self.user):
+            self.change("create", "linger", self.user, note="own services start at boot")
             self.did("lets %s's own services start at boot" % self.user, ["/usr/bin/loginctl", "enable-linger", "--", self.user])
         active, label = self.manager_state()
         if not active:
             # Waits for a start that logind may have asked for.
+            self.change("change", "service", self.manager, note="started")
             self.did("started " + self.manager, [SYSTEMCTL, "start", "--", self.manager])
         elif label != self.profile + " (enforce)":
+            self.change("change", "service", self.manager, note="restarted, since it is not confined")
             self.did("restarted %s, which was not confined" % self.manager, [SYSTEMCTL, "restart", "--", self.manager])
 
     def limits(self):
@@ -277,8 +288,9 @@ class Unit:
         if account and not account.pw_dir.startswith(self.unit["mount"] + "/"):
             self.refuse("the account %s (UID %d) is no tenant of %s" % (account.pw_name, account.pw_uid, self.name))
             return
-        for path, what in ((KEYS + self.user, "took the keys"), (LINGER + self.user, "ended linger")):
+        for path, what, kind in ((KEYS + self.user, "took the keys", "file"), (LINGER + self.user, "ended linger", "linger")):
             if os.path.exists(path):
+                self.change("remove", kind, path)
                 self.did(what)
                 if not self.check:
                     os.unlink(path)
@@ -295,12 +307,14 @@ class Unit:
         _code, out = self.run([SYSTEMCTL, "show", "--property=ActiveState", "--value", "--"] + units)
         states = dict(zip(units, out.split()))
         if self.alive() or any(state not in ("inactive", "failed") for state in states.values()):
+            self.change("remove", "processes", "of UID %d" % self.uid, note="all sessions end")
             self.did("ended all sessions and processes of UID %d" % self.uid)
             if not self.check:
                 self.kill_for_good()
                 # Killed from outside counts as a failure; systemd keeps such units in memory until told.
                 self.run([SYSTEMCTL, "reset-failed", "--"] + list(states), fail=False)
         elif "failed" in states.values():
+            self.change("change", "service", *[unit for unit, state in states.items() if state == "failed"], note="its failure is forgotten")
             self.did("forgot the failure of " + ", ".join(unit for unit, state in states.items() if state == "failed"),
                      [SYSTEMCTL, "reset-failed", "--"] + [unit for unit, state in states.items() if state == "failed"])
 
@@ -327,14 +341,17 @@ class Unit:
     def take_down(self):
         state = self.show(self.service, "ActiveState", "UnitFileState")
         if state["UnitFileState"] == "enabled":
+            self.change("change", "service", self.service, note="disabled")
             self.did("disabled " + self.service, [SYSTEMCTL, "--quiet", "disable", "--", self.service])
         if state["ActiveState"] != "inactive":
+            self.change("change", "service", self.service, note="stopped")
             self.did("stopped " + self.service, [SYSTEMCTL, "stop", "--", self.service])
             if not self.check:
                 self.run([SYSTEMCTL, "reset-failed", "--", self.service], fail=False)
         if not os.path.exists("/etc/kloigos/addresses/%s.conf" % self.name) or not os.path.exists(UNIT_PROGRAM):
             return
         if self.is_up():
+            self.change("remove", "address", self.allocation["address"], note="with its routes and shared memory")
             self.did("took the address, the routes and the shared memory")
             if not self.check:
                 self.run([UNIT_PROGRAM, "clear", self.name])
@@ -349,12 +366,14 @@ class Unit:
 
     def unload_profile(self):
         if "\n%s (" % self.profile in "\n" + read(POLICY + "profiles"):
+            self.change("remove", "AppArmor profile", self.profile, note="unloaded")
             self.did("unloaded profile " + self.profile)
             if not self.check:
                 with open(POLICY + ".remove", "w", encoding="ascii") as file:
                     file.write(self.profile)
         cached = glob.glob("/var/cache/apparmor/*/" + self.profile)
         if cached:
+            self.change("remove", "file", *cached)
             self.did("removed the compiled profile")
             for path in cached if not self.check else []:
                 os.unlink(path)
@@ -383,6 +402,7 @@ def main():
         done=unit.done,
         follows=unit.follows,
         objections=unit.objections,
+        kloigos_changes=unit.changes,
         diff={"before": "", "after": "".join(line + "\n" for line in lines)},
         **unit.facts,
     )

@@ -122,7 +122,7 @@ class Volumes:
         self.module = module
         self.check = module.check_mode
         self.group = module.params["volume_group"]
-        self.done, self.follows, self.warnings = [], [], []
+        self.done, self.follows, self.warnings, self.changes, self.objections = [], [], [], [], []
         self.lvm = shutil.which("lvm", path=SYSTEM_PATH)
         self.stale_units = False
 
@@ -133,6 +133,10 @@ class Volumes:
         if code != 0 and fail:
             raise Refused("%s: %s" % (" ".join(argv[:2]), (err or out).strip()))
         return code, out
+
+    def change(self, action, kind, *names, **more):
+        """What a plan shows: one entry for each thing."""
+        self.changes += [dict(more, action=action, kind=kind, name=name) for name in names]
 
     def did(self, what, *commands):
         self.done.append(what)
@@ -215,8 +219,10 @@ class Volumes:
             store(CLAIMS, json.dumps(claims, indent=1, sort_keys=True) + "\n", 0o600)
         devices = [os.path.realpath(link) for link in join]
         if self.vg:
+            self.change("change", "volume group", self.group, note="takes " + ", ".join(join))
             self.did("added %s to volume group %s" % (", ".join(join), self.group), [self.lvm, "vgextend", "-q", self.group] + devices)
         else:
+            self.change("create", "volume group", self.group, note="of " + ", ".join(join))
             self.did("made volume group %s of %s" % (self.group, ", ".join(join)), [self.lvm, "vgcreate", "-q", "--addtag", TAG, self.group] + devices)
         if not self.check:
             self.read()
@@ -240,6 +246,7 @@ class Volumes:
             self.unmount([mount for mount, device in self.mount_files().items() if device in ours])
             # The evidence of a wipe is on the unit's record; beside a volume that is gone it says nothing.
             for path in stamps:
+                self.change("remove", "file", path)
                 self.done.append("removed " + path)
                 if not self.check:
                     os.unlink(path)
@@ -247,6 +254,7 @@ class Volumes:
 
     def remove_volumes(self, volumes):
         if volumes:
+            self.change("remove", "volume", *["%s/%s" % (self.group, v) for v in volumes], note="with all that is on it")
             self.did("removed volumes " + ", ".join(volumes), [self.lvm, "lvremove", "-q", "--yes"] + ["%s/%s" % (self.group, v) for v in volumes])
             if not self.check:
                 self.read()
@@ -268,12 +276,14 @@ class Volumes:
             if mounts().get(mount):
                 raise Refused("%s is mounted and its file system is not complete" % mount)
             label = ["-L", volume[:16], device]
+            self.change("create", "file system", device, note="ext4")
             self.did("made a file system on %s" % volume, MKFS + label, [self.lvm, "lvchange", "-q", "--addtag", TAG_FORMATTED, "%s/%s" % (self.group, volume)])
         self.mount_file(mount, device, unit["name"])
         return int(self.lvs[volume]["lv_size"])
 
     def create(self, unit):
         if not self.vg:
+            self.change("create", "volume", "%s/%s" % (self.group, unit["volume"]), after="%d bytes\n" % unit["volume_bytes"])
             self.done.append("volume %s of %s" % (unit["volume"], unit["name"]))
             return
         extent = int(self.vg["vg_extent_size"])
@@ -283,6 +293,7 @@ class Volumes:
         if size > free:
             raise Refused("volume group %s has %d bytes free, the volume needs %d" % (self.group, free, size))
         # --yes and --wipesignatures are about what an earlier volume left in the group's own free space.
+        self.change("create", "volume", "%s/%s" % (self.group, unit["volume"]), after="%d bytes\n" % size)
         self.did("made volume %s of %d bytes" % (unit["volume"], size), [
             self.lvm, "lvcreate", "-q", "--yes", "--wipesignatures", "y", "--addtag", TAG, "--addtag", TAG_UNIT + unit["id"],
             "--name", unit["volume"], "--size", "%db" % size, self.group,
@@ -300,6 +311,7 @@ class Volumes:
         if load(path) != text:
             if os.path.exists(path) and not load(path).startswith(MARK):
                 raise Refused("%s is there and is not ours" % path)
+            self.change("change" if os.path.exists(path) else "create", "mount", mount, before=load(path), after=text)
             self.done.append("wrote " + path)
             self.stale_units = True
             if not self.check:
@@ -345,11 +357,13 @@ class Volumes:
         names = {mount: escape(mount) + ".mount" for mount in where}
         mounted = [mount for mount in where if mount in mounts()]
         if mounted:
+            self.change("change", "mount", *mounted, note="unmounted")
             self.did("unmounted " + ", ".join(mounted), ["systemctl", "stop", "--"] + [names[mount] for mount in mounted])
         busy = [mount for mount in mounted if mount in mounts()]
         if busy and not self.check:
             raise Refused("in use: " + ", ".join(busy))
         if names:
+            self.change("remove", "mount", *names)
             self.did("removed " + ", ".join(names.values()), ["systemctl", "--quiet", "disable", "--"] + list(names.values()))
         for mount, name in names.items():
             if not self.check:
@@ -383,6 +397,7 @@ class Volumes:
             except Refused as problem:
                 result.update(ok=False, message=str(problem))
                 self.warnings.append("%s: %s" % (unit["name"], problem))
+                self.objections.append("%s: %s" % (unit["name"], problem))
         if not self.check:
             for unit_id, problem in self.start(ready).items():
                 results[unit_id].update(ok=False, message=problem)
@@ -409,6 +424,7 @@ class Volumes:
             if foreign:
                 raise Refused("volume group %s holds volumes that are not Kloigos's: %s" % (self.group, ", ".join(foreign)))
             disks = [row["pv_name"] for row in self.report("pvs", "pv_name,vg_name") if row["vg_name"] == self.group]
+            self.change("remove", "volume group", self.group)
             self.did("removed volume group " + self.group, [self.lvm, "vgremove", "-q", self.group])
             self.release(disks)
         elif self.lvm:
@@ -417,6 +433,7 @@ class Volumes:
             self.release([disk for disk, identity in claimed.items() if physical.get(disk) == "" and self.identity(disk) == identity])
         for path in [CLAIMS] + glob.glob("/etc/lvm/archive/%s_*.vg" % self.group) + glob.glob("/etc/lvm/backup/" + self.group):
             if os.path.exists(path) and not (self.vg and TAG not in self.vg["vg_tags"].split(",") and path != CLAIMS):
+                self.change("remove", "file", path)
                 self.done.append("removed " + path)
                 if not self.check:
                     os.unlink(path)
@@ -427,6 +444,7 @@ class Volumes:
 
     def release(self, disks):
         if disks:
+            self.change("change", "disk", *disks, note="given back")
             self.did("released " + ", ".join(disks), [self.lvm, "pvremove", "-q"] + disks)
 
 
@@ -479,6 +497,7 @@ def main():
         # A check says what a run would say, and goes on.
         volumes.warnings.append("a run would stop here: %s" % problem)
         volumes.follows.append("volumes")
+        volumes.objections.append(str(problem))
     bad = [unit for unit in result.get("kloigos_result", {}).get("units", []) if not unit["ok"]]
     if bad and not module.check_mode:
         names = {unit["id"]: unit["name"] for unit in module.params["units"]}
@@ -486,7 +505,8 @@ def main():
         module.fail_json(msg="%d of %d units have no volume: %s" % (len(bad), len(names), problems), done=volumes.done, **result)
     diff = {"before": "", "after": "".join(line + "\n" for line in volumes.done + ["follows: " + f for f in volumes.follows])}
     module.exit_json(
-        changed=bool(volumes.done or volumes.follows), done=volumes.done, follows=volumes.follows, warnings=volumes.warnings, diff=diff, **result)
+        changed=bool(volumes.done or volumes.follows), done=volumes.done, follows=volumes.follows, warnings=volumes.warnings, diff=diff,
+        kloigos_changes=volumes.changes, objections=volumes.objections, **result)
 
 
 if __name__ == "__main__":

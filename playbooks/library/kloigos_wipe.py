@@ -72,7 +72,7 @@ class Wipe:
 
     def refuse(self, why):
         if self.check:
-            self.module.exit_json(changed=True, msg="in the way: " + why, diff={"before": "", "after": "in the way: %s\n" % why})
+            self.module.exit_json(changed=True, msg="in the way: " + why, kloigos_changes=[], objections=[why], diff={"before": "", "after": "in the way: %s\n" % why})
         self.module.fail_json(msg=why)
 
     # what is there
@@ -254,7 +254,11 @@ class Wipe:
             if os.path.exists(self.note):
                 os.unlink(self.note)
         after = "volume %s is emptied and gets a new file system\n" % self.device if changed else ""
-        self.module.exit_json(changed=changed, kloigos_result={"wipe": found or {}}, diff={"before": "", "after": after})
+        changes = [
+            {"action": "remove", "kind": "volume content", "name": self.volume, "note": "every byte is made to read as zero"},
+            {"action": "create", "kind": "file system", "name": self.device, "note": "ext4, empty"},
+        ] if changed else []
+        self.module.exit_json(changed=changed, kloigos_changes=changes, kloigos_result={"wipe": found or {}}, diff={"before": "", "after": after})
 
 
 def main():

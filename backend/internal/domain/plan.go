@@ -113,10 +113,22 @@ type PlanResult struct {
 	Cut     bool         `json:"cut"`      // a text beyond the limits was cut or left out
 
 	bytes int
+	seen  map[PlanChange]bool // what is there or gone, by kind, name and action
 }
 
-// Add takes a change in, within the limits.
+// Add takes a change in, within the limits. What several tasks would make, or
+// take away, is one change.
 func (r *PlanResult) Add(c PlanChange) {
+	if c.Action == ActionCreate || c.Action == ActionRemove {
+		key := PlanChange{Kind: c.Kind, Name: c.Name, Action: c.Action}
+		if r.seen[key] {
+			return
+		}
+		if r.seen == nil {
+			r.seen = map[PlanChange]bool{}
+		}
+		r.seen[key] = true
+	}
 	switch c.Action {
 	case ActionCreate:
 		r.Counts.Create++

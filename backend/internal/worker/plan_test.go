@@ -529,7 +529,7 @@ func TestTakeoverOfAPlan(t *testing.T) {
 	p.Backend()
 	j := p.Ended(job, domain.JobSucceeded)
 	got := p.thePlan(plan)
-	if j.Attempt < 2 || got.State != domain.PlanReady || got.Counts.Create != 2 || got.Result.Changes[0].Name != "/etc/x" {
+	if j.Attempt < 2 || got.State != domain.PlanReady || got.Counts.Create != 1 || got.Result.Changes[0].Name != "/etc/x" {
 		t.Errorf("attempt %d, %+v", j.Attempt, got.Result)
 	}
 }

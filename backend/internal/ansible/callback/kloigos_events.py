@@ -288,13 +288,21 @@ class CallbackModule(CallbackBase):
                 continue
             if "prepared" in diff:
                 sides["after"].append(_text(diff["prepared"]))
+            was = diff.get("before")
+            if isinstance(was, dict) and was.get("state") == "absent":
+                change["action"] = "create"
             for side, texts in sides.items():
                 value = diff.get(side)
+                if isinstance(value, dict):
+                    # The file module's: where it is, and whether it is, stand in the change itself.
+                    value = {key: element for key, element in value.items() if key not in ("path", "state")}
                 if value:
                     texts.append(value if isinstance(value, str) else json.dumps(self._redact.tree(value), sort_keys=True, indent=2, default=str))
         change.update({side: "\n".join(texts) for side, texts in sides.items()})
         if change["state"] == "absent":
             change["action"] = "remove"
+        elif change.get("action") == "create":
+            pass
         elif self._is_new(change, data):
             change["action"] = "create"
         else:
