@@ -342,6 +342,9 @@ var refusals = map[string]refusal{
 	"file, elsewhere":      vars("hello_x: \"{{ lookup('file', playbook_dir ~ '/files/x') }}\"", "not written out"),
 	"file, gone":           vars("hello_x: \"{{ lookup('file', 'gone') }}\"", "does not have"),
 	"file, spread":         vars("hello_x: \"{{ lookup(*['pipe', 'id']) }}\"", "spreads arguments"),
+	"template of a file":   vars("hello_x: \"{{ lookup('template', role_path ~ '/files/hello.sh') }}\"", "does not lie as templates/"),
+	"template of YAML":     {"roles/hello/vars/main.yml", "---\nhello_file: x\nhello_map: {}\nhello_x: \"{{ lookup('template', 'main.yml') }}\"\n", "roles/hello/vars/main.yml:4", "does not have"},
+	"class by join":        vars("hello_x: \"{{ [''] | join(',', '__class__') }}\"", "plain name"),
 	"template delimiters":  vars("hello_x: \"{{ lookup('template', 'hello.j2', variable_start_string='[[') }}\"", "argument \"variable_start_string\""),
 	"file outside a role":  play("  vars: {hello_x: \"{{ lookup('file', 'x') }}\"}", "4", "outside of a role"),
 	"in a name":            task("- name: \"{{ lookup('pipe', 'id') }}\"\n  ansible.builtin.ping:", "lookups run"),
@@ -605,4 +608,18 @@ func FuzzOpen(f *testing.F) {
 			t.Errorf("took %d bytes", total)
 		}
 	})
+}
+
+// A lookup that is read in another role finds files of that one: of a template's name there is nothing but templates.
+func TestLookupsOfTemplatesAreNamedLikeTemplates(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"main.yml", "sub/x.j2"} {
+		files := good()
+		files["roles/hello/templates/"+name] = []byte("{{ hello_name }}\n")
+		files["roles/hello/vars/more.yml"] = []byte("---\nhello_x: \"{{ lookup('template', '" + name + "') }}\"\n")
+		told := faults(t, Gate(files, hello))
+		if len(told) != 1 || told[0].Field != "roles/hello/vars/more.yml:2" || !strings.Contains(told[0].Problem, "templates/<name>.j2") {
+			t.Errorf("%s: %v", name, told)
+		}
+	}
 }

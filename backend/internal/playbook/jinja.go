@@ -439,6 +439,8 @@ func (t template) filterArguments(at token, filter string, args []argument) {
 			attr(a)
 		case (filter == "selectattr" || filter == "rejectattr") && place == 1:
 			known(a, "test", jinjaTests)
+		case filter == "join" && place == 1:
+			attr(a)
 		case jinjaByAttr[filter]:
 			if len(a.tokens) != 1 || a.tokens[0].kind != tokName || !jinjaKeywords[a.tokens[0].text] {
 				attr(a)
@@ -474,7 +476,11 @@ func (t template) lookup(at token, args []argument) {
 		t.fault(at.at, "uses a lookup that is not ansible.builtin.template or ansible.builtin.file, written out; lookups run on the controller")
 		return
 	}
-	folder := strings.TrimPrefix(kind, "ansible.builtin.") + "s" // templates, files
+	isTemplate := strings.HasSuffix(kind, "template")
+	folder := "files"
+	if isTemplate {
+		folder = "templates"
+	}
 	file, ok := args[1].literal()
 	if w := args[1].tokens; !ok && len(w) == 3 && w[0].kind == tokName && w[0].text == "role_path" && w[1].is("~") && w[2].kind == tokString {
 		folder, file, ok = strings.Cut(strings.TrimPrefix(w[2].text, "/"), "/")
@@ -487,6 +493,10 @@ func (t template) lookup(at token, args []argument) {
 		t.fault(at.at, "looks up a file outside of a role")
 	case !t.role.has(folder + "/" + file):
 		t.fault(at.at, fmt.Sprintf("looks up %s/%s, which the role does not have", folder, file))
+	case isTemplate && (folder != "templates" || strings.Contains(file, "/") || !strings.HasSuffix(file, ".j2")):
+		// Ansible looks for the name in further places, wherever a variable happens to be read. Of such a name there is
+		// nothing but what was looked at.
+		t.fault(at.at, "looks up a template that does not lie as templates/<name>.j2")
 	}
 	for _, a := range args[2:] {
 		if !lookupArguments[a.name] {

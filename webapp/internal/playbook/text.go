@@ -60,3 +60,23 @@ func choices(all []api.PlaybookVersion, but int) []ui.Choice {
 	}
 	return out
 }
+
+// madeBy says whose a version is, and why it was made.
+func madeBy(v api.PlaybookVersion) string {
+	by := v.CreatedBy
+	if v.Seeded {
+		by = "came with Kloigos"
+	}
+	if v.Note != "" {
+		by += ": " + v.Note
+	}
+	return by
+}
+
+// whereOf is the place of a finding.
+func whereOf(f api.LintFinding) string {
+	if f.Line < 1 {
+		return f.Path
+	}
+	return f.Path + ":" + strconv.Itoa(f.Line)
+}
