@@ -101,6 +101,7 @@ const (
 	ErrCodeHostUnsupported = "host_unsupported"
 	ErrCodeDuplicate       = "duplicate_host"
 	ErrCodePlanStale       = "plan_stale"
+	ErrCodeMachineLost     = "machine_lost"
 )
 
 var nextSteps = map[string]string{
@@ -115,12 +116,13 @@ var nextSteps = map[string]string{
 	ErrCodePlaybookError:   "The playbook itself is wrong; make another version the default and retry the job with it.",
 	ErrCodeInternal:        "Look for the job's id in the backend's log, then retry the job.",
 	ErrCodeDeadline:        "Retry the job; it starts again with a new deadline.",
-	ErrCodeHostDiffers:     "Another machine answers at this address, or the machine was installed anew. Check the address; a machine that is gone for good is declared lost and registered again.",
+	ErrCodeHostDiffers:     "Another machine answers at this address, or the machine was installed anew. Check the address; a machine that is gone for good is declared lost; installed anew, it is registered as a new host.",
 	ErrCodeSuperseded:      "The object has moved on since this was asked; nothing needs to be done.",
 	ErrCodeAccessDenied:    "Add the public key that is shown for the host to ~/.ssh/authorized_keys of its admin user, then retry the job.",
 	ErrCodeTargetDenied:    "Register the host under an address that the control plane may connect to.",
 	ErrCodeHostUnsupported: "Mend what is named, then probe the host again.",
 	ErrCodePlanStale:       "Nothing was changed on the host. Retry the job to go on without the plan, or give up and ask again with a new plan.",
+	ErrCodeMachineLost:     "What it still carries was given up, and must not come back. Install it anew, so that it has another machine-id, and probe again; or remove this host.",
 	ErrCodeDuplicate:       "This machine is already registered under another name; remove one of the two.",
 }
 

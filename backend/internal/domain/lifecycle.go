@@ -45,7 +45,7 @@ func (l Lifecycle[S]) Next(from S, on Event) (S, error) {
 		}
 	}
 	var none S
-	return none, Conflictf(l.Noun+"_state", "a %s that is %s does not take %q", noun(l.Noun), from, on)
+	return none, Conflictf(l.Noun+"_state", "the %s is %s (%s), which does not take %q", noun(l.Noun), from, l.Info(from).Means, on)
 }
 
 // From returns the states in which the event is taken, in table order.

@@ -77,9 +77,21 @@ func defaultVersion(ctx context.Context, tx *store.Tx, playbook string) (*uuid.U
 	return &v.ID, nil
 }
 
-// stillItsOwn makes sure that an allocation of a failed job still has the unit
-// that the job names.
+// stillItsOwn makes sure that the host of a failed job is still worked on, and
+// that its allocation still has the unit that the job names.
 func stillItsOwn(ctx context.Context, tx *store.Tx, j store.Job) error {
+	if j.HostID != nil {
+		h, err := tx.Host(ctx, *j.HostID)
+		if err != nil {
+			return fmt.Errorf("load host: %w", err)
+		}
+		if h.RemovedAt != nil {
+			return domain.Conflictf("job_superseded", "its host was removed; nothing needs to be done")
+		}
+		if info := domain.HostLifecycle.Info(h.State); info.Final {
+			return domain.Conflictf("job_superseded", "its host is %s (%s); nothing is done on it any more", h.State, info.Means)
+		}
+	}
 	if j.AllocationID == nil {
 		return nil
 	}
@@ -88,7 +100,7 @@ func stillItsOwn(ctx context.Context, tx *store.Tx, j store.Job) error {
 		return fmt.Errorf("load allocation: %w", err)
 	}
 	if a.EndedAt != nil || j.UnitID == nil || a.UnitID != *j.UnitID {
-		return domain.Conflictf("job_superseded", "the allocation no longer has the unit of this job")
+		return domain.Conflictf("job_superseded", "the allocation is %s by now (%s) and no longer has the unit of this job; nothing needs to be done", a.State, domain.AllocationLifecycle.Info(a.State).Means)
 	}
 	return nil
 }
@@ -143,7 +155,7 @@ func cleanUp(j store.Job) (job.Args, error) {
 	case domain.KindHostDecommission:
 		return job.HostDecommission{HostID: j.Subject().HostID}, nil
 	default:
-		return nil, domain.Conflictf("nothing_to_clean", "a job of kind %s leaves nothing behind that needs cleaning", j.Kind)
+		return nil, domain.Conflictf("nothing_to_clean", "a job of kind %s leaves nothing behind that needs cleaning; retry it, or leave it", j.Kind)
 	}
 }
 

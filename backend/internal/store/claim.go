@@ -136,6 +136,11 @@ func (tx *Tx) FinishJob(ctx context.Context, id uuid.UUID, attempt int, state do
 	if err := tx.one(ctx, ErrLost, sqlFinishJob, id, attempt, state, why, outcome); err != nil {
 		return err
 	}
+	if state != domain.JobSucceeded {
+		if err := tx.failSteps(ctx, id); err != nil {
+			return err
+		}
+	}
 	return tx.UnlockHosts(ctx, id, attempt)
 }
 

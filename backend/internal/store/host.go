@@ -168,14 +168,33 @@ UPDATE hosts
        version = version + 1, updated_at = now()
  WHERE id = $1`
 
+const sqlLostMachine = `
+SELECT h.name
+  FROM hosts h
+ WHERE h.machine_id = $2 AND h.id <> $1 AND h.state = 'lost'
+ ORDER BY h.updated_at DESC
+ LIMIT 1`
+
 // SetHostFacts stores what a probe read. A machine that is registered already
-// is a Conflict.
+// is a Conflict, and so is one that was declared lost, under whatever name.
 func (tx *Tx) SetHostFacts(ctx context.Context, id uuid.UUID, f domain.Facts) error {
 	err := tx.one(ctx, domain.ErrNotFound, sqlSetHostFacts, id, f, f.MachineID)
 	if _, dup := uniqueViolation(err); dup {
 		return domain.Conflictf(domain.ErrCodeDuplicate, "the machine with id %s is already registered", f.MachineID)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	// After the write: as long as the machine was another live host's, that
+	// would have been refused, so a loss that is being declared was waited for.
+	var lost string
+	switch err := tx.q.QueryRow(ctx, sqlLostMachine, id, f.MachineID).Scan(&lost); {
+	case isNoRows(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("look for the machine among the lost: %w", err)
+	}
+	return domain.Conflictf(domain.ErrCodeMachineLost, "the machine with id %s was declared lost as host %s", f.MachineID, lost)
 }
 
 const sqlSetHostHealth = `

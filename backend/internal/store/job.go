@@ -221,7 +221,10 @@ func (tx *Tx) CancelJob(ctx context.Context, j Job, outcome string) (ended bool,
 		return false, err
 	}
 	if to == domain.JobCancelled {
-		return true, tx.one(ctx, movedMeanwhile("job"), sqlCancelQueued, j.ID, outcome)
+		if err := tx.one(ctx, movedMeanwhile("job"), sqlCancelQueued, j.ID, outcome); err != nil {
+			return false, err
+		}
+		return true, tx.failSteps(ctx, j.ID)
 	}
 	return false, tx.one(ctx, movedMeanwhile("job"), sqlCancelRunning, j.ID)
 }
@@ -231,11 +234,41 @@ UPDATE jobs
    SET state = 'failed', finished_at = now(), lease_expires_at = NULL, worker_id = NULL, error = $2
  WHERE host_id = $1 AND state IN ('queued', 'running', 'cancelling')`
 
+const sqlFailSteps = `
+UPDATE job_steps
+   SET state = 'failed', finished_at = now()
+ WHERE job_id = $1 AND state = 'running'`
+
+// failSteps ends the step that an attempt had left to the next one, of a job
+// that has none any more.
+func (tx *Tx) failSteps(ctx context.Context, job uuid.UUID) error {
+	_, err := tx.exec(ctx, sqlFailSteps, job)
+	return err
+}
+
+const sqlFailStepsOfHost = `
+UPDATE job_steps
+   SET state = 'failed', finished_at = now()
+ WHERE state = 'running' AND job_id IN (SELECT j.id FROM jobs j WHERE j.host_id = $1)`
+
+const sqlForgetHolder = `
+UPDATE host_locks
+   SET job_id = NULL, taken_at = NULL
+ WHERE host_id = $1`
+
 // EndJobsOfHost fails every job of a host that has not ended: the host is gone.
 // Their workers notice at the next renewal.
 func (tx *Tx) EndJobsOfHost(ctx context.Context, host uuid.UUID, why domain.JobError) (int64, error) {
 	if _, err := tx.exec(ctx, sqlFailPlansOfHost, host); err != nil {
 		return 0, fmt.Errorf("fail plans: %w", err)
 	}
-	return tx.exec(ctx, sqlEndJobsOfHost, host, why)
+	ended, err := tx.exec(ctx, sqlEndJobsOfHost, host, why)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := tx.exec(ctx, sqlFailStepsOfHost, host); err != nil {
+		return 0, err
+	}
+	_, err = tx.exec(ctx, sqlForgetHolder, host)
+	return ended, err
 }

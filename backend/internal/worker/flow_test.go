@@ -696,7 +696,25 @@ func TestDeclaredLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Succeed()
-	p.ready("h1") // the machine came back, as a new host
+	// The machine answers again, under another address and name: refused.
+	p.Runner.HandleFunc("host_probe", func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		return site.Play(ctx, play, sink, scripted.Script{Result: site.Facts("h1")})
+	})
+	again, probe := p.register("h9", true)
+	if j := p.Ended(probe, domain.JobFailed); j.Error.Code != domain.ErrCodeMachineLost || j.Error.NextStep == "" || !strings.Contains(j.Error.Message, "lost as host h1") {
+		t.Errorf("%+v", j.Error)
+	}
+	if h := p.Host(again); h.State != domain.HostRegistered || h.Facts != nil || h.MachineID != nil {
+		t.Errorf("%+v", h)
+	}
+	if err := p.Intents.RemoveHost(t.Context(), p.Actor, again, 0); err != nil {
+		t.Fatal(err)
+	}
+	// Installed anew it is another machine.
+	p.Runner.HandleFunc("host_probe", func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		return site.Play(ctx, play, sink, scripted.Script{Result: site.Facts("h1 anew")})
+	})
+	p.ready("h1")
 }
 
 // TestKeysAreReadUnderTheLock: a job that loaded an allocation and then had to

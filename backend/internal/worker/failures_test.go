@@ -1,0 +1,489 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"kloigos/backend/internal/ansible"
+	"kloigos/backend/internal/ansible/scripted"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/testkit/site"
+)
+
+// fleet is a site on whose hosts a test decides, host by host, how plays end.
+type fleet struct {
+	place
+	mu    sync.Mutex
+	play  map[string]string // host -> fail, unreachable, hold; else it succeeds
+	begun map[string]chan struct{}
+}
+
+func newFleet(t *testing.T) *fleet {
+	t.Helper()
+	f := &fleet{place: place{Site: site.New(t), ssh: site.NewSSHServer(t)}, play: map[string]string{}, begun: map[string]chan struct{}{}}
+	good := scripted.New()
+	good.Handle("host_initialize", scripted.Script{Result: map[string]any{"volume_group": map[string]any{"size_bytes": 64 << 30, "free_bytes": 1 << 30}}})
+	good.Handle("host_decommission")
+	good.Handle("unit_allocate")
+	good.HandleFunc("unit_deallocate", site.Wiped)
+	good.HandleFunc("host_probe", func(ctx context.Context, p ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		machine, _, _ := strings.Cut(p.Hosts[0].Name, "-again")
+		return site.Play(ctx, p, sink, scripted.Script{Result: site.Facts(machine)})
+	})
+	for _, name := range site.Playbooks {
+		f.Runner.HandleFunc(name, func(ctx context.Context, p ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+			f.mu.Lock()
+			how, begun := f.play[p.Hosts[0].Name], f.begun[p.Hosts[0].Name]
+			f.mu.Unlock()
+			switch how {
+			case "fail":
+				return site.Play(ctx, p, sink, taskFailed)
+			case "unreachable":
+				return site.Play(ctx, p, sink, scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeUnreachable, Message: "No route to host."}})
+			case "hold":
+				begun <- struct{}{}
+				return site.Play(ctx, p, sink, scripted.Script{Wait: make(chan struct{})})
+			default:
+				return good.Run(ctx, p, sink)
+			}
+		})
+	}
+	f.AddAddresses("default", 250)
+	f.Backend()
+	return f
+}
+
+func (f *fleet) lets(host, how string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.play[host], f.begun[host] = how, make(chan struct{}, 8)
+}
+
+func (f *fleet) begins(host string) {
+	f.T.Helper()
+	f.mu.Lock()
+	begun := f.begun[host]
+	f.mu.Unlock()
+	site.Await(f.T, "a play on "+host, begun)
+}
+
+// ground is what a job of a kind needs before it can be asked for, and how it
+// is asked for.
+type ground struct {
+	ready func(f *fleet, name string) (host uuid.UUID)
+	ask   func(f *fleet, host uuid.UUID) (job uuid.UUID, err error)
+}
+
+func withTenant(f *fleet, name string) uuid.UUID {
+	f.T.Helper()
+	h := f.ReadyHost(site.HostSpec{Name: name, Units: []string{"1", "2", "3"}})
+	a, job, err := f.Allocate(intent.CreateAllocation{UnitID: &f.Units(h.ID)[0].ID})
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	f.Ended(job, domain.JobSucceeded)
+	f.is(a, domain.AllocationAllocated, domain.UnitAllocated, domain.AddressAllocated)
+	return h.ID
+}
+
+func (f *fleet) tenant(host uuid.UUID) store.Allocation {
+	f.T.Helper()
+	live, err := f.DB.LiveAllocationsOfHost(f.T.Context(), host)
+	if err != nil || len(live) != 1 {
+		f.T.Fatalf("%d live allocations, %v", len(live), err)
+	}
+	return live[0]
+}
+
+// grounds are by kind of job; the test fails for a kind that has none.
+var grounds = map[domain.JobKind]ground{
+	domain.KindHostProbe: {
+		ready: func(f *fleet, name string) uuid.UUID { return f.laidOut(name) },
+		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
+			return f.Intents.ProbeHost(f.T.Context(), f.Actor, host, 0)
+		},
+	},
+	domain.KindHostInitialize: {
+		ready: func(f *fleet, name string) uuid.UUID { return f.laidOut(name) },
+		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
+			return f.Intents.InitializeHost(f.T.Context(), f.Actor, host, 0, false)
+		},
+	},
+	domain.KindHostRelayout: {
+		ready: withTenant,
+		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
+			return f.Intents.RelayoutHost(f.T.Context(), f.Actor, host, 0, domain.LayoutRequest{Count: 1, CPUsEach: 4})
+		},
+	},
+	domain.KindHostDecommission: {
+		ready: func(f *fleet, name string) uuid.UUID {
+			return f.ReadyHost(site.HostSpec{Name: name, Units: []string{"1", "2"}}).ID
+		},
+		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
+			return f.Intents.DecommissionHost(f.T.Context(), f.Actor, host, 0)
+		},
+	},
+	domain.KindPlan: {
+		ready: func(f *fleet, name string) uuid.UUID {
+			return f.ReadyHost(site.HostSpec{Name: name, Units: []string{"1", "2"}}).ID
+		},
+		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
+			_, job, err := f.Intents.Plan(f.T.Context(), f.Actor, intent.PlanRequest{Action: domain.ActionDecommission}, 0, func(ctx context.Context) error {
+				_, err := f.Intents.DecommissionHost(ctx, f.Actor, host, 0)
+				return err
+			})
+			return job, err
+		},
+	},
+	domain.KindUnitAllocate: {
+		ready: func(f *fleet, name string) uuid.UUID {
+			return f.ReadyHost(site.HostSpec{Name: name, Units: []string{"1", "2"}}).ID
+		},
+		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
+			_, job, err := f.Allocate(intent.CreateAllocation{HostID: &host})
+			return job, err
+		},
+	},
+	domain.KindUnitDeallocate: {
+		ready: withTenant,
+		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
+			a := f.tenant(host)
+			return f.Intents.Deallocate(f.T.Context(), f.Actor, a.ID, 0, a.LoginUser)
+		},
+	},
+	domain.KindAllocationKeys: {
+		ready: withTenant,
+		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
+			_, key := site.NewKey(f.T)
+			return f.Intents.ReplaceKeys(f.T.Context(), f.Actor, f.tenant(host).ID, 0, []string{key})
+		},
+	},
+}
+
+// failures bring a job that is asked for into its failed state.
+var failures = map[string]func(f *fleet, host uuid.UUID, name string, ask func() uuid.UUID) (job uuid.UUID){
+	"a task fails": func(f *fleet, _ uuid.UUID, name string, ask func() uuid.UUID) uuid.UUID {
+		f.lets(name, "fail")
+		job := ask()
+		f.Ended(job, domain.JobFailed)
+		return job
+	},
+	"cancelled while it runs": func(f *fleet, _ uuid.UUID, name string, ask func() uuid.UUID) uuid.UUID {
+		f.lets(name, "hold")
+		job := ask()
+		f.begins(name)
+		if err := f.Intents.CancelJob(f.T.Context(), f.Actor, job); err != nil {
+			f.T.Fatal(err)
+		}
+		f.Ended(job, domain.JobCancelled)
+		return job
+	},
+	"cancelled while it waits for its next try": func(f *fleet, _ uuid.UUID, name string, ask func() uuid.UUID) uuid.UUID {
+		f.lets(name, "unreachable")
+		job := ask()
+		site.Eventually(f.T, "a failed try", func() bool { j := f.Job(job); return j.Failures > 0 && j.State == domain.JobQueued })
+		if err := f.Intents.CancelJob(f.T.Context(), f.Actor, job); err != nil {
+			f.T.Fatal(err)
+		}
+		f.Ended(job, domain.JobCancelled)
+		return job
+	},
+	"unreachable until the deadline": func(f *fleet, _ uuid.UUID, name string, ask func() uuid.UUID) uuid.UUID {
+		f.lets(name, "unreachable")
+		job := ask()
+		site.Eventually(f.T, "a failed try", func() bool { j := f.Job(job); return j.Failures > 0 && j.State == domain.JobQueued })
+		f.sql(`UPDATE jobs SET deadline_at = now() - INTERVAL '1 second', run_after = now() WHERE id = $1`, job)
+		if j := f.Ended(job, domain.JobFailed); j.Error.Code != domain.ErrCodeDeadline {
+			f.T.Errorf("%+v", j.Error)
+		}
+		return job
+	},
+	"the host is lost in the middle": func(f *fleet, host uuid.UUID, name string, ask func() uuid.UUID) uuid.UUID {
+		f.lets(name, "hold")
+		job := ask()
+		f.begins(name)
+		err := f.Intents.DeclareHostLost(f.T.Context(), f.Actor, host, 0, name)
+		if _, takes := domain.HostLifecycle.Next(f.Host(host).State, domain.DeclaredLost); takes == nil || err != nil {
+			// While it is probed there is nothing of ours on it: first the job ends.
+			f.refused(err)
+			if err := f.Intents.CancelJob(f.T.Context(), f.Actor, job); err != nil {
+				f.T.Fatal(err)
+			}
+			f.Ended(job, domain.JobCancelled)
+			return job
+		}
+		if j := f.Ended(job, domain.JobFailed); j.Error.Code != "host_lost" {
+			f.T.Errorf("%+v", j.Error)
+		}
+		return job
+	},
+}
+
+// refused holds a refusal against what a person must be told.
+func (f *fleet) refused(err error) {
+	f.T.Helper()
+	var c *domain.Conflict
+	if !errors.As(err, &c) || c.Code == "" || !strings.Contains(c.Detail, " ") {
+		f.T.Errorf("refused without a reason: %v", err)
+	}
+}
+
+// ways are what a person can try after a failure. accepted says, from the
+// tables, whether it must be taken.
+var ways = []struct {
+	name     string
+	accepted func(j store.Job, h store.Host) bool
+	try      func(f *fleet, job uuid.UUID, h store.Host) error
+}{
+	{"retry", func(_ store.Job, h store.Host) bool { return h.State != domain.HostLost }, func(f *fleet, job uuid.UUID, _ store.Host) error {
+		return f.Intents.RetryJob(f.T.Context(), f.Actor, job, false)
+	}},
+	{"give up", func(j store.Job, h store.Host) bool {
+		joint, _ := domain.JointOf(j.Kind)
+		return joint.GiveUp != "" && h.State != domain.HostLost
+	}, func(f *fleet, job uuid.UUID, _ store.Host) error {
+		_, err := f.Intents.GiveUpJob(f.T.Context(), f.Actor, job)
+		return err
+	}},
+	{"declare lost", func(_ store.Job, h store.Host) bool {
+		_, err := domain.HostLifecycle.Next(h.State, domain.DeclaredLost)
+		return err == nil
+	}, func(f *fleet, _ uuid.UUID, h store.Host) error {
+		return f.Intents.DeclareHostLost(f.T.Context(), f.Actor, h.ID, 0, h.Name)
+	}},
+	{"refence", func(_ store.Job, h store.Host) bool {
+		_, err := domain.HostLifecycle.Next(h.State, domain.InitializeRequested)
+		return err == nil
+	}, func(f *fleet, _ uuid.UUID, h store.Host) error {
+		_, err := f.Intents.InitializeHost(f.T.Context(), f.Actor, h.ID, 0, true)
+		return err
+	}},
+}
+
+// TestEveryFailureHasAWayOut walks the joint table: a job of each kind is made
+// to fail in each way through the queue and the worker, and then everything
+// that a person can do is tried. What is accepted ends with all objects at rest
+// and in agreement; what is refused says why and changes nothing.
+func TestEveryFailureHasAWayOut(t *testing.T) {
+	t.Parallel()
+	for failure, fail := range failures {
+		t.Run(failure, func(t *testing.T) {
+			t.Parallel()
+			f := newFleet(t)
+			tried := 0
+			for k, joint := range domain.JointTable {
+				g, ok := grounds[joint.Kind]
+				if !ok {
+					t.Errorf("nobody knows how to ask for a %s", joint.Kind)
+					continue
+				}
+				for w, way := range ways {
+					tried++
+					name := fmt.Sprintf("h%d-%d", k, w)
+					host := g.ready(f, name)
+					job := fail(f, host, name, func() uuid.UUID {
+						id, err := g.ask(f, host)
+						if err != nil {
+							t.Fatalf("%s: %v", joint.Kind, err)
+						}
+						return id
+					})
+					f.lets(name, "")
+					what := fmt.Sprintf("%s of %s", way.name, joint.Kind)
+					f.agrees(what+", before", host)
+					before := f.picture(host)
+					h := f.Host(host)
+					must := way.accepted(f.Job(job), h)
+					err := way.try(f, job, h)
+					if (err == nil) != must {
+						t.Errorf("%s: %v; by the tables it is accepted: %v (host %s)", what, err, must, h.State)
+					}
+					if err != nil {
+						f.refused(err)
+						if after := f.picture(host); after != before {
+							t.Errorf("%s was refused, and changed\n%s\ninto\n%s", what, before, after)
+						}
+					}
+					f.settles(what, host)
+					f.agrees(what, host)
+					if now := f.Job(job); way.name == "retry" && err == nil && now.State != domain.JobSucceeded {
+						t.Errorf("%s: the job is %s: %v", what, now.State, now.Error)
+					}
+					if f.Host(host).State == domain.HostLost {
+						f.leavesLost(what, name, host)
+					}
+				}
+			}
+			if tried != len(domain.JointTable)*len(ways) {
+				t.Errorf("only %d were tried", tried)
+			}
+		})
+	}
+}
+
+// settles waits until no job of the host is left that could run.
+func (f *fleet) settles(what string, host uuid.UUID) {
+	f.T.Helper()
+	site.Eventually(f.T, what+" to end", func() bool { return f.Host(host).ActiveJob == nil })
+}
+
+// rows reads what no person is shown.
+func (f *fleet) rows(sql string, args ...any) (all []string) {
+	f.T.Helper()
+	conn, err := pgx.Connect(f.T.Context(), f.URL)
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	defer func() { _ = conn.Close(f.T.Context()) }()
+	rows, err := conn.Query(f.T.Context(), sql, args...)
+	if err == nil {
+		all, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	}
+	if err != nil {
+		f.T.Fatalf("%s: %v", sql, err)
+	}
+	return all
+}
+
+const everythingOfAHost = `
+SELECT 'host ' || h.state FROM hosts h WHERE h.id = $1
+UNION ALL SELECT 'unit ' || u.name || ' ' || u.state FROM compute_units u WHERE u.host_id = $1
+UNION ALL SELECT 'allocation ' || a.id::TEXT || ' ' || a.state FROM allocations a WHERE a.host_id = $1
+UNION ALL SELECT 'address ' || p.address || ' ' || p.state FROM addresses p JOIN allocations a ON a.id = p.allocation_id WHERE a.host_id = $1
+UNION ALL SELECT 'cpu ' || c.cpu::TEXT || ' ' || c.unit_id::TEXT FROM unit_cpus c WHERE c.host_id = $1
+UNION ALL SELECT 'job ' || j.id::TEXT || ' ' || j.state FROM jobs j WHERE j.host_id = $1
+ORDER BY 1`
+
+// picture is the state of everything about a host.
+func (f *fleet) picture(host uuid.UUID) string {
+	f.T.Helper()
+	return strings.Join(f.rows(everythingOfAHost, host), "\n")
+}
+
+func rests[S ~string](l domain.Lifecycle[S], s S) bool { return l.Info(s).Deadline == 0 }
+
+// unitOf and addressOf are what an allocation that rests in a state goes with.
+var (
+	unitOf = map[domain.AllocationState]domain.UnitState{
+		domain.AllocationAllocated: domain.UnitAllocated, domain.AllocationAllocationFailed: domain.UnitAllocationFailed,
+		domain.AllocationDeallocationFailed: domain.UnitDeallocationFailed,
+	}
+	addressOf = map[domain.AllocationState]domain.AddressState{
+		domain.AllocationAllocated: domain.AddressAllocated, domain.AllocationAllocationFailed: domain.AddressReserved,
+		domain.AllocationDeallocationFailed: domain.AddressReleasing, domain.AllocationLost: domain.AddressQuarantined,
+	}
+)
+
+// agrees looks at everything about a host on which no job is at work: nothing
+// is in flight, and all of it fits together.
+func (f *fleet) agrees(what string, host uuid.UUID) {
+	f.T.Helper()
+	ctx, wrong := f.T.Context(), func(format string, args ...any) {
+		f.T.Helper()
+		f.T.Errorf("%s: %s\n%s", what, fmt.Sprintf(format, args...), f.picture(host))
+	}
+	h := f.Host(host)
+	if h.ActiveJob != nil || !rests(domain.HostLifecycle, h.State) {
+		wrong("the host is in flight: %s", h.State)
+	}
+	allocations, err := f.DB.Allocations(ctx, store.AllocationFilter{WorkspaceID: domain.DefaultWorkspace, HostID: &host, Limit: 100})
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	tenants := map[uuid.UUID]bool{}
+	for _, a := range allocations {
+		if !rests(domain.AllocationLifecycle, a.State) {
+			wrong("the allocation is in flight: %s", a.State)
+		}
+		u, err := f.DB.Unit(ctx, a.UnitID)
+		if err != nil {
+			f.T.Fatal(err)
+		}
+		if want := unitOf[a.State]; a.EndedAt == nil && u.State != want {
+			wrong("the allocation is %s, its unit %s", a.State, u.State)
+		}
+		tenants[u.ID] = tenants[u.ID] || a.EndedAt == nil
+		p, err := f.DB.AddressOfAllocation(ctx, a.ID)
+		if want, has := addressOf[a.State]; has && (err != nil || p.State != want) || !has && !errors.Is(err, domain.ErrNotFound) {
+			wrong("the allocation is %s, its address %s, %v", a.State, p.State, err)
+		}
+	}
+	cpus := map[string]bool{}
+	owned := 0
+	for _, u := range f.Units(host) {
+		if !rests(domain.UnitLifecycle, u.State) || u.State == domain.UnitPreparing && h.State != domain.HostProbed && h.State != domain.HostRegistered {
+			wrong("%s is in flight: %s", u.Name, u.State)
+		}
+		if hasTenant := slices.Contains([]domain.UnitState{domain.UnitAllocated, domain.UnitAllocationFailed, domain.UnitDeallocationFailed}, u.State); hasTenant != tenants[u.ID] {
+			wrong("%s is %s and has a tenant: %v", u.Name, u.State, tenants[u.ID])
+		}
+		set, err := domain.ParseCPUSet(u.CPUs)
+		if err != nil {
+			f.T.Fatal(err)
+		}
+		for _, c := range set {
+			owned++
+			cpus[fmt.Sprintf("%d %s", c, u.ID)] = true
+		}
+	}
+	rows := f.rows(`SELECT c.cpu::TEXT || ' ' || c.unit_id::TEXT FROM unit_cpus c WHERE c.host_id = $1`, host)
+	for _, row := range rows {
+		if !cpus[row] {
+			wrong("CPU %s is not of a unit that has it", row)
+		}
+	}
+	if len(rows) != owned || len(cpus) != owned {
+		wrong("units have %d CPUs, %d are owned", owned, len(rows))
+	}
+	if h.State == domain.HostLost && (len(f.Units(host)) > 0 || h.LiveAllocations > 0) {
+		wrong("on a lost host there are units")
+	}
+	if held := f.rows(`SELECT l.job_id::TEXT FROM host_locks l WHERE l.host_id = $1 AND l.job_id IS NOT NULL`, host); len(held) > 0 {
+		wrong("the host is held by %v", held)
+	}
+	if open := f.rows(`SELECT j.kind || ' ' || s.name FROM job_steps s JOIN jobs j ON j.id = s.job_id WHERE j.host_id = $1 AND s.state = 'running'`, host); len(open) > 0 {
+		wrong("steps of jobs that ended still run: %v", open)
+	}
+	for _, text := range f.rows(`SELECT j.kind FROM jobs j WHERE j.host_id = $1 AND j.state = 'failed' AND COALESCE(j.error ->> 'message', '') = ''`, host) {
+		wrong("a %s failed without a reason", text)
+	}
+}
+
+// leavesLost: what a lost host had comes free by a person's hand, and the
+// machine is refused should it answer again.
+func (f *fleet) leavesLost(what, name string, host uuid.UUID) {
+	f.T.Helper()
+	ctx := f.T.Context()
+	addresses, err := f.DB.Addresses(ctx, store.AddressFilter{WorkspaceID: domain.DefaultWorkspace, State: string(domain.AddressQuarantined), Limit: 100})
+	if err != nil {
+		f.T.Fatal(err)
+	}
+	for _, p := range addresses {
+		if err := f.Intents.ReleaseAddress(ctx, f.Actor, p.ID, 0); err != nil {
+			f.T.Errorf("%s: release %s: %v", what, p.Address, err)
+		}
+		if now, err := f.DB.Address(ctx, p.ID); err != nil || now.State != domain.AddressFree || now.AllocationID != nil {
+			f.T.Errorf("%s: released, it is %+v, %v", what, now, err)
+		}
+	}
+	if err := f.Intents.RemoveHost(ctx, f.Actor, host, 0); err != nil {
+		f.T.Errorf("%s: remove the lost host: %v", what, err)
+	}
+	again, job := f.register(name+"-again", true)
+	if j := f.Ended(job, domain.JobFailed); j.Error.Code != domain.ErrCodeMachineLost || j.Error.NextStep == "" {
+		f.T.Errorf("%s: the machine answers again: %+v", what, j.Error)
+	}
+	if err := f.Intents.RemoveHost(ctx, f.Actor, again, 0); err != nil {
+		f.T.Errorf("%s: remove the refused host: %v", what, err)
+	}
+}
