@@ -29,6 +29,7 @@ func (i *Installation) Checks() []Check {
 	c := &checker{i: i}
 	checks := []Check{
 		{"inventory: plain Ansible reaches the host through it", c.inventory},
+		{"relayout: the free unit is cut anew, and its neighbour's limits, mount and processes stay", c.relaidOut},
 		{"a second tenant gets the other unit", c.secondTenant},
 		{"sftp: files go in and out, and the server is held like everything else", c.wayInSFTP},
 		{"command: CPUs, memory, tasks, AppArmor, home on its volume, own source address and no other", c.wayInCommand},
@@ -49,6 +50,7 @@ func (i *Installation) Checks() []Check {
 		{"allocate again: no byte of the first tenant is on the volume", c.noByteLeft},
 		{"both backends did jobs", c.shared},
 		{"decommission, its backend dying after the play: the second run changes nothing but the fence under which it runs", c.decommission},
+		{"decommission: files, accounts, units, networks, mounts, sysctls and disks are as before", c.asBefore},
 		{"decommission: nothing of Kloigos is left on the host", c.clean},
 	}
 	return checks

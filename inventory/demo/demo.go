@@ -66,6 +66,7 @@ type Installation struct {
 	env      []string        // of every program
 	workers  map[string]bool // backends that were seen doing jobs
 	answers  *bufio.Reader
+	before   picture // of the VM, before it was initialized; only for the checks
 }
 
 // machine is the VM or why there is none.

@@ -123,6 +123,11 @@ func (i *Installation) initializeHost(ctx context.Context) error {
 		i.stages.Note("it is initialized already")
 		return nil
 	}
+	if i.options.Check && i.VM != nil {
+		if err := i.lookBefore(ctx); err != nil {
+			return err
+		}
+	}
 	_, job, err := i.Client.InitializeHost(ctx, i.Host.ID)
 	if err != nil {
 		return fmt.Errorf("initialize the host: %w", err)

@@ -1,0 +1,77 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"kloigos/backend/api"
+)
+
+// asksNeighbour says all that a relayout must not touch of a unit in use: its slice's properties as systemd has them and
+// as the kernel has them, its mount, and its process with the time at which that began.
+const asksNeighbour = `sudo sh -c '
+systemctl show --property=AllowedCPUs,AllowedMemoryNodes,MemoryMax,MemoryHigh,TasksMax,ActiveEnterTimestampMonotonic -- user-%[1]d.slice
+cd /sys/fs/cgroup/user.slice/user-%[1]d.slice && grep -H . cpuset.cpus cpuset.cpus.effective cpuset.mems memory.max memory.high pids.max
+findmnt -rno TARGET,SOURCE,FSTYPE,OPTIONS %[2]s
+ps -o pid=,lstart=,args= -u %[1]d | grep "[s]leep 86399"'`
+
+// relaidOut lays the free unit's CPUs out anew beside the first one, which is in use, and looks at that on the host.
+func (c *checker) relaidOut(ctx context.Context) (err error) {
+	if c.first, err = c.i.visit(ctx, c.i.Allocation, c.i.KeyFile); err != nil {
+		return err
+	}
+	free, err := c.i.Client.ListComputeUnits(ctx, api.UnitFilter{Host: c.i.Host.ID, State: "free"})
+	if err != nil {
+		return fmt.Errorf("list the units: %w", err)
+	}
+	if len(free.Items) != 1 {
+		return fmt.Errorf("%d units are free, not one", len(free.Items))
+	}
+	old := free.Items[0]
+	if _, err := c.first.ssh(ctx, "", false, "systemd-run --user --quiet --unit=kloigos-check-relayout sleep 86399"); err != nil {
+		return err
+	}
+	ask := fmt.Sprintf(asksNeighbour, c.first.a.UID, c.first.unit.Mount)
+	before, err := c.i.VM.Run(ctx, ask)
+	if err != nil {
+		return fmt.Errorf("look at the neighbour: %w", err)
+	}
+	for _, seen := range []string{"AllowedCPUs=", "cpuset.cpus.effective:" + c.first.unit.CPUs + "\n", c.first.unit.Mount + " ", "sleep 86399"} {
+		if !strings.Contains(before, seen) {
+			return fmt.Errorf("of the neighbour %q is not to be seen: %s", seen, before)
+		}
+	}
+	_, job, err := c.i.Client.RelayoutHost(ctx, c.i.Host.ID, api.SetLayout{Units: []api.SetUnit{{CPUs: old.CPUs, VolumeBytes: old.VolumeBytes}}})
+	if err != nil {
+		return fmt.Errorf("lay out anew: %w", err)
+	}
+	if err := c.i.follow(ctx, job); err != nil {
+		return err
+	}
+	after, err := c.i.VM.Run(ctx, ask)
+	if err != nil {
+		return fmt.Errorf("look at the neighbour: %w", err)
+	}
+	if before != after {
+		return fmt.Errorf("the neighbour was touched:\n%s\nis now\n%s", before, after)
+	}
+	left, err := c.i.VM.Run(ctx, fmt.Sprintf("sudo sh -c 'lvs --noheadings -o lv_name; findmnt -rno TARGET; ls /etc/systemd/system' | grep -wE 'cu%02d(\\.mount)?' || true", old.Ordinal))
+	if err != nil {
+		return err
+	}
+	if left = strings.TrimSpace(left); left != "" {
+		return fmt.Errorf("of the unit that was replaced there is still %s", strings.ReplaceAll(left, "\n", ", "))
+	}
+	if free, err = c.i.Client.ListComputeUnits(ctx, api.UnitFilter{Host: c.i.Host.ID, State: "free"}); err != nil {
+		return fmt.Errorf("list the units: %w", err)
+	}
+	if len(free.Items) != 1 || free.Items[0].Ordinal <= old.Ordinal || free.Items[0].CPUs != old.CPUs {
+		return errors.New("there is not one new unit with another number on the same CPUs")
+	}
+	if _, err := c.first.ssh(ctx, "", false, "systemctl --user stop kloigos-check-relayout"); err != nil {
+		return err
+	}
+	return c.i.refresh(ctx)
+}
