@@ -177,7 +177,7 @@ func (c *checker) allocateAgain(ctx context.Context) (err error) {
 	if c.ended.ID == "" {
 		return errNoGround
 	}
-	c.next, err = c.newTenant(ctx, "carol", api.CreateAllocation{Unit: c.first.unit.ID, LoginUser: "carol"})
+	c.next, err = c.planTenant(ctx, "carol", api.CreateAllocation{Unit: c.first.unit.ID, LoginUser: "carol"})
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,16 @@ func replaceKeys(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	_, job, err := r.API.ReplaceKeys(r.Ctx, a.ID, api.ReplaceKeys{SSHKeys: orNone(page.Lines(typed))})
+	in := api.ReplaceKeys{SSHKeys: orNone(page.Lines(typed))}
+	var job string
+	if r.Planning() {
+		var p api.Plan
+		if p, _, err = r.API.PlanReplaceKeys(r.Ctx, a.ID, in); err == nil {
+			return r.GoPlan(p, nil)
+		}
+	} else {
+		_, job, err = r.API.ReplaceKeys(r.Ctx, a.ID, in)
+	}
 	if err != nil {
 		wrong, ok := page.Problems(err)
 		if !ok {
@@ -112,6 +121,14 @@ func replaceKeys(r *page.Request) error {
 
 func deallocate(r *page.Request) error {
 	id := r.Param("id")
+	if r.Planning() { // nothing needs to be typed to look
+		a, err := r.API.GetAllocation(r.Ctx, id)
+		if err != nil {
+			return err
+		}
+		p, _, err := r.API.PlanDeallocate(r.Ctx, id, api.Deallocate{Confirm: a.LoginUser})
+		return r.GoPlan(p, err)
+	}
 	_, job, err := r.API.Deallocate(r.Ctx, id, api.Deallocate{Confirm: r.Form("confirm")})
 	if err != nil {
 		return err
@@ -153,9 +170,19 @@ func create(r *page.Request) error {
 		f.Wrong = wrong
 		return drawCreate(r, fiber.StatusUnprocessableEntity, f)
 	}
-	a, job, err := r.API.CreateAllocation(r.Ctx, in, client.IdempotencyKey(page.KeyOr(r.Form("key"))))
-	if err == nil {
-		return r.GoJob(job, "/allocations/"+a.ID, "")
+	key := client.IdempotencyKey(page.KeyOr(r.Form("key")))
+	var err error
+	if r.Planning() {
+		var p api.Plan
+		if p, _, err = r.API.PlanCreateAllocation(r.Ctx, in, key); err == nil {
+			return r.GoPlan(p, nil)
+		}
+	} else {
+		var a api.Allocation
+		var job string
+		if a, job, err = r.API.CreateAllocation(r.Ctx, in, key); err == nil {
+			return r.GoJob(job, "/allocations/"+a.ID, "")
+		}
 	}
 	problems, ok := page.Problems(err)
 	if !ok {
@@ -213,7 +240,7 @@ func operations(a api.Allocation) []ui.Operation {
 	can, prevents := allowed(a, "deallocate")
 	return []ui.Operation{{
 		Label: "Deallocate", What: "Ends all that runs in the unit, removes the user, wipes the volume. What is in it is gone for good.",
-		Action: "/allocations/" + a.ID + "/deallocate", Allowed: can, Prevents: prevents, Danger: true, Confirm: a.LoginUser, Typed: "the login user",
+		Action: "/allocations/" + a.ID + "/deallocate", Allowed: can, Prevents: prevents, Danger: true, Plan: true, Confirm: a.LoginUser, Typed: "the login user",
 	}}
 }
 

@@ -17,6 +17,7 @@ const (
 	JobID        = "5d3f1c1e-0000-4000-8000-000000000004"
 	AddressID    = "5d3f1c1e-0000-4000-8000-000000000005"
 	TokenID      = "5d3f1c1e-0000-4000-8000-000000000006"
+	PlanID       = "5d3f1c1e-0000-4000-8000-000000000007"
 )
 
 // Key is an SSH public key.
@@ -211,7 +212,28 @@ func byID[T any](objects map[string]T) http.HandlerFunc {
 	}
 }
 
+// Plan is one of other SSH keys.
+func Plan() api.Plan {
+	return api.Plan{
+		ID: PlanID, Action: "replace-allocation-keys", Request: json.RawMessage(`{"ssh_keys":["` + Key + `"]}`), Kind: "allocation_keys",
+		KindMeans: "replaces the SSH keys that may log in to a unit", HostID: HostID, Host: "h1", UnitID: UnitID, Unit: "h1-cu01",
+		AllocationID: AllocationID, LoginUser: "ada", State: "ready", StateMeans: "it tells what the action would change", JobID: JobID,
+		Playbook: "unit_allocate", PlaybookVersion: 1, Counts: &api.PlanCounts{Create: 1, Change: 2, Follows: 1}, Tasks: 8,
+		Changes: []api.PlanChange{
+			{Play: "playbook.yml", Task: "Let the tenant in", Kind: "file", Name: "/etc/kloigos/keys/ada", Action: "change", Before: "old key\n", After: "new key\n"},
+			{Play: "playbook.yml", Task: "Have the account", Kind: "user", Name: "ada", Action: "create"},
+			{Play: "playbook.yml", Task: "Bring up the unit", Kind: "task", Name: "Bring up the unit", Action: "follows", Note: "profile kloigos-h1-cu01"},
+		},
+		Operations: []api.Operation{{Name: "apply", Allowed: true}}, RequestedBy: "admin", CreatedAt: ago(time.Minute), CheckedAt: at(30 * time.Second),
+		ExpiresAt: Now.Add(time.Hour),
+	}
+}
+
 func (a *API) samples() {
+	short := Plan()
+	short.Changes = nil
+	a.Answer("list-plans", http.StatusOK, api.Page[api.Plan]{Items: []api.Plan{short}})
+	a.Answer("get-plan", http.StatusOK, Plan())
 	hosts := []api.Host{Host(), WaitingHost(), ProbedHost()}
 	known := map[string]api.Host{}
 	for _, h := range hosts {

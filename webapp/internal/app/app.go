@@ -25,6 +25,7 @@ import (
 	"kloigos/webapp/internal/login"
 	"kloigos/webapp/internal/overview"
 	"kloigos/webapp/internal/page"
+	"kloigos/webapp/internal/plan"
 	"kloigos/webapp/internal/playbook"
 	"kloigos/webapp/internal/session"
 	"kloigos/webapp/internal/static"
@@ -108,7 +109,7 @@ func New(closing context.Context, cfg Config, log *slog.Logger) (*fiber.App, err
 	server.Use(sessions.Guard)
 	server.Post("/web/theme", a.Theme)
 	for _, mount := range []func(fiber.Router, *page.App){
-		login.Mount, overview.Mount, host.Mount, unit.Mount, allocation.Mount, job.Mount, playbook.Mount,
+		login.Mount, overview.Mount, host.Mount, unit.Mount, allocation.Mount, job.Mount, plan.Mount, playbook.Mount,
 		address.Mount, event.Mount, token.Mount, system.Mount,
 	} {
 		mount(server, a)

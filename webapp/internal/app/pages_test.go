@@ -26,6 +26,8 @@ var pages = map[string]string{ // path -> what must stand on it
 	"/jobs":                                 "Host initialize",
 	"/jobs/" + apitest.JobID:                "What to do:",
 	"/playbooks":                            "host_initialize",
+	"/plans":                                "Replace allocation keys of ada on h1-cu01",
+	"/plans/" + apitest.PlanID:              "What would change",
 	"/playbooks/host_initialize":            "9f86d081884c",
 	"/playbooks/host_initialize/versions/1": "roles/host_initialize/tasks/main.yml",
 	"/playbooks/host_initialize/versions/1/file?path=playbook.yml": "- host_initialize",

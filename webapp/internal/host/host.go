@@ -3,6 +3,7 @@
 package host
 
 import (
+	"context"
 	"net/url"
 
 	"github.com/gofiber/fiber/v2"
@@ -27,10 +28,10 @@ func Mount(r fiber.Router, a *page.App) {
 	r.Post("/hosts/:id/host-key", a.Page(confirmKey))
 	r.Post("/hosts/:id/probe", a.Page(probe))
 	r.Post("/hosts/:id/initialize", a.Page(initialize))
-	r.Post("/hosts/:id/refence", a.Page(typed(refence)))
+	r.Post("/hosts/:id/refence", a.Page(planOr((*client.Client).PlanRefenceHost, typed(refence))))
 	r.Post("/hosts/:id/drain", a.Page(drain))
 	r.Post("/hosts/:id/undrain", a.Page(undrain))
-	r.Post("/hosts/:id/decommission", a.Page(typed(decommission)))
+	r.Post("/hosts/:id/decommission", a.Page(planOr((*client.Client).PlanDecommissionHost, typed(decommission))))
 	r.Post("/hosts/:id/declare-lost", a.Page(declareLost))
 	r.Post("/hosts/:id/remove", a.Page(typed(remove)))
 }
@@ -96,6 +97,10 @@ func probe(r *page.Request) error {
 }
 
 func initialize(r *page.Request) error {
+	if r.Planning() {
+		p, _, err := r.API.PlanInitializeHost(r.Ctx, r.Param("id"))
+		return r.GoPlan(p, err)
+	}
 	_, job, err := r.API.InitializeHost(r.Ctx, r.Param("id"))
 	if err != nil {
 		return err
@@ -122,6 +127,18 @@ func declareLost(r *page.Request) error {
 		return err
 	}
 	return r.Go(at(r), "host-lost")
+}
+
+// planOr makes a plan of an action, where that was asked for: nothing needs to
+// be typed to look.
+func planOr(plan func(*client.Client, context.Context, string, ...client.Option) (api.Plan, string, error), action func(*page.Request) error) func(*page.Request) error {
+	return func(r *page.Request) error {
+		if !r.Planning() {
+			return action(r)
+		}
+		p, _, err := plan(r.API, r.Ctx, r.Param("id"))
+		return r.GoPlan(p, err)
+	}
 }
 
 // typed lets an action pass only if the host's name was typed with it. The

@@ -63,7 +63,7 @@ func operation(h api.Host, name string) (o ui.Operation, ok bool) {
 		o.Label, o.Href, o.Action = "Lay out free units anew", at+"/layout", ""
 		o.What = "Puts other units in the place of those that are free. Units in use stay as they are, with their tenants."
 	case "initialize":
-		o.Label = "Initialize"
+		o.Label, o.Plan = "Initialize", true
 		o.What = "Installs what units need, makes the volume group and a volume for each unit, and keeps the system on its own CPUs."
 		o.Main = (h.State == "probed" && h.Layout != nil) || h.State == "init_failed"
 		if h.State == "ready" || h.State == "init_failed" {
@@ -75,6 +75,7 @@ func operation(h api.Host, name string) (o ui.Operation, ok bool) {
 		o.Label, o.What = "End draining", "Takes allocations again."
 	case "decommission":
 		o.Label, o.What = "Decommission", "Removes everything of Kloigos from the host: units, volumes and their content, limits, fence."
+		o.Plan = true
 		confirm()
 	case "declare-lost":
 		o.Label, o.What = "Declare lost", "For a machine that is off and stays off: its allocations end, its addresses are quarantined, its units are gone."
@@ -84,6 +85,7 @@ func operation(h api.Host, name string) (o ui.Operation, ok bool) {
 		confirm()
 	case "refence":
 		o.Label, o.What = "Re-fence and initialize", "Takes the host over from another installation's or an older database's fence. Only if no other Kloigos manages it."
+		o.Plan = true
 		confirm()
 	default:
 		return o, false

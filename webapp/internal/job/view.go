@@ -17,7 +17,7 @@ type listView struct {
 	Filtered          bool
 }
 
-var kinds = []string{"host_probe", "host_initialize", "host_relayout", "host_decommission", "unit_allocate", "unit_deallocate", "allocation_keys"}
+var kinds = []string{"host_probe", "host_initialize", "host_relayout", "host_decommission", "unit_allocate", "unit_deallocate", "allocation_keys", "plan"}
 
 type detailView struct {
 	Job      api.Job
@@ -53,6 +53,8 @@ func next(j api.Job) (s subject, ok bool) {
 	switch j.Kind {
 	case "unit_allocate", "allocation_keys":
 		s = subject{"How to log in", "/allocations/" + j.AllocationID}
+	case "plan":
+		s = subject{"See the plan", "/plans/" + j.PlanID}
 	case "unit_deallocate":
 		s = subject{"The unit, with the evidence of its wipe", "/compute-units/" + j.UnitID}
 	default:

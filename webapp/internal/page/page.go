@@ -209,6 +209,17 @@ func (r *Request) GoJob(jobID, path, said string) error {
 	return r.Go(path, said)
 }
 
+// Planning tells whether a form asks for a plan instead of the action.
+func (r *Request) Planning() bool { return r.Form("plan") == "true" }
+
+// GoPlan leads to a plan that was made.
+func (r *Request) GoPlan(p api.Plan, err error) error {
+	if err != nil {
+		return err
+	}
+	return r.Go("/plans/"+p.ID, "")
+}
+
 // Theme stores which colours a person wants: light, dark, or the system's.
 func (a *App) Theme(c *fiber.Ctx) error {
 	want := string(c.Request().PostArgs().Peek("theme"))

@@ -200,6 +200,7 @@ type Operation struct {
 	Prevents string // why not
 	Danger   bool
 	Main     bool   // the next natural step
+	Plan     bool   // it can be shown first what it would change
 	Confirm  string // text that must be typed, "" for none
 	Typed    string // what it is that must be typed: "the host's name"
 }

@@ -1,0 +1,109 @@
+// Package plan owns the pages of plans: the list, a plan with what it would
+// change on the host, and applying it.
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"kloigos/backend/api"
+	"kloigos/backend/api/client"
+	"kloigos/webapp/internal/page"
+)
+
+// Mount adds the routes.
+func Mount(r fiber.Router, a *page.App) {
+	r.Get("/plans", a.Page(list))
+	r.Get("/plans/:id", a.Page(detail))
+	r.Post("/plans/:id/apply", a.Page(apply))
+}
+
+func list(r *page.Request) error {
+	f := api.PlanFilter{State: r.Query("state"), Host: r.Query("host"), Allocation: r.Query("allocation")}
+	f.Cursor, f.Limit = r.Query("cursor"), 50
+	plans, err := r.API.ListPlans(r.Ctx, f)
+	if err != nil {
+		return err
+	}
+	v := listView{Plans: plans.Items, State: f.State, Host: f.Host, Allocation: f.Allocation, Filtered: f.State+f.Host+f.Allocation != ""}
+	v.First, v.Next = r.Pages(plans.NextCursor)
+	return r.Show(page.View{Title: "Plans", Nav: "/jobs", Body: listPage(v, r.Here())})
+}
+
+func detail(r *page.Request) error {
+	p, err := r.API.GetPlan(r.Ctx, r.Param("id"))
+	if err != nil {
+		return err
+	}
+	return r.Show(page.View{Title: "Plan: " + title(p), Nav: "/jobs", Body: detailPage(viewOf(p), "/plans/"+p.ID)})
+}
+
+// apply asks for the action that the plan was made of, with its own request and
+// bound to it.
+func apply(r *page.Request) error {
+	p, err := r.API.GetPlan(r.Ctx, r.Param("id"))
+	if err != nil {
+		return err
+	}
+	if want := typed(p); want != "" && r.Form("confirm") != want {
+		return &api.Problem{Status: fiber.StatusConflict, Code: "not_confirmed", Detail: "what was typed is not " + want + ", so nothing was done"}
+	}
+	bound := client.AsPlanned(p.ID)
+	var job string
+	switch p.Action {
+	case "initialize-host":
+		_, job, err = r.API.InitializeHost(r.Ctx, p.HostID, bound)
+	case "refence-host":
+		_, job, err = r.API.RefenceHost(r.Ctx, p.HostID, bound)
+	case "decommission-host":
+		_, job, err = r.API.DecommissionHost(r.Ctx, p.HostID, bound)
+	case "create-allocation":
+		var in api.CreateAllocation
+		if err := json.Unmarshal(p.Request, &in); err != nil {
+			return fmt.Errorf("read the plan's request: %w", err)
+		}
+		_, job, err = r.API.CreateAllocation(r.Ctx, in, bound)
+	case "replace-allocation-keys":
+		var in api.ReplaceKeys
+		if err := json.Unmarshal(p.Request, &in); err != nil {
+			return fmt.Errorf("read the plan's request: %w", err)
+		}
+		_, job, err = r.API.ReplaceKeys(r.Ctx, p.AllocationID, in, bound)
+	case "deallocate":
+		_, job, err = r.API.Deallocate(r.Ctx, p.AllocationID, api.Deallocate{Confirm: p.LoginUser}, bound)
+	default:
+		return &api.Problem{Status: fiber.StatusConflict, Code: "unknown_action", Detail: "this web app does not know how to apply a plan of " + p.Action}
+	}
+	if err != nil {
+		return err
+	}
+	return r.GoJob(job, "/plans/"+p.ID, "")
+}
+
+// typed is what must be typed before the plan is applied; "" for nothing.
+func typed(p api.Plan) string {
+	switch p.Action {
+	case "refence-host", "decommission-host":
+		return p.Host
+	case "deallocate":
+		return p.LoginUser
+	default:
+		return ""
+	}
+}
+
+func title(p api.Plan) string {
+	words := strings.ReplaceAll(p.Action, "-", " ")
+	switch {
+	case p.Action == "create-allocation":
+		words = "allocate " + p.Unit + " to " + p.LoginUser
+	case p.AllocationID != "":
+		words += " of " + p.LoginUser + " on " + p.Unit
+	default:
+		words = strings.TrimSuffix(words, " host") + " " + p.Host
+	}
+	return words
+}

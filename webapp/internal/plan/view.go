@@ -1,0 +1,234 @@
+package plan
+
+import (
+	"strings"
+
+	"kloigos/backend/api"
+	"kloigos/webapp/internal/ui"
+)
+
+type listView struct {
+	Plans                   []api.Plan
+	State, Host, Allocation string
+	First, Next             string
+	Filtered                bool
+}
+
+var planStates = []string{"checking", "ready", "failed", "applied", "expired"}
+
+func tone(p api.Plan) ui.Tone {
+	switch {
+	case p.State == "failed":
+		return ui.Bad
+	case p.State == "checking":
+		return ui.Busy
+	case p.State == "applied":
+		return ui.Good
+	case p.Expired:
+		return ui.Gone
+	default:
+		return ui.Idle
+	}
+}
+
+func word(p api.Plan) string {
+	if p.Expired && p.State == "ready" {
+		return "expired"
+	}
+	return p.State
+}
+
+type detailView struct {
+	Plan     api.Plan
+	Groups   []group
+	Apply    ui.Operation
+	Why      string // it can't be applied
+	Checked  bool
+	Nothing  bool
+	Stops    []api.PlanChange
+	Follows  []api.PlanChange
+	Changing int // things that are created, changed or removed
+}
+
+// group is the changes to things of one kind.
+type group struct {
+	Kind    string
+	Changes []change
+}
+
+type change struct {
+	api.PlanChange
+	Lines []line
+}
+
+func viewOf(p api.Plan) detailView {
+	v := detailView{Plan: p, Checked: p.Counts != nil}
+	if p.Counts != nil {
+		v.Nothing = *p.Counts == api.PlanCounts{}
+		v.Changing = p.Counts.Create + p.Counts.Change + p.Counts.Remove
+	}
+	at := map[string]int{}
+	for _, c := range p.Changes {
+		switch c.Action {
+		case "stops":
+			v.Stops = append(v.Stops, c)
+			continue
+		case "follows":
+			v.Follows = append(v.Follows, c)
+			continue
+		}
+		i, ok := at[c.Kind]
+		if !ok {
+			i = len(v.Groups)
+			at[c.Kind] = i
+			v.Groups = append(v.Groups, group{Kind: c.Kind})
+		}
+		v.Groups[i].Changes = append(v.Groups[i].Changes, change{c, diff(c.Before, c.After)})
+	}
+	v.Apply = ui.Operation{
+		Label: "Apply this plan", What: "Does what is shown here, or is refused if something has moved since.",
+		Action: "/plans/" + p.ID + "/apply", Main: true, Confirm: typed(p), Danger: typed(p) != "", Typed: "the host's name",
+	}
+	if p.Action == "deallocate" {
+		v.Apply.Typed = "the login user"
+	}
+	for _, o := range p.Operations {
+		if o.Name == "apply" {
+			v.Apply.Allowed, v.Apply.Prevents, v.Why = o.Allowed, o.Prevents, o.Prevents
+		}
+	}
+	return v
+}
+
+var signs = map[string]string{"create": "+", "change": "~", "remove": "−"}
+
+var classes = map[string]string{"create": "plan-create", "change": "plan-change", "remove": "plan-remove"}
+
+func movedWord(m string) string {
+	switch m {
+	case "playbook":
+		return "Another version of the playbook is the default now."
+	case "variables":
+		return "The play would be given something else now."
+	default:
+		return "The host, its units or the allocation changed, or another job has begun there."
+	}
+}
+
+// line is one line of a diff: "add", "del", "at" (left out), or "".
+type line struct{ Class, Text string }
+
+const (
+	around   = 3 // unchanged lines that are shown beside a change
+	maxCells = 1 << 20
+)
+
+// diff compares line by line, by the longest common subsequence; texts that are
+// too long for that are shown as they were and as they will be.
+func diff(before, after string) []line {
+	if before == after {
+		return nil
+	}
+	a, b := split(before), split(after)
+	head := 0
+	for head < len(a) && head < len(b) && a[head] == b[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	var all []line
+	keep := func(lines []string) {
+		for _, l := range lines {
+			all = append(all, line{"", l})
+		}
+	}
+	keep(a[:head])
+	all = append(all, middle(a[head:len(a)-tail], b[head:len(b)-tail])...)
+	keep(a[len(a)-tail:])
+	return shorten(all)
+}
+
+func split(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+}
+
+func middle(a, b []string) (all []line) {
+	if len(a)*len(b) > maxCells {
+		for _, l := range a {
+			all = append(all, line{"del", l})
+		}
+		for _, l := range b {
+			all = append(all, line{"add", l})
+		}
+		return all
+	}
+	longest := make([][]int32, len(a)+1)
+	for i := range longest {
+		longest[i] = make([]int32, len(b)+1)
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if a[i] == b[j] {
+				longest[i][j] = longest[i+1][j+1] + 1
+			} else {
+				longest[i][j] = max(longest[i+1][j], longest[i][j+1])
+			}
+		}
+	}
+	i, j := 0, 0
+	for i < len(a) || j < len(b) {
+		switch {
+		case i < len(a) && j < len(b) && a[i] == b[j]:
+			all = append(all, line{"", a[i]})
+			i, j = i+1, j+1
+		case j == len(b) || i < len(a) && longest[i+1][j] >= longest[i][j+1]:
+			all = append(all, line{"del", a[i]})
+			i++
+		default:
+			all = append(all, line{"add", b[j]})
+			j++
+		}
+	}
+	return all
+}
+
+// shorten leaves out what is unchanged and far from any change.
+func shorten(all []line) (short []line) {
+	near := make([]bool, len(all))
+	for i, l := range all {
+		if l.Class == "" {
+			continue
+		}
+		for k := max(0, i-around); k <= min(len(all)-1, i+around); k++ {
+			near[k] = true
+		}
+	}
+	for i := 0; i < len(all); i++ {
+		if near[i] {
+			short = append(short, all[i])
+			continue
+		}
+		from := i
+		for i+1 < len(all) && !near[i+1] {
+			i++
+		}
+		short = append(short, line{"at", "… " + ui.Count(i-from+1, "line") + " as before"})
+	}
+	return short
+}
+
+func sign(class string) string {
+	switch class {
+	case "add":
+		return "+ "
+	case "del":
+		return "- "
+	default:
+		return "  "
+	}
+}
