@@ -176,7 +176,7 @@ func (r Reads) WhyNot(ctx context.Context, w Wanted) (Explanation, error) {
 	}
 	var e Explanation
 	left := math.MaxInt
-	for i := -1; i < len(filters); i++ {
+	for i := -1; i < len(filters) && left > 0; i++ { // where nothing is left, no filter can rule anything out
 		n, _, err := count(func(k int) bool { return k <= i })
 		if err != nil {
 			return Explanation{}, err
@@ -189,6 +189,9 @@ func (r Reads) WhyNot(ctx context.Context, w Wanted) (Explanation, error) {
 		left = n
 	}
 	for i, f := range filters {
+		if f.name != "cpus" && e.Without != "" && e.Without != "unit_state" {
+			continue // the first one is told; only the size says more
+		}
 		n, largest, err := count(func(k int) bool { return k != i })
 		if err != nil {
 			return Explanation{}, err

@@ -399,13 +399,6 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
-  AND u.state = 'free';
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.health <> 'unreachable'
   AND $2 = ANY(h.networks)
@@ -477,14 +470,6 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready';
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
@@ -546,18 +531,6 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND $2 = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3));
 
@@ -572,16 +545,6 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $2 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.admin_user <> $2;
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
@@ -614,32 +577,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
   AND h.labels @> $2;
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.labels @> $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
@@ -659,18 +597,6 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND h.region = $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
   AND h.zone = $2;
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
@@ -681,31 +607,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND h.zone = $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
   AND u.cpu_count >= $2;
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND u.cpu_count >= $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
@@ -757,27 +659,10 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND u.state = 'free'
-  AND u.host_id = $2;
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
   AND u.host_id = $2
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.host_id = $2
-  AND h.state = 'ready';
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
@@ -809,18 +694,6 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.host_id = $2
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.host_id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
   AND u.cpu_count >= $3
   AND h.region = $4
   AND h.zone = $5
@@ -837,27 +710,10 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND u.state = 'free'
-  AND u.id = $2;
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
   AND u.id = $2
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND h.state = 'ready';
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
@@ -889,18 +745,6 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.id = $2
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
   AND u.cpu_count >= $3
   AND h.region = $4
   AND h.zone = $5
@@ -910,15 +754,6 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND $9 = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3;
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
@@ -947,27 +782,6 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state = 'free'
   AND u.id = $2
   AND u.host_id = $3
-  AND h.state = 'ready';
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable';
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.region = $4
@@ -989,31 +803,6 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.host_id = $3
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND u.cpu_count >= $4;
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND u.cpu_count >= $4
-  AND h.region = $5;
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.labels @> $6
@@ -1035,20 +824,6 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.health <> 'unreachable'
   AND u.cpu_count >= $4
   AND h.region = $5
-  AND h.zone = $6;
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND u.cpu_count >= $4
-  AND h.region = $5
   AND h.zone = $6
   AND h.admin_user <> $7
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
@@ -1069,21 +844,6 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
-  AND h.labels @> $7;
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
   AND h.labels @> $7
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
   AND $9 = ANY(h.networks)
@@ -1104,43 +864,10 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.region = $5
   AND h.zone = $6
   AND h.labels @> $7
-  AND h.admin_user <> $8;
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
   AND h.admin_user <> $8
   AND $9 = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
-  AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL);
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
@@ -1159,26 +886,6 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.admin_user <> $8
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
   AND $10 = ANY(h.networks);
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
-  AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND $10 = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12));
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
