@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -126,12 +125,8 @@ func allocations(ctx context.Context, b *Bed, scale Scale) ([]Result, error) {
 		warm int // rows of each client's warming up
 		run  func(database string) (measured, error)
 	}{
-		{"pgbench", 0, func(database string) (measured, error) {
-			return b.runPgbench(ctx, script{texts: []string{allocateSQL}, clients: scale.Clients, each: scale.Each, database: database})
-		}},
-		{"pgbench, skewed", 0, func(database string) (measured, error) {
-			return b.runPgbench(ctx, script{texts: []string{skewedSQL()}, clients: scale.Clients, each: scale.Each, database: database})
-		}},
+		{"pgbench", 0, func(database string) (measured, error) { return b.allocateBare(ctx, database, scale, allocateSQL) }},
+		{"pgbench, skewed", 0, func(database string) (measured, error) { return b.allocateBare(ctx, database, scale, skewedSQL()) }},
 		{"Kloigos", warmUp, func(database string) (measured, error) { return b.allocateOn(ctx, database, scale, uniform) }},
 		{"Kloigos, skewed", warmUp, func(database string) (measured, error) { return b.allocateOn(ctx, database, scale, skewed) }},
 	}
@@ -142,17 +137,9 @@ func allocations(ctx context.Context, b *Bed, scale Scale) ([]Result, error) {
 			if err != nil {
 				return nil, err
 			}
-			before, err := familyCPU(b.master)
-			if err != nil {
-				return nil, err
-			}
 			m, err := side.run(database)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", side.name, err)
-			}
-			after, err := familyCPU(b.master)
-			if err != nil {
-				return nil, err
 			}
 			if err := b.checkAllocations(ctx, database, scale.Clients*(scale.Each+side.warm)); err != nil {
 				return nil, fmt.Errorf("%s: %w", side.name, err)
@@ -160,8 +147,6 @@ func allocations(ctx context.Context, b *Bed, scale Scale) ([]Result, error) {
 			if err := b.dropDatabase(ctx, database); err != nil {
 				return nil, err
 			}
-			b.say("   %-15s %6.0f/s, %s of the database's CPU each", side.name, m.perSecond,
-				milliseconds((after-before)/time.Duration(len(m.latencies))))
 			rates[i] = append(rates[i], m.perSecond)
 		}
 	}
@@ -191,17 +176,13 @@ func (b *Bed) allocateOn(ctx context.Context, database string, scale Scale, what
 	if _, err := s.allocate(ctx, scale.Clients, warmUp, what); err != nil {
 		return measured{}, fmt.Errorf("warm up: %w", err)
 	}
-	before, err := familyCPU(s.PID)
-	if err != nil {
-		return measured{}, err
-	}
-	m, err := s.allocate(ctx, scale.Clients, scale.Each, what)
-	if err != nil {
-		return measured{}, err
-	}
-	after, err := familyCPU(s.PID)
-	b.say("   the backend's CPU: %s each", milliseconds((after-before)/time.Duration(len(m.latencies))))
-	return m, err
+	return b.costed("Kloigos", s.PID, func() (measured, error) { return s.allocate(ctx, scale.Clients, scale.Each, what) })
+}
+
+func (b *Bed) allocateBare(ctx context.Context, database string, scale Scale, sql string) (measured, error) {
+	return b.costed("pgbench", 0, func() (measured, error) {
+		return b.runPgbench(ctx, script{texts: []string{sql}, clients: scale.Clients, each: scale.Each, database: database})
+	})
 }
 
 // checkAllocations makes sure that the rows are really there, each unit and address once.

@@ -19,6 +19,10 @@ func jobs(ctx context.Context, b *Bed, scale Scale) (results []Result, err error
 	if err := g.allocate(ctx, firstHost); err != nil {
 		return nil, err
 	}
+	// To the fence all hosts are one: their next numbers must be the same, or it takes the others for late.
+	if err := b.exec(ctx, g.database, "UPDATE host_locks SET number = (SELECT max(l.number) FROM host_locks l)"); err != nil {
+		return nil, err
+	}
 	before, err := readMemory(g.backend.PID)
 	if err != nil {
 		return nil, err

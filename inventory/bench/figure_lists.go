@@ -48,12 +48,12 @@ func lists(ctx context.Context, b *Bed, scale Scale) ([]Result, error) {
 	var first, last []time.Duration  // medians
 	for range scale.Rounds {
 		bare.each = max(1, scale.Pages/readers)
-		m, err := b.runPgbench(ctx, bare)
+		m, err := b.costed("pgbench", 0, func() (measured, error) { return b.runPgbench(ctx, bare) })
 		if err != nil {
 			return nil, err
 		}
 		theirs = append(theirs, percentile(m.latencies, 99))
-		if m, err = s.read(ctx, scale.Pages, cursors...); err != nil {
+		if m, err = b.costed("Kloigos", s.PID, func() (measured, error) { return s.read(ctx, scale.Pages, cursors...) }); err != nil {
 			return nil, err
 		}
 		ours = append(ours, percentile(m.latencies, 99))
@@ -166,7 +166,7 @@ func (b *Bed) rendered(ctx context.Context, s *backend, scale Scale, cursors []s
 		return nil, err
 	}
 	for range scale.Rounds {
-		m, err := load{
+		m, err := b.costed("rendered", p.PID, load{
 			address: listen, clients: readers, each: max(1, scale.Pages/4/readers),
 			next: func(_, _ int, r *fasthttp.Request) bool {
 				r.SetRequestURI("http://" + listen + listRoute + "?cursor=" + url.QueryEscape(cursors[rand.IntN(len(cursors))]))
@@ -174,7 +174,7 @@ func (b *Bed) rendered(ctx context.Context, s *backend, scale Scale, cursors []s
 				return true
 			},
 			take: expect(http.StatusOK),
-		}.run(ctx)
+		}.in(ctx))
 		if err != nil {
 			return nil, fmt.Errorf("render pages: %w", err)
 		}

@@ -97,7 +97,7 @@ func (b *Bed) startHost(ctx context.Context, incarnation string, logins ...strin
 		"files/usr/sbin/apparmor_parser":           {"#!/bin/sh\n# Stands in for AppArmor's, which this machine need not have.\nexec test -s \"$4\"\n", 0o755},
 	} {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // as on a host
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return nil, fmt.Errorf("make the host: %w", err)
 		}
 		if err := os.WriteFile(path, []byte(file.text), file.mode); err != nil {
@@ -230,7 +230,7 @@ func newCgroup(name string) (string, error) {
 		return "", err
 	}
 	dir := filepath.Join(root, name)
-	if err := os.MkdirAll(filepath.Join(dir, fenceCgroup), 0o755); err != nil { //nolint:gosec // a cgroup
+	if err := os.MkdirAll(filepath.Join(dir, fenceCgroup), 0o755); err != nil {
 		return "", fmt.Errorf("make a cgroup: %w", err)
 	}
 	return dir, nil

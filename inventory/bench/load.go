@@ -25,7 +25,7 @@ func (l load) run(ctx context.Context) (measured, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	host := &fasthttp.HostClient{
-		Addr: l.address, MaxConns: l.clients, ReadTimeout: time.Minute, MaxIdleConnDuration: time.Minute, RetryIf: func(*fasthttp.Request) bool { return false },
+		Addr: l.address, MaxConns: l.clients, ReadTimeout: time.Minute, MaxIdleConnDuration: time.Minute, RetryIfErr: func(*fasthttp.Request, int, error) (bool, bool) { return false, false },
 		DisablePathNormalizing: true,
 	}
 	defer host.CloseIdleConnections()
@@ -50,6 +50,11 @@ func (l load) run(ctx context.Context) (measured, error) {
 	}
 	m.perSecond = float64(len(m.latencies)) / took.Seconds()
 	return m, nil
+}
+
+// in is run for who calls it later.
+func (l load) in(ctx context.Context) func() (measured, error) {
+	return func() (measured, error) { return l.run(ctx) }
 }
 
 func (l load) client(ctx context.Context, host *fasthttp.HostClient, c int, latencies *[]time.Duration) error {

@@ -79,3 +79,30 @@ func readMemory(pid int) (memory, error) {
 	}
 	return m, nil
 }
+
+// costed tells what each request of a round cost the processors, which says more than its time where the machine has
+// other things to do. The program is a process; 0 if none takes part.
+func (b *Bed) costed(name string, program int, run func() (measured, error)) (measured, error) {
+	spent := func() (database, ours time.Duration, err error) {
+		if database, err = familyCPU(b.master); err == nil && program != 0 {
+			ours, err = familyCPU(program)
+		}
+		return database, ours, err
+	}
+	databaseBefore, oursBefore, err := spent()
+	if err != nil {
+		return measured{}, err
+	}
+	m, err := run()
+	if err != nil {
+		return measured{}, err
+	}
+	databaseAfter, oursAfter, err := spent()
+	if err != nil {
+		return measured{}, err
+	}
+	each := time.Duration(max(1, len(m.latencies)))
+	b.say("   %-8s %6.0f/s; CPU of each: database %s, program %s", name, m.perSecond, milliseconds((databaseAfter-databaseBefore)/each),
+		milliseconds((oursAfter-oursBefore)/each))
+	return m, nil
+}

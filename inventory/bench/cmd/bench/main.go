@@ -72,7 +72,7 @@ func measure(ctx context.Context, scale bench.Scale, only []string, write bool) 
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	// PostgreSQL refuses root and runs as another user, who must find the way to its data.
-	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // names in it are no secret
+	if err := os.Chmod(dir, 0o711); err != nil {
 		return fmt.Errorf("open the way to the database: %w", err)
 	}
 	bed, err := bench.NewBed(ctx, bench.Options{Root: ".", Dir: dir, Out: os.Stderr})
