@@ -4,8 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"kloigos/backend/api"
 )
 
 // jobs looks at what several jobs at once cost in the backend's own process, beside their supervisors and Ansible.
@@ -23,6 +28,18 @@ func jobs(ctx context.Context, b *Bed, scale Scale) (results []Result, err error
 	if err := b.exec(ctx, g.database, "UPDATE host_locks SET number = (SELECT max(l.number) FROM host_locks l)"); err != nil {
 		return nil, err
 	}
+	// Nor are the connections to the database, which the API opens as well, up to the same bound.
+	if _, err := (load{
+		address: g.backend.listen, clients: scale.Clients, each: 5,
+		next: func(_, _ int, r *fasthttp.Request) bool {
+			r.SetRequestURI("http://" + g.backend.listen + api.Prefix + "/jobs")
+			r.Header.Set("Authorization", "Bearer "+g.backend.token)
+			return true
+		},
+		take: expect(http.StatusOK),
+	}).run(ctx); err != nil {
+		return nil, err
+	}
 	before, err := readMemory(g.backend.PID)
 	if err != nil {
 		return nil, err
@@ -38,7 +55,7 @@ func jobs(ctx context.Context, b *Bed, scale Scale) (results []Result, err error
 	}
 	return []Result{{
 		What:  fmt.Sprintf("memory of the backend for a job, %d at once", scale.Jobs),
-		Limit: Limit{Value: 1, Unit: "MiB"}, Measured: max(0, median(costs)), Raw: fmt.Sprintf("the most that was seen in each of %d rounds, over that after one job", len(costs)),
+		Limit: Limit{Value: 1, Unit: "MiB"}, Measured: max(0, median(costs)), Raw: fmt.Sprintf("the most that was seen in each of %d rounds, over that after one job and some reads", len(costs)),
 	}}, nil
 }
 

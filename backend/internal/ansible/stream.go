@@ -32,7 +32,7 @@ const (
 // readLines calls line with each line that is not longer than limit, and dropped with the length of each that is.
 // Unlike bufio.Scanner it never stops at one, since the writer would then block for ever.
 func readLines(r io.Reader, limit int, line func([]byte), dropped func(int64)) error {
-	in := bufio.NewReaderSize(r, 64<<10)
+	in := bufio.NewReaderSize(r, 16<<10) // a run has three; longer lines are put together from parts
 	var held []byte
 	var length int64
 	end := func() {
