@@ -53,19 +53,15 @@ func lists(ctx context.Context, b *Bed, scale Scale) ([]Result, error) {
 			return nil, err
 		}
 		theirs = append(theirs, percentile(m.latencies, 99))
-		if m, err = b.costed("Kloigos", s.PID, func() (measured, error) { return s.read(ctx, scale.Pages, cursors...) }); err != nil {
+		if m, err = b.costed("Kloigos", s.PID, func() (measured, error) { return s.read(ctx, scale.Pages, cursors) }); err != nil {
 			return nil, err
 		}
 		ours = append(ours, percentile(m.latencies, 99))
-		for _, end := range []struct {
-			cursor string
-			to     *[]time.Duration
-		}{{cursors[0], &first}, {cursors[len(cursors)-1], &last}} {
-			if m, err = s.read(ctx, scale.Pages/4+1, end.cursor); err != nil {
-				return nil, err
-			}
-			*end.to = append(*end.to, percentile(m.latencies, 50))
+		begins, ends, err := s.ends(ctx, scale.Pages/2, cursors[0], cursors[len(cursors)-1])
+		if err != nil {
+			return nil, err
 		}
+		first, last = append(first, percentile(begins, 50)), append(last, percentile(ends, 50))
 		b.say("   p99: %s, pgbench %s; median of the first page %s, of the last %s", milliseconds(ours[len(ours)-1]),
 			milliseconds(theirs[len(theirs)-1]), milliseconds(first[len(first)-1]), milliseconds(last[len(last)-1]))
 	}
@@ -136,11 +132,29 @@ func (b *Bed) pages(ctx context.Context, s *backend, database string, cursors []
 }
 
 // read has the readers read pages through the API, each time any of those that begin at the cursors.
-func (s *backend) read(ctx context.Context, pages int, cursors ...string) (measured, error) {
+func (s *backend) read(ctx context.Context, pages int, cursors []string) (measured, error) {
+	return s.pagesFrom(ctx, max(1, pages/readers), func(int) string { return cursors[rand.IntN(len(cursors))] })
+}
+
+// ends has them read two pages in turns, so that whatever else goes on meets both.
+func (s *backend) ends(ctx context.Context, pages int, first, last string) (begins, ends []time.Duration, err error) {
+	each := max(1, pages/2/readers) * 2 // even: the latencies of the clients stand one behind the other
+	m, err := s.pagesFrom(ctx, each, func(n int) string { return []string{first, last}[n%2] })
+	for i, took := range m.latencies {
+		if i%2 == 0 {
+			begins = append(begins, took)
+		} else {
+			ends = append(ends, took)
+		}
+	}
+	return begins, ends, err
+}
+
+func (s *backend) pagesFrom(ctx context.Context, each int, cursor func(n int) string) (measured, error) {
 	return load{
-		address: s.listen, clients: readers, each: max(1, pages/readers),
-		next: func(_, _ int, r *fasthttp.Request) bool {
-			r.SetRequestURI("http://" + s.listen + api.Prefix + listRoute + "?cursor=" + url.QueryEscape(cursors[rand.IntN(len(cursors))]))
+		address: s.listen, clients: readers, each: each,
+		next: func(_, n int, r *fasthttp.Request) bool {
+			r.SetRequestURI("http://" + s.listen + api.Prefix + listRoute + "?cursor=" + url.QueryEscape(cursor(n)))
 			r.Header.Set("Authorization", "Bearer "+s.token)
 			return true
 		},
