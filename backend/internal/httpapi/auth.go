@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
+	"github.com/valyala/fasthttp"
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
@@ -39,9 +40,8 @@ func (s *Server) permits(role, permission string) bool {
 // that exist and for those that don't.
 func (s *Server) admit(ctx context.Context, permission, authorization string) error {
 	r := requestOf(ctx)
-	scheme, secret, _ := strings.Cut(authorization, " ")
-	hash := intent.HashToken(strings.TrimSpace(secret))
-	if !strings.EqualFold(scheme, "bearer") || hash == nil {
+	hash := bearerHash(authorization)
+	if hash == nil {
 		return errNoBearer()
 	}
 	bearer, err := s.db.Bearer(ctx, hash)
@@ -59,6 +59,41 @@ func (s *Server) admit(ctx context.Context, permission, authorization string) er
 		return s.asProblem(ctx, problem(http.StatusForbidden, "forbidden", "Your role does not have the permission "+permission+"."))
 	}
 	return nil
+}
+
+// headerReceived says how large the body of a request may be, which the server
+// reads whole before any handler is called: little of a stranger, or thousands
+// of them could fill the memory with bodies that are then refused. Only a
+// larger one costs a look at the database here.
+func (s *Server) headerReceived(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	limit := strangersBody
+	if n := h.ContentLength(); (n < 0 || n > limit) && s.known(string(h.Peek("Authorization"))) {
+		limit = maxBody
+	}
+	return fasthttp.RequestConfig{MaxRequestBodySize: limit}
+}
+
+// known tells whether a bearer has a token that is valid; what it may do is
+// decided later, and so is what a database means that does not answer.
+func (s *Server) known(authorization string) bool {
+	hash := bearerHash(authorization)
+	if hash == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
+	defer cancel()
+	_, err := s.db.Bearer(ctx, hash)
+	return !errors.Is(err, domain.ErrNotFound)
+}
+
+// bearerHash is the hash of the token in a header Authorization, nil if there
+// is none that could be one.
+func bearerHash(authorization string) []byte {
+	scheme, secret, _ := strings.Cut(authorization, " ")
+	if !strings.EqualFold(scheme, "bearer") {
+		return nil
+	}
+	return intent.HashToken(strings.TrimSpace(secret))
 }
 
 func errNoBearer() error {

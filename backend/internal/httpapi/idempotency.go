@@ -4,10 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"io"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
 	"github.com/google/uuid"
 
 	"kloigos/backend/api"
@@ -50,11 +50,7 @@ func (s *Server) idempotency(route api.Route) func(huma.Context, func(huma.Conte
 			next(c)
 			return
 		}
-		body, err := io.ReadAll(c.BodyReader())
-		if err != nil {
-			s.answer(c, err)
-			return
-		}
+		body := humafiber.UnwrapV2(c).Request().Body()
 		u := c.URL()
 		sum := sha256.New()
 		for _, part := range [][]byte{[]byte(route.ID), {0}, []byte(u.Path), {0}, body} {

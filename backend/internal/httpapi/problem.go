@@ -23,6 +23,7 @@ import (
 
 const (
 	problemType    = "application/problem+json"
+	maxTold        = 100 // bad fields in one problem
 	internalDetail = "Something went wrong inside. The instance of this problem stands in the backend's log."
 )
 
@@ -181,7 +182,7 @@ func fromFiber(err error) *api.Problem {
 	case http.StatusMethodNotAllowed:
 		return problem(status, "method_not_allowed", "This path does not take this method.")
 	case http.StatusRequestEntityTooLarge:
-		return problem(status, "too_large", "The body is larger than 1 MiB.")
+		return problem(status, "too_large", "The body is larger than 1 MiB, or than 8 KiB without a valid token.")
 	case http.StatusRequestHeaderFieldsTooLarge:
 		return problem(status, "headers_too_large", "The header is larger than 16 KiB.")
 	case http.StatusRequestTimeout:
@@ -218,7 +219,11 @@ func fromHuma(status int, message string, errs ...error) huma.StatusError {
 	switch status {
 	case http.StatusUnprocessableEntity, http.StatusBadRequest:
 		p := invalid()
-		for _, err := range errs {
+		for i, err := range errs {
+			if i == maxTold {
+				p.Errors = append(p.Errors, api.FieldProblem{Message: fmt.Sprintf("and %d more", len(errs)-i)})
+				break
+			}
 			p.Errors = append(p.Errors, fieldOf(err))
 		}
 		if len(errs) == 0 {

@@ -24,6 +24,7 @@ import (
 
 const (
 	maxBody        = 1 << 20
+	strangersBody  = 8 << 10 // of who has not shown a valid token; a login is smaller
 	maxHeader      = 16 << 10
 	readTimeout    = 15 * time.Second
 	writeTimeout   = 30 * time.Second // a stream renews it with each write
@@ -77,6 +78,8 @@ type Server struct {
 	uses    uses
 	viewers chan struct{}
 	gates   chan struct{} // one for each upload that is being looked at
+	// largeBodies holds a place for each large body that is being decoded.
+	largeBodies chan struct{}
 
 	closing   chan struct{}
 	closeOnce sync.Once
@@ -96,12 +99,14 @@ func New(cfg Config) *Server {
 	}
 	s := &Server{
 		cfg: cfg, db: cfg.DB, intents: cfg.Intents, log: cfg.Log, roles: rolesOf(api.Routes), handled: map[string]bool{},
-		metrics: newMetrics(cfg.Metrics), viewers: make(chan struct{}, maxViewers), gates: make(chan struct{}, maxGates), closing: make(chan struct{}),
+		metrics: newMetrics(cfg.Metrics), viewers: make(chan struct{}, maxViewers), gates: make(chan struct{}, maxGates), largeBodies: make(chan struct{}, maxLargeBodies), closing: make(chan struct{}),
 	}
 	s.app = fiber.New(fiber.Config{
 		AppName: "kloigos", DisableStartupMessage: true, Immutable: true, StrictRouting: true, CaseSensitive: true,
 		BodyLimit: maxBody, ReadBufferSize: maxHeader, ReadTimeout: cfg.ReadTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		Concurrency: maxConnections, ErrorHandler: s.broken,
+		// Forms of several parts would be parsed before anyone has asked who sends them; the API has none.
+		DisablePreParseMultipartForm: true,
 	})
 	s.app.Use(s.enter)
 	s.api = humafiber.NewV2(s.app, humaConfig(cfg.Version))
@@ -124,6 +129,7 @@ func New(cfg Config) *Server {
 	// URL before any handler of ours.
 	inner := s.app.Handler()
 	s.app.Server().Handler = s.guard(inner)
+	s.app.Server().HeaderReceived = s.headerReceived
 	return s
 }
 

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
 
 	"kloigos/backend/api"
 )
@@ -19,7 +19,13 @@ import (
 const (
 	maxDepth  = 64     // of nesting in a body
 	maxValues = 10_000 // in a body; keeps what 1 MiB of "[],[],..." becomes in memory small
+	maxNames  = 512    // of one object; each unknown one becomes a fault to tell
+	maxNumber = 32     // characters of a number
+	maxName   = 256    // bytes of a name as it is written
 	maxFaults = 20     // told of one body
+	// Larger bodies are decoded a few at a time, since each becomes several times its size in memory.
+	smallBody      = 64 << 10
+	maxLargeBodies = 2
 )
 
 // strict refuses what the types alone would let pass, before anything is
@@ -34,10 +40,16 @@ func (s *Server) strict(takesBody, archive bool) func(huma.Context, func(huma.Co
 			s.answer(c, problem(http.StatusUnsupportedMediaType, "unsupported_media_type", "Compressed bodies are not taken."))
 			return
 		}
-		body, err := io.ReadAll(c.BodyReader())
-		if err != nil {
-			s.answer(c, err)
-			return
+		// The very bytes of the server: a copy for each look would add up.
+		body := humafiber.UnwrapV2(c).Request().Body()
+		if len(body) > smallBody {
+			select {
+			case s.largeBodies <- struct{}{}:
+				defer func() { <-s.largeBodies }()
+			case <-c.Context().Done():
+				s.answer(c, c.Context().Err())
+				return
+			}
 		}
 		if archive && isArchive(c.Header("Content-Type")) {
 			takesBody, body = true, nil
@@ -111,9 +123,9 @@ func checkJSON(body []byte) []api.FieldProblem {
 	if !utf8.Valid(body) {
 		return []api.FieldProblem{{Message: "the body is not UTF-8"}}
 	}
-	var raw json.RawMessage
-	if err := json.Unmarshal(body, &raw); err != nil {
+	if !json.Valid(body) { // which, unlike decoding, needs no memory
 		message := "the body is not JSON"
+		err := json.Unmarshal(body, &struct{}{})
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
 			message += ": " + syntax.Error() + ", at byte " + strconv.FormatInt(syntax.Offset, 10)
@@ -213,7 +225,15 @@ func (w *jsonWalk) object(depth int) {
 			w.at++
 			continue
 		}
-		name := w.string()
+		from := w.at
+		w.string()
+		if len(seen) == maxNames || w.at-from > maxName {
+			w.path, w.over = nil, true
+			w.fault("the body has an object of more than " + strconv.Itoa(maxNames) + " names, or a name of more than " + strconv.Itoa(maxName) + " bytes")
+			return
+		}
+		var name string
+		_ = json.Unmarshal(w.text[from:w.at], &name) // known to be a string
 		w.path = append(w.path, step{name: name})
 		if seen[name] {
 			w.fault("is given more than once")
@@ -250,9 +270,8 @@ func (w *jsonWalk) pop() {
 	}
 }
 
-// string goes over a string, and returns it with its escapes resolved.
-func (w *jsonWalk) string() string {
-	from := w.at
+// string goes over a string.
+func (w *jsonWalk) string() {
 	nul, lone := false, false
 	for w.at++; w.text[w.at] != '"'; {
 		if w.text[w.at] != '\\' {
@@ -285,9 +304,6 @@ func (w *jsonWalk) string() string {
 	if lone {
 		w.fault("holds half of a surrogate pair")
 	}
-	var s string
-	_ = json.Unmarshal(w.text[from:w.at], &s) // known to be a string
-	return s
 }
 
 // unit reads the \uXXXX at a place; -1 if there is none.
@@ -307,7 +323,7 @@ func (w *jsonWalk) number() {
 	for w.at < len(w.text) && strings.IndexByte("+-.eE0123456789", w.text[w.at]) >= 0 {
 		w.at++
 	}
-	if _, err := strconv.ParseInt(string(w.text[from:w.at]), 10, 64); err != nil {
+	if _, err := strconv.ParseInt(string(w.text[from:min(w.at, from+maxNumber)]), 10, 64); err != nil || w.at-from >= maxNumber {
 		w.fault("must be a whole number of at most 64 bits, written plainly")
 	}
 }
