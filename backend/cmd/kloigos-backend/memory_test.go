@@ -6,16 +6,18 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/domain"
 )
 
-// mostMemory is what any one kind of hostile request may cost, however many
-// attackers send it at once.
+// mostMemory is what any one kind of hostile request may cost beyond what the
+// largest honest one does, however many attackers send it at once.
 const mostMemory = 16 << 20
 
 const attackers = 4
@@ -40,9 +42,12 @@ func TestHostileRequestsCostLittleMemory(t *testing.T) {
 		"a long number":         `{"port":` + strings.Repeat("9", 1_000_000) + `}`,
 		"over the limit":        strings.Repeat(" ", 3<<20),
 	}
-	for _, body := range bodies { // what the process needs once, it may have
-		p.do(http.MethodPost, "/hosts", body[:min(len(body), 2000)])
+	key := "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJdD7y3aLq454yWBdwLWbieU1ebz9/cu7/QEXn9OIeZJ "
+	honest := api.CreateAllocation{CPUs: 1}
+	for i := range domain.MaxSSHKeys {
+		honest.SSHKeys = append(honest.SSHKeys, key+strings.Repeat("x", 16_200)+strconv.Itoa(i))
 	}
+	p.attack(func() { p.do(http.MethodPost, "/allocations", honest) })
 	for name, body := range bodies {
 		for _, path := range []string{"/hosts", "/allocations", "/sessions"} {
 			began := time.Now()

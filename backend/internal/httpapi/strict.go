@@ -23,9 +23,9 @@ const (
 	maxNumber = 32     // characters of a number
 	maxName   = 256    // bytes of a name as it is written
 	maxFaults = 20     // told of one body
-	// Larger bodies are decoded a few at a time, since each becomes several times its size in memory.
+	// Larger bodies are decoded one at a time, since each becomes several times its size in memory.
 	smallBody      = 64 << 10
-	maxLargeBodies = 2
+	maxLargeBodies = 1
 )
 
 // strict refuses what the types alone would let pass, before anything is
