@@ -1,10 +1,14 @@
 package ansible
 
 import (
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -138,8 +142,7 @@ func newRedactor(secrets []string) *strings.Replacer {
 			if len(part) < minSecret {
 				continue
 			}
-			quoted, _ := json.Marshal(part)
-			found = append(found, part, string(quoted[1:len(quoted)-1]))
+			found = append(found, secretForms(part)...)
 		}
 	}
 	// The longest first, so that no part of a longer one stays.
@@ -156,6 +159,71 @@ func newRedactor(secrets []string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
+// minEncoded is the length from which on a secret is looked for in other alphabets: of shorter ones, what is left by
+// the shifts of base64 could stand anywhere.
+const minEncoded = 8
+
+// secretForms are the ways in which Ansible, modules and shells write a string: as JSON, as Python shows text and bytes
+// (what ssh brought, with -vvv), between quotes of a shell, in base64 at each of its three shifts, in hexadecimal and
+// in a URL.
+func secretForms(s string) []string {
+	quoted, _ := json.Marshal(s)
+	forms := []string{s, string(quoted[1 : len(quoted)-1]), asciiJSON(s)}
+	for _, form := range forms {
+		forms = append(forms, pythonBytes(form), strings.ReplaceAll(form, "'", `'"'"'`))
+	}
+	if len(s) < minEncoded {
+		return forms
+	}
+	for shift := range 3 {
+		// Only the characters that are made of nothing but the secret.
+		coded := base64.StdEncoding.EncodeToString(append(make([]byte, shift), s...))
+		coded = coded[(8*shift+5)/6 : (shift+len(s))*8/6]
+		forms = append(forms, coded, strings.NewReplacer("+", "-", "/", "_").Replace(coded))
+	}
+	return append(forms, hex.EncodeToString([]byte(s)), strings.ToUpper(hex.EncodeToString([]byte(s))), url.QueryEscape(s), url.PathEscape(s))
+}
+
+// asciiJSON is a string as Python's json.dumps writes it, without its quotes.
+func asciiJSON(s string) string {
+	quoted, _ := json.Marshal(s)
+	var out strings.Builder
+	for _, r := range strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(quoted[1 : len(quoted)-1])) {
+		switch {
+		case r < 0x7f:
+			out.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return out.String()
+}
+
+// pythonBytes is what stands between the quotes of a bytes object that Python shows.
+func pythonBytes(s string) string {
+	var out strings.Builder
+	for i := range len(s) {
+		switch b := s[i]; {
+		case b == '\\' || b == '\'':
+			out.WriteString(`\` + string(rune(b)))
+		case b == '\n':
+			out.WriteString(`\n`)
+		case b == '\r':
+			out.WriteString(`\r`)
+		case b == '\t':
+			out.WriteString(`\t`)
+		case b < 0x20 || b >= 0x7f:
+			fmt.Fprintf(&out, `\x%02x`, b)
+		default:
+			out.WriteByte(b)
+		}
+	}
+	return out.String()
+}
+
 // keySecrets are the lines of a private key that give something away. Its frame and the first line of OpenSSH's
 // format are the same in every key.
 func keySecrets(pem []byte) []string {
@@ -170,27 +238,27 @@ func keySecrets(pem []byte) []string {
 }
 
 // cleanJSON cleans every string in a document of a host.
-func cleanJSON(raw []byte) (json.RawMessage, error) {
+func cleanJSON(raw []byte, text func(string) string) (json.RawMessage, error) {
 	tree, err := decodeTree(raw)
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(cleanTree(tree))
+	return json.Marshal(cleanTree(tree, text))
 }
 
-func cleanTree(value any) any {
+func cleanTree(value any, text func(string) string) any {
 	switch v := value.(type) {
 	case string:
-		return cleanText(v)
+		return text(v)
 	case []any:
 		for i := range v {
-			v[i] = cleanTree(v[i])
+			v[i] = cleanTree(v[i], text)
 		}
 		return v
 	case map[string]any:
 		clean := make(map[string]any, len(v))
 		for key, element := range v {
-			clean[cleanText(key)] = cleanTree(element)
+			clean[text(key)] = cleanTree(element, text)
 		}
 		return clean
 	default:

@@ -115,8 +115,17 @@ func newCollector(p *Play, sink func(Event)) *collector {
 }
 
 // clean redacts before and after: an escape sequence may stand in the middle of a secret.
-func (c *collector) clean(s string, limit int) string {
-	return cut(c.redact.Replace(cleanText(c.redact.Replace(s))), limit)
+func (c *collector) clean(s string, limit int) string { return cut(c.harmless(s), limit) }
+
+func (c *collector) harmless(s string) string {
+	return c.redact.Replace(cleanText(c.redact.Replace(s)))
+}
+
+// names cleans what an event is about: a failure and its task are kept beside the events.
+func (c *collector) names(e *Event) {
+	for _, name := range []*string{&e.Play, &e.Role, &e.Task, &e.Action, &e.Host, &e.Item} {
+		*name = c.clean(*name, maxName)
+	}
 }
 
 // deliver hands on one event; the caller holds the lock.
@@ -124,9 +133,7 @@ func (c *collector) deliver(e Event) {
 	e.Message = c.clean(e.Message, maxMessage)
 	e.Output = c.clean(e.Output, maxOutput)
 	e.Diff = c.clean(e.Diff, maxDiff)
-	for _, name := range []*string{&e.Play, &e.Role, &e.Task, &e.Action, &e.Host, &e.Item} {
-		*name = c.clean(*name, maxName)
-	}
+	c.names(&e)
 	if e.Change != nil {
 		change := c.cleanChange(*e.Change)
 		e.Change = &change
@@ -176,6 +183,7 @@ func (c *collector) line(raw []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	w.Event.Time = time.UnixMicro(int64(w.Time * 1e6))
+	c.names(&w.Event)
 	switch w.Kind {
 	case "result":
 		c.takeResult(w)
@@ -205,10 +213,10 @@ func (c *collector) line(raw []byte) {
 
 func (c *collector) takeResult(w wireEvent) {
 	if w.Result == "" {
-		c.problem = fmt.Sprintf("host %s: %s", w.Host, w.Message)
+		c.problem = fmt.Sprintf("host %s: %s", w.Host, c.clean(w.Message, maxMessage))
 		return
 	}
-	clean, err := cleanJSON([]byte(w.Result))
+	clean, err := cleanJSON([]byte(w.Result), c.harmless)
 	if err != nil {
 		c.problem = fmt.Sprintf("host %s: kloigos_result is not valid JSON", w.Host)
 		return
@@ -239,11 +247,17 @@ func (c *collector) fail(w wireEvent) {
 	c.failures = append(c.failures, f)
 }
 
+// rawAnswer begins what Ansible shows with -vvv of each answer of a host: whole, and in spite of no_log.
+var rawAnswer = regexp.MustCompile(`^(<[^>]+> \(\d+, )b['"]`)
+
 // strayLine takes what Ansible, ssh or Python wrote by themselves.
 func (c *collector) strayLine(stderr bool) func([]byte) {
 	return func(raw []byte) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
+		if answer := rawAnswer.FindSubmatch(raw); answer != nil {
+			raw = fmt.Appendf(nil, "%s[%d bytes are not shown])", answer[1], len(raw))
+		}
 		text := c.clean(string(raw), maxStrayLine)
 		if strings.TrimSpace(text) == "" {
 			return
