@@ -25,6 +25,7 @@ import (
 
 const (
 	backendArg     = "backend-for-test"
+	measureArg     = "measure-for-test"
 	canaryVariable = "KLOIGOS_TEST_CANARY"
 )
 
@@ -37,6 +38,8 @@ func TestMain(m *testing.M) {
 			os.Exit(Supervise(os.Args[2:]))
 		case backendArg:
 			os.Exit(backendForTest(os.Args[2]))
+		case measureArg:
+			os.Exit(measureForTest(os.Args[2]))
 		}
 	}
 	os.Setenv(canaryVariable, "a secret of the service")
@@ -101,7 +104,7 @@ func setup(t *testing.T) *bed {
 	b.port = freePort(t)
 	b.write(t, "sshd_config", fmt.Appendf(nil, strings.Join([]string{
 		"ListenAddress 127.0.0.1:%d", "ListenAddress 127.0.0.2:%[1]d", "ListenAddress 127.0.0.3:%[1]d", "HostKey %s/host_key", "AuthorizedKeysFile %[2]s/authorized_keys", "PidFile none",
-		"UsePAM no", "StrictModes no", "PermitRootLogin prohibit-password", "PasswordAuthentication no", "UseDNS no",
+		"Banner %[2]s/banner", "UsePAM no", "StrictModes no", "PermitRootLogin prohibit-password", "PasswordAuthentication no", "UseDNS no",
 		"SetEnv PATH=%[2]s/bin:/usr/local/bin:/usr/bin:/bin", "Subsystem sftp internal-sftp", "",
 	}, "\n"), b.port, b.dir), 0o600)
 	if os.Geteuid() == 0 {

@@ -11,11 +11,14 @@ def main():
         argument_spec={
             "size": {"type": "int", "default": 0},
             "echo": {"type": "raw"},
+            "deep": {"type": "int", "default": 0},
             "extra": {"type": "dict", "default": {}},
         },
         supports_check_mode=True,
     )
     result = {"filler": "x" * module.params["size"], "echo": module.params["echo"]}
+    for _ in range(module.params["deep"]):
+        result = {"down": [result]}
     module.exit_json(kloigos_result=result, **module.params["extra"])
 
 
