@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/app"
 	"kloigos/backend/internal/config"
@@ -35,7 +37,17 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == ansible.SuperviseArg {
 		os.Exit(ansible.Supervise(os.Args[2:]))
 	}
+	if err := keepToItself(); err != nil {
+		_, _ = fmt.Fprintf(os.Stderr, "kloigos-backend: %v\n", err)
+	}
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// keepToItself keeps the keys in this process's memory from a core file, and
+// its memory and environment from the plays that it runs, which have the same
+// user. It does not pass on to them.
+func keepToItself() error {
+	return errors.Join(unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}), unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0))
 }
 
 func run(args []string, stdout, stderr io.Writer) int {
