@@ -7,6 +7,8 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -50,7 +52,45 @@ func TestNames(t *testing.T) {
 	check(t, "place", domain.CheckPlace, []string{"eu-1", "a.b_c", "default"}, []string{"", "-a", "A", "a/b", "a b", strings.Repeat("a", 64)})
 	check(t, "admin user", domain.CheckAdminUser, []string{"root", "admin", "_x"}, []string{"", "-oProxyCommand=x", "a b", "A", "a\n"})
 	check(t, "volume group", domain.CheckVolumeGroup, []string{"kloigos-vg", "vg0", "a+b.c"}, []string{"", ".", "..", "-a", "a/b", "a b", "{{x}}", strings.Repeat("a", 128)})
-	check(t, "host key type", domain.CheckHostKeyType, []string{"ssh-ed25519", "ssh-rsa"}, []string{"", "ssh-dss", "ssh-ed25519-cert-v01@openssh.com", "sk-ssh-ed25519@openssh.com"})
+}
+
+// A host is known by a key that nobody can forge.
+func TestHostKeys(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, line string
+		fine       bool
+	}{
+		{"Ed25519", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJdD7y3aLq454yWBdwLWbieU1ebz9/cu7/QEXn9OIeZJ", true},
+		{"RSA of 2048 bits", rsaLine(2048), true},
+		{"RSA of 2047 bits", rsaLine(2047), false},
+		{"RSA of 1024 bits", rsaLine(1024), false},
+		{"RSA of 17,000 bits", rsaLine(17_000), false},
+		{"a key of a token", "sk-ssh-ed25519@openssh.com " + blob("sk-ssh-ed25519@openssh.com", strings.Repeat("k", 32), "ssh:"), false},
+	} {
+		key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(c.line))
+		if err == nil {
+			err = domain.CheckHostKey(key)
+		}
+		if (err == nil) != c.fine {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// rsaLine is a key whose modulus is of so many bits, all of them ones.
+func rsaLine(bits int) string {
+	n := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(bits)), big.NewInt(1))
+	return "ssh-rsa " + blob("ssh-rsa", "\x01\x00\x01", string(append([]byte{0}, n.Bytes()...)))
+}
+
+// blob is SSH's wire form: each part with its length before it (RFC 4251, 5).
+func blob(parts ...string) string {
+	var raw []byte
+	for _, p := range parts {
+		raw = append(binary.BigEndian.AppendUint32(raw, uint32(len(p))), p...)
+	}
+	return base64.StdEncoding.EncodeToString(raw)
 }
 
 func TestLabels(t *testing.T) {
@@ -185,7 +225,7 @@ func TestTargets(t *testing.T) {
 	always := []string{
 		"", "169.254.169.254", "::ffff:169.254.169.254", "::169.254.169.254", "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "0.0.0.0", "0.1.2.3",
 		"::", "224.0.0.1", "255.255.255.255", "ff02::1", "100.100.100.200", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1", "2001:0:a9fe:a9fe::1", "10.0.0.1%eth0",
-		"::ffff:0.0.0.0", "2130706433", "127.1", "1.2.3", "-oProxyCommand=x", "a b", "a..b", "host.", ".host", "a_b", "{{x}}", "user@host", "host:22", "[::1]",
+		"::ffff:0.0.0.0", "2130706433", "127.1", "0x7f.1", "0x7f000001", "127.0x1", "1.2.3", "-oProxyCommand=x", "a b", "a..b", "host.", ".host", "a_b", "{{x}}", "user@host", "host:22", "[::1]",
 		strings.Repeat("a.", 127) + "ab",
 	}
 	check(t, "target", address(closed), []string{"192.0.2.1", "10.8.0.1", "2001:db8::1", "host.example", "h1", "::ffff:192.0.2.1"},

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/crypto/ssh"
 )
 
 // HostState is where a host is in its life.
@@ -327,7 +329,9 @@ func CheckHostAddress(s string, p TargetPolicy) error {
 	if addr, err := netip.ParseAddr(s); err == nil {
 		return CheckTarget(addr, p)
 	}
-	if len(s) > 253 || !dnsName.MatchString(s) || strings.Trim(s, "0123456789.") == "" {
+	// A last label that is a number makes a resolver read the whole as an IPv4 address in a strange form (RFC 1123, 2.1).
+	last := strings.ToLower(s[strings.LastIndexByte(s, '.')+1:])
+	if len(s) > 253 || !dnsName.MatchString(s) || strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
 		return fmt.Errorf("must be an IP address or a DNS name")
 	}
 	if strings.EqualFold(s, "localhost") && !p.AllowLoopback {
@@ -358,10 +362,11 @@ func CheckTarget(addr netip.Addr, p TargetPolicy) error {
 // Types of host keys that a host may prove itself by: no DSA, no certificates.
 var hostKeyTypes = []string{"ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa"}
 
-// CheckHostKeyType tells whether a host may prove itself by a key of this type.
-func CheckHostKeyType(s string) error {
-	if !slices.Contains(hostKeyTypes, s) {
-		return fmt.Errorf("is of type %q; a host is known by one of %s", s, strings.Join(hostKeyTypes, ", "))
+// CheckHostKey tells whether a host may prove itself by this key: one of a type
+// and a size that nobody can forge.
+func CheckHostKey(key ssh.PublicKey) error {
+	if !slices.Contains(hostKeyTypes, key.Type()) {
+		return fmt.Errorf("is of type %q; a host is known by one of %s", key.Type(), strings.Join(hostKeyTypes, ", "))
 	}
-	return nil
+	return checkKeyType(key)
 }

@@ -120,7 +120,7 @@ func checkHostKey(s string) (string, error) {
 	if err != nil || len(options) > 0 {
 		return "", errors.New("is not an SSH host key; give its type and base64, as in /etc/ssh/ssh_host_ed25519_key.pub")
 	}
-	if err := domain.CheckHostKeyType(key.Type()); err != nil {
+	if err := domain.CheckHostKey(key); err != nil {
 		return "", err
 	}
 	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))), nil

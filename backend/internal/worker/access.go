@@ -113,6 +113,9 @@ func (r *run) offeredKey(ctx context.Context) (string, error) {
 	_, _, _, err = ssh.NewClientConn(conn, target, cfg)
 	switch {
 	case offered != nil:
+		if err := domain.CheckHostKey(offered); err != nil {
+			return "", &domain.JobError{Code: domain.ErrCodeHostUnsupported, Host: r.host.Name, Message: fmt.Sprintf("The host's key %v.", err)}
+		}
 		return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(offered))), nil
 	case err != nil && strings.Contains(err.Error(), "no common algorithm for host key") && r.host.HostKey != "":
 		// It has no key of the confirmed type any more: show what it has now.
