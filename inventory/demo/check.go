@@ -31,6 +31,7 @@ func (i *Installation) Checks() []Check {
 		{"inventory: plain Ansible reaches the host through it", c.inventory},
 		{"relayout: the free unit is cut anew, and its neighbour's limits, mount and processes stay", c.relaidOut},
 		{"a second tenant gets the other unit", c.secondTenant},
+		{"hostile text: templates and commands in keys stay text, on the host and here", c.hostileText},
 		{"sftp: files go in and out, and the server is held like everything else", c.wayInSFTP},
 		{"command: CPUs, memory, tasks, AppArmor, home on its volume, own source address and no other", c.wayInCommand},
 		{"shell: the same with a terminal", c.wayInShell},
@@ -87,7 +88,8 @@ func (i *Installation) Check(ctx context.Context) error {
 type checker struct {
 	i             *Installation
 	first, second visitor
-	marker        string // bytes that only the first tenant ever wrote
+	secondKeys    []string // of which the others' comments are hostile
+	marker        string   // bytes that only the first tenant ever wrote
 	ended         api.Allocation
 	next          visitor
 }

@@ -15,9 +15,14 @@ func (c *checker) secondTenant(ctx context.Context) (err error) {
 	}
 	// Split here, so that it does not stand in the binary's own text as a whole.
 	c.marker = strings.Join([]string{"kloigos", "marker", c.i.Allocation.ID}, "-")
-	if c.second, err = c.newTenant(ctx, "bob", api.CreateAllocation{Host: c.i.Host.ID, CPUs: vmUnitCPUs, LoginUser: "bob"}); err != nil {
+	hostile, err := c.i.hostileKeys()
+	if err != nil {
 		return err
 	}
+	if c.second, err = c.newTenant(ctx, "bob", api.CreateAllocation{Host: c.i.Host.ID, CPUs: vmUnitCPUs, LoginUser: "bob", SSHKeys: hostile}); err != nil {
+		return err
+	}
+	c.secondKeys = append([]string{c.second.public}, hostile...)
 	if c.second.unit.ID == c.first.unit.ID || c.second.a.UID == c.first.a.UID || c.second.a.Address == c.first.a.Address {
 		return errors.New("both tenants have the same unit, UID or address")
 	}
@@ -30,12 +35,14 @@ func (c *checker) newTenant(ctx context.Context, name string, request api.Create
 	if err != nil {
 		return visitor{}, err
 	}
-	request.SSHKeys = []string{public}
+	request.SSHKeys = append([]string{public}, request.SSHKeys...)
 	made, err := c.i.allocateTo(ctx, request)
 	if err != nil {
 		return visitor{}, err
 	}
-	return c.i.visit(ctx, made, keyFile)
+	v, err := c.i.visit(ctx, made, keyFile)
+	v.public = public
+	return v, err
 }
 
 // strangers: the second tenant looks for anything of the first, who has files everywhere and a process running.

@@ -118,6 +118,7 @@ type visitor struct {
 	keyFile string
 	a       api.Allocation
 	unit    api.ComputeUnit
+	public  string // line of the key that logs in, where the check made it
 }
 
 // visit reads the unit's promises again: they are what the checks compare with.

@@ -19,13 +19,13 @@ import (
 // hostileValues are what users may call things. Each would make the canary if anything ran it.
 func hostileValues(canary string) []string {
 	return []string{
-		"{{ 7*7 }}", "{{ lookup('pipe', 'touch " + canary + "') }}", "{{ query('ansible.builtin.pipe', 'touch " + canary + "') }}",
+		"{{ 7919*7907 }}", "{{ lookup('pipe', 'touch " + canary + "') }}", "{{ query('ansible.builtin.pipe', 'touch " + canary + "') }}",
 		"{{ lookup('env', 'PATH') }}", "{% for x in [1] %}{{ lookup('pipe', 'touch " + canary + "') }}{% endfor %}", "{# x #}", "{% raw %}", "{{",
 		"{{ ''.__class__.__mro__[1].__subclasses__() }}", "lookup('pipe', 'touch " + canary + "') == ''",
 		"$(touch " + canary + ")", "`touch " + canary + "`", "; touch " + canary, "| touch " + canary, "& touch " + canary, "\ntouch " + canary + "\n",
 		"-oProxyCommand=touch " + canary, "--upload-pack=touch " + canary, "-e @/etc/passwd", "@/etc/passwd", "a\r\nb", "\u202Etxt.exe", "<script>alert(1)</script>", `'"\`,
 		"ansible_connection=local", "!unsafe x", "!vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  00", "%s%n", "../../../etc/passwd", "null", "yes", "1.0", "~",
-		`{"__ansible_unsafe": "{{ 7*7 }}"}`, "{'__ansible_vault': 'x'}", "[1, 2", "# x", "a\tb", " ", "",
+		`{"__ansible_unsafe": "{{ 7919*7907 }}"}`, "{'__ansible_vault': 'x'}", "[1, 2", "# x", "a\tb", " ", "",
 	}
 }
 
@@ -64,7 +64,7 @@ func TestHostileValuesAreOnlyText(t *testing.T) {
 		t.Errorf("the result: %v, %d values", err, len(heard.Echo))
 	}
 	for _, e := range events {
-		if strings.Contains(e.Message+e.Output+e.Item, "49") && !strings.Contains(e.Message+e.Output+e.Item, "7*7") {
+		if strings.Contains(e.Message+e.Output+e.Item+e.Diff, "62615533") {
 			t.Errorf("something was calculated: %+v", e)
 		}
 		checkClean(t, e)
