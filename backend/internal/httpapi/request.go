@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -56,6 +57,9 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	known := map[string]bool{http.MethodGet: true, http.MethodHead: true, http.MethodPost: true, http.MethodPut: true, http.MethodPatch: true, http.MethodDelete: true, http.MethodOptions: true}
 	return func(c *fasthttp.RequestCtx) {
 		switch {
+		case ambiguous(c.Request.Header.RawHeaders()):
+			refuse(c, problem(http.StatusBadRequest, "bad_request", "It can't be told where this request ends."))
+			c.SetConnectionClose() // what follows is of nobody knows whom
 		case !known[string(c.Method())]:
 			refuse(c, problem(http.StatusMethodNotAllowed, "method_not_allowed", "This method means nothing here."))
 		case !goodURL(string(c.RequestURI())):
@@ -64,6 +68,27 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 			next(c)
 		}
 	}
+}
+
+// ambiguous tells whether two servers in a row may disagree on where a request
+// ends, so that one takes for a request of its own what the other takes for the
+// end of a body (RFC 9112, 6.3 and 11.2): a length beside chunks or a second
+// time, a line that goes on with the next, a line end of another kind.
+func ambiguous(headers []byte) bool {
+	framing := 0
+	for line := range bytes.SplitSeq(headers, []byte("\n")) {
+		if len(line) == 0 {
+			continue
+		}
+		if line[0] == ' ' || line[0] == '\t' || line[len(line)-1] != '\r' || bytes.IndexByte(line, '\r') != len(line)-1 {
+			return true
+		}
+		name, _, _ := bytes.Cut(line, []byte(":"))
+		if bytes.EqualFold(name, []byte("Content-Length")) || bytes.EqualFold(name, []byte("Transfer-Encoding")) {
+			framing++
+		}
+	}
+	return framing > 1
 }
 
 func goodURL(raw string) bool {
