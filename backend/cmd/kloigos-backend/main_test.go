@@ -93,7 +93,7 @@ func start(t testing.TB, environment ...string) *process {
 		t.Fatal(err)
 	}
 	go func() { p.ended <- p.cmd.Wait() }()
-	t.Cleanup(func() { p.stop(syscall.SIGTERM) })
+	t.Cleanup(func() { _ = p.stop(syscall.SIGTERM) })
 	listens := regexp.MustCompile(`"listen":"([^"]+)"`)
 	eventually(t, "the backend serves", func() bool {
 		m := listens.FindStringSubmatch(p.log.String())

@@ -153,7 +153,9 @@ var changeActions = []string{"create", "change", "remove", "follows", "stops"}
 
 // cleanChange also takes the colours out: a change is shown in colours of ours.
 func (c *collector) cleanChange(change Change) Change {
-	plain := func(s string, limit int) string { return cut(c.redact.Replace(colours.ReplaceAllString(c.clean(s, 2*limit), "")), limit) }
+	plain := func(s string, limit int) string {
+		return cut(c.redact.Replace(colours.ReplaceAllString(c.clean(s, 2*limit), "")), limit)
+	}
 	for _, name := range []*string{&change.Kind, &change.Name, &change.Note} {
 		*name = plain(strings.ToValidUTF8(*name, "?"), maxName)
 	}
