@@ -33,6 +33,7 @@ STATE = ROOT + "/fence"
 LOG = "/var/log/kloigos/tokens.log"
 RUNS = "/sys/fs/cgroup/system.slice/kloigos-runs.service"
 SERVICE = "kloigos-runs.service"
+UNITS_SLICE = "system-kloigos\\x2dunit.slice"  # systemd's own, around the instances of kloigos-unit@.service
 RUNTIME = "/run/kloigos"
 LOCK_SECONDS = 60
 END_SECONDS = 20
@@ -232,6 +233,8 @@ class Fence:
         self.unlink(unit)
         if self.done and not self.check:
             self.systemctl("daemon-reload")
+        if os.path.isdir("/sys/fs/cgroup/system.slice/" + UNITS_SLICE) and self.did("stopped " + UNITS_SLICE):
+            self.systemctl("stop", UNITS_SLICE)
         # The wrapper goes before its state, or a cut between the two would leave one that can only say "cannot check".
         self.unlink("/usr/local/lib/kloigos/fence-python")
         self.rmdir("/usr/local/lib/kloigos")

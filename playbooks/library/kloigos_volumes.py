@@ -431,7 +431,7 @@ class Volumes:
             physical = {os.path.realpath(row["pv_name"]): row["vg_name"] for row in self.report("pvs", "pv_name,vg_name")}
             claimed = {os.path.realpath(link): identity for link, identity in self.claims().items()}
             self.release([disk for disk, identity in claimed.items() if physical.get(disk) == "" and self.identity(disk) == identity])
-        for path in [CLAIMS] + glob.glob("/etc/lvm/archive/%s_*.vg" % self.group) + glob.glob("/etc/lvm/backup/" + self.group):
+        for path in [CLAIMS] + glob.glob("/etc/lvm/archive/%s_*.vg" % self.group) + glob.glob("/etc/lvm/backup/" + self.group) + glob.glob("/run/lvm/vgs_online/" + self.group):
             if os.path.exists(path) and not (self.vg and TAG not in self.vg["vg_tags"].split(",") and path != CLAIMS):
                 self.change("remove", "file", path)
                 self.done.append("removed " + path)

@@ -3,6 +3,7 @@ package intent_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -209,6 +210,75 @@ func whyNot(t *testing.T, err error) domain.WhyNot {
 		t.Fatalf("not a lack of capacity: %v", err)
 	}
 	return none.Why
+}
+
+// TestHostsUnder72PercentArePreferred, whatever the fleet: the unit is the
+// smallest that fits on a host of which less is in use, and the smallest of all
+// where there is none such.
+func TestHostsUnder72PercentArePreferred(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	s.AddAddresses("default", 500)
+	cuts := [][]string{{"1", "2", "3", "4", "5", "6", "7"}, {"1-2", "3-4", "5-7"}, {"1-5", "6-7"}, {"1-7"}, {"1", "2-3", "4-7"}}
+	roomy, full := 0, 0
+	for fleet := range 24 {
+		random := rand.New(rand.NewPCG(uint64(fleet), 72))
+		region := fmt.Sprintf("fleet-%d", fleet)
+		var hosts []store.Host
+		for h := range 1 + random.IntN(3) {
+			host := s.ReadyHost(site.HostSpec{Name: fmt.Sprintf("f%d-%d", fleet, h), Region: region, Units: cuts[random.IntN(len(cuts))*min(fleet%4, 1)]})
+			for _, u := range s.Units(host.ID) {
+				if fleet%4 == 0 && u.Ordinal > 1 || fleet%4 > 0 && random.IntN(3) > 0 { // every fourth is full but for single CPUs
+					if _, _, err := s.Allocate(intent.CreateAllocation{UnitID: &u.ID}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			hosts = append(hosts, host)
+		}
+		cpus := 1 + random.IntN(3)*min(fleet%4, 1)
+		smallest := map[bool]int{} // CPUs, by whether the host is under 72 %
+		under := map[uuid.UUID]bool{}
+		for _, h := range hosts {
+			used, all := 0, 0
+			units := s.Units(h.ID)
+			for _, u := range units {
+				all += u.CPUCount
+				if u.State != domain.UnitFree {
+					used += u.CPUCount
+				}
+			}
+			under[h.ID] = used*100 < all*72
+			for _, u := range units {
+				if best := smallest[under[h.ID]]; u.State == domain.UnitFree && u.CPUCount >= cpus && (best == 0 || u.CPUCount < best) {
+					smallest[under[h.ID]] = u.CPUCount
+				}
+			}
+		}
+		id, _, err := s.Allocate(intent.CreateAllocation{Region: region, CPUs: cpus})
+		if smallest[true] == 0 && smallest[false] == 0 {
+			if full := (*intent.NoCapacity)(nil); !errors.As(err, &full) {
+				t.Errorf("fleet %d: nothing fits, and got %v", fleet, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("fleet %d: %v", fleet, err)
+			continue
+		}
+		got, want := s.Allocation(id), smallest[true] > 0
+		if want {
+			roomy++
+		} else {
+			full++
+		}
+		if under[got.HostID] != want || got.CPUCount != smallest[want] {
+			t.Errorf("fleet %d: %d CPUs on a host under 72 %%: %v; want %d, %v", fleet, got.CPUCount, under[got.HostID], smallest[want], want)
+		}
+	}
+	if roomy == 0 || full == 0 {
+		t.Errorf("the fleets were all of one sort: %d roomy, %d full", roomy, full)
+	}
 }
 
 func TestWhyNot(t *testing.T) {

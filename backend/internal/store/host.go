@@ -217,14 +217,14 @@ func (tx *Tx) SetHostLayout(ctx context.Context, h Host, l domain.Layout, nextOr
 	return tx.one(ctx, movedMeanwhile("host"), sqlSetHostLayout, h.ID, l, nextOrdinal, h.State, h.Version)
 }
 
-const sqlSetVolumeGroups = `
+const sqlSetStorage = `
 UPDATE hosts
-   SET facts = jsonb_set(facts, '{volume_groups}', $2), updated_at = now()
+   SET facts = jsonb_set(jsonb_set(facts, '{volume_groups}', $2), '{devices}', $3), updated_at = now()
  WHERE id = $1 AND facts IS NOT NULL`
 
-// SetVolumeGroups renews the part of a host's facts that initialization changed.
-func (tx *Tx) SetVolumeGroups(ctx context.Context, id uuid.UUID, groups []domain.VolumeGroup) error {
-	_, err := tx.exec(ctx, sqlSetVolumeGroups, id, groups)
+// SetStorage renews the parts of a host's facts that initialization changed.
+func (tx *Tx) SetStorage(ctx context.Context, id uuid.UUID, groups []domain.VolumeGroup, devices []domain.Device) error {
+	_, err := tx.exec(ctx, sqlSetStorage, id, groups, devices)
 	return err
 }
 

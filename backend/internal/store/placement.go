@@ -76,13 +76,26 @@ UPDATE compute_units
    SET state = 'allocating', state_message = '', version = version + 1, updated_at = now()
  WHERE id = $1 AND state = 'free'`
 
-// PickUnit takes the smallest free unit that fits. False if there is none:
+// onRoomyHost holds for units of hosts of whose CPUs, those of all their units,
+// less than 72 % are in use: a host that is aimed below full has room to mend
+// and to grow. So says docs/architecture.md.
+const onRoomyHost = `EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)`
+
+// PickUnit takes the smallest free unit that fits, on a host under 72 % use
+// while there is one; among units alike in size, a random one. False if there is none:
 // also none that another request holds and may give back, for whoever found
 // nothing beside the locked rows waits for those and looks again.
 func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 	for range 16 {
-		sql, args := w.quick().locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
+		sql, args := w.quick().and(onRoomyHost).locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
 		picked, ok, err := tx.pickOnce(ctx, sql, args)
+		if ok || err != nil {
+			return picked, ok, err
+		}
+		sql, args = w.quick().locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
+		picked, ok, err = tx.pickOnce(ctx, sql, args)
 		if ok || err != nil {
 			return picked, ok, err
 		}

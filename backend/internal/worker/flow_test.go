@@ -171,6 +171,10 @@ func TestFromRegistrationToRemoval(t *testing.T) {
 	if h = p.Host(host); h.State != domain.HostReady || !h.Fenced || h.Units["free"] != 2 || h.FenceNumber != 2 || h.Facts.VolumeGroups[0].SizeBytes != 8<<30 {
 		t.Fatalf("initialized: %+v", h)
 	}
+	if d := h.Facts.Devices; len(d) != 1 || !slices.Equal(d[0].Signatures, []string{"LVM2_member"}) {
+		t.Errorf("the disk that was taken is shown as %+v", d)
+	}
+
 	for _, s := range init.Steps {
 		if s.State != domain.StepSucceeded || s.FinishedAt == nil {
 			t.Errorf("step %+v", s)

@@ -160,7 +160,19 @@ func volumeGroupRead(ctx context.Context, tx *store.Tx, r *run) error {
 			groups = append(groups, g)
 		}
 	}
-	return tx.SetVolumeGroups(ctx, r.host.ID, groups)
+	return tx.SetStorage(ctx, r.host.ID, groups, taken(r.host.Facts.Devices, r.host.Layout.Devices))
+}
+
+// taken marks the disks that were given to the volume group as what they are
+// now: not empty, as the next probe will find them.
+func taken(devices []domain.Device, byID []string) []domain.Device {
+	out := append([]domain.Device{}, devices...)
+	for i, d := range out {
+		if d.ByID != "" && slices.Contains(byID, d.ByID) && len(d.Signatures) == 0 {
+			out[i].Signatures = []string{"LVM2_member"}
+		}
+	}
+	return out
 }
 
 // bootstrap brings the fence to a host that has none. On one that has, it runs
