@@ -118,10 +118,19 @@ func ReadWipe(raw []byte, of WipeOf) (Wipe, error) {
 // kindOfRemoved tells from the host's words what was removed.
 func kindOfRemoved(what string) string {
 	for _, k := range []struct{ prefix, kind string }{
-		{"/var/spool/cron/crontabs/", "crontab"}, {"/var/spool/cron/atjobs/", "at"}, {"/var/mail/", "mail"}, {"/var/spool/mail/", "mail"},
-		{"/var/lib/systemd/linger/", "linger"}, {"/var/log/journal/", "journal"}, {"/run/log/journal/", "journal"}, {"ipc ", "ipc"},
-		{"/dev/mqueue/", "ipc"}, {"/var/lib/systemd/coredump/", "core_dump"}, {"/var/crash/", "core_dump"},
-		{"/etc/subuid ", "subordinate_ids"}, {"/etc/subgid ", "subordinate_ids"},
+		{"/var/spool/cron/crontabs/", "crontab"},
+		{"/var/spool/cron/atjobs/", "at"},
+		{"/var/mail/", "mail"},
+		{"/var/spool/mail/", "mail"},
+		{"/var/lib/systemd/linger/", "linger"},
+		{"/var/log/journal/", "journal"},
+		{"/run/log/journal/", "journal"},
+		{"ipc ", "ipc"},
+		{"/dev/mqueue/", "ipc"},
+		{"/var/lib/systemd/coredump/", "core_dump"},
+		{"/var/crash/", "core_dump"},
+		{"/etc/subuid ", "subordinate_ids"},
+		{"/etc/subgid ", "subordinate_ids"},
 	} {
 		if strings.HasPrefix(what, k.prefix) {
 			return k.kind

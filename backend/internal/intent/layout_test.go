@@ -61,9 +61,12 @@ func TestRelayoutLeavesTheOthersAlone(t *testing.T) {
 	}
 	name := func(n int) string { return domain.UnitName(h.Name, n) }
 	want := []row{
-		{name(1), "1-2", domain.UnitAllocating}, {name(2), "3", domain.UnitUnavailable},
-		{name(3), "4", domain.UnitRemoving}, {name(4), "5-6", domain.UnitRemoving},
-		{name(5), "4-5", domain.UnitPreparing}, {name(6), "6-7", domain.UnitPreparing},
+		{name(1), "1-2", domain.UnitAllocating},
+		{name(2), "3", domain.UnitUnavailable},
+		{name(3), "4", domain.UnitRemoving},
+		{name(4), "5-6", domain.UnitRemoving},
+		{name(5), "4-5", domain.UnitPreparing},
+		{name(6), "6-7", domain.UnitPreparing},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(row{})); diff != "" {
 		t.Errorf("units:\n%s", diff)

@@ -104,8 +104,15 @@ func operations(u api.ComputeUnit) []ui.Operation {
 
 // kindsOfRemoved are in the order in which they are shown.
 var kindsOfRemoved = []struct{ kind, name string }{
-	{"crontab", "Crontab"}, {"at", "Jobs of at"}, {"mail", "Mail"}, {"ipc", "IPC objects"}, {"linger", "Lingering"}, {"journal", "Journal"},
-	{"core_dump", "Core dumps"}, {"subordinate_ids", "Subordinate ids"}, {"file", "Files elsewhere"},
+	{"crontab", "Crontab"},
+	{"at", "Jobs of at"},
+	{"mail", "Mail"},
+	{"ipc", "IPC objects"},
+	{"linger", "Lingering"},
+	{"journal", "Journal"},
+	{"core_dump", "Core dumps"},
+	{"subordinate_ids", "Subordinate ids"},
+	{"file", "Files elsewhere"},
 }
 
 type removedKind struct {
