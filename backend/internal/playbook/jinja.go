@@ -173,11 +173,11 @@ func lex(s string, at int, closing string) (tokens []token, end int, why string)
 				return tokens, at + 1 + len(closing), ""
 			}
 		}
-		switch c := rest[0]; {
-		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+		switch rest[0] {
+		case ' ', '\t', '\n', '\r':
 			at++
 			continue
-		case c == '\'' || c == '"':
+		case '\'', '"':
 			n := stringEnd(rest)
 			if n < 0 {
 				return nil, 0, "has a string that does not end"

@@ -63,7 +63,8 @@ func literal(n *yaml.Node) (string, bool) {
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
 func yes(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Style == 0 && n.Value == "true" }
-func no(n *yaml.Node) bool  { return n.Kind == yaml.ScalarNode && n.Style == 0 && n.Value == "false" }
+
+func no(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Style == 0 && n.Value == "false" }
 
 // around are the keywords that lead around the host, the fence or check mode, wherever they stand.
 var around = map[string]string{

@@ -87,7 +87,8 @@ func TestMakeAVersionTheDefault(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	action := playbookPath + "/versions/2/make-default?revision=4"
-	s.wantText(s.get(playbookPath+"/versions/2"), `action="`+action+`"`, "Make it the default", "&lt;b&gt;{{x}}&lt;/b&gt;")
+	s.wantText(s.get(playbookPath+"/versions/2"), `action="`+action+`"`, "Make it the default", "&lt;b&gt;{{x}}&lt;/b&gt;",
+		"POST /api/v1/hosts/{host}/initialize?plan=true&amp;playbook_version=2")
 	s.wantText(s.get(playbookPath+"/versions/1"), "It is the default", "Nobody has looked yet")
 	s.api.Answer("set-default-playbook", 200, api.Playbook{Name: "host_initialize"})
 	s.wantStatus(s.post(action, url.Values{"confirm": {"host_probe"}}), http.StatusConflict)

@@ -119,6 +119,22 @@ func (v versionView) operations() []ui.Operation {
 	return []ui.Operation{o}
 }
 
+// actions are what a job that runs a playbook is asked for by.
+var actions = map[string]string{
+	"host_initialize": "/hosts/{host}/initialize", "host_decommission": "/hosts/{host}/decommission", "unit_allocate": "/allocations",
+	"unit_deallocate": "/allocations/{id}/deallocate",
+}
+
+// trial is the request that tries a version on one host; "" where there is
+// nothing to try, since the playbook only reads.
+func (v versionView) trial() string {
+	action := actions[v.At.Playbook]
+	if action == "" || v.Version.Default {
+		return ""
+	}
+	return "POST " + api.Prefix + action + "?plan=true&playbook_version=" + strconv.Itoa(v.At.Version)
+}
+
 // lintTone is how a version's lint stands.
 func lintTone(v api.PlaybookVersion) (tone ui.Tone, word, means string) {
 	switch {

@@ -74,7 +74,7 @@ func TestLint(t *testing.T) {
 func program(t *testing.T, script string) *Linter {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ansible-lint")
-	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script), 0o700); err != nil { //nolint:gosec // it is to be run
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return &Linter{program: file, timeout: 20 * time.Second}
