@@ -349,7 +349,9 @@ func TestClaimRefusesAnOlderNumber(t *testing.T) {
 	}{
 		{5, false, "failed kloigos-fence: refused: token 5 is older than 6"},
 		{5, true, "warned kloigos-fence: refused: token 5 is older than 6"},
-		{6, false, "taken"}, {7, false, "taken"}, {0, false, "taken"},
+		{6, false, "taken"},
+		{7, false, "taken"},
+		{0, false, "taken"},
 	} {
 		out, err := exec.Command("python3", "-c", `
 import importlib.util, sys

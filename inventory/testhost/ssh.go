@@ -25,7 +25,7 @@ const (
 	probeLimit    = 4
 	// refusedPause comes after a refusal, which means: network yes, sshd not yet.
 	refusedPause   = 200 * time.Millisecond
-	sessionTimeout = 30 * time.Second
+	sessionTimeout = 90 * time.Second
 	// consoleTail is how much of the console an error shows.
 	consoleTail = 2 << 10
 )

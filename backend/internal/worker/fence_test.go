@@ -46,7 +46,8 @@ func TestDecommissionIsFenced(t *testing.T) {
 		"has none any more": {noFence, domain.JobSucceeded, "", []string{"bootstrap.yml fenced", "bootstrap.yml unfenced", "playbook.yml fenced"}},
 		"another holds it": {
 			scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeFenced, Message: "kloigos-fence: refused: token 2 is older than 3"}},
-			domain.JobFailed, domain.ErrCodeFenced, []string{"bootstrap.yml fenced"},
+			domain.JobFailed, domain.ErrCodeFenced,
+			[]string{"bootstrap.yml fenced"},
 		},
 		"fails": {taskFailed, domain.JobFailed, domain.ErrCodeTaskFailed, []string{"bootstrap.yml fenced"}},
 	} {

@@ -155,7 +155,7 @@ func TestFailuresOfARelayout(t *testing.T) {
 	if err := p.Intents.RetryJob(t.Context(), p.Actor, j.ID, false); err != nil {
 		t.Fatal(err)
 	}
-	j = p.Ended(j.ID, domain.JobFailed)
+	p.Ended(j.ID, domain.JobFailed)
 	failed("h1-cu03 preparation_failed 4-5")
 
 	// Laid out otherwise, with more than the free space that was read before:
