@@ -155,7 +155,7 @@ func TestSecretsAreNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(root) })
-	p := start(t, "KLOIGOS_LOG_LEVEL=debug", "KLOIGOS_RUN_ROOT="+root, "KLOIGOS_LEASE=2s")
+	p := start(t, "KLOIGOS_LOG_LEVEL=debug", "KLOIGOS_RUN_ROOT="+root, "KLOIGOS_LEASE=10s")
 	c := &canaries{t: t, forms: map[string][]string{}, found: map[string]bool{}}
 	p.fillCanaries(c)
 	web, webLog, webProcess := webapp(t, p.url)

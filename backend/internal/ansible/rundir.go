@@ -171,7 +171,7 @@ func sweepRun(dir string) (bool, error) {
 	} else if err != nil {
 		return false, err
 	}
-	if left := killMarked(dir, 2*time.Second); left > 0 {
+	if left := killMarked(dir, 10*time.Second); left > 0 {
 		return false, fmt.Errorf("%d processes of the dead run %s do not end", left, dir)
 	}
 	if err := os.RemoveAll(dir); err != nil {
