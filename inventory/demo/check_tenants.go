@@ -184,7 +184,11 @@ func (c *checker) allocateAgain(ctx context.Context) (err error) {
 	if c.ended.ID == "" {
 		return errNoGround
 	}
-	c.next, err = c.planTenant(ctx, "carol", api.CreateAllocation{Unit: c.first.unit.ID, LoginUser: "carol"})
+	come := c.newTenant
+	if c.i.options.Trials {
+		come = c.planTenant
+	}
+	c.next, err = come(ctx, "carol", api.CreateAllocation{Unit: c.first.unit.ID, LoginUser: "carol"})
 	if err != nil {
 		return err
 	}
