@@ -9,7 +9,6 @@
 package failpoint
 
 import (
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -37,14 +36,6 @@ func (p Points) Hit(name string) {
 	}
 	slog.Warn("failpoint: this backend ends as in a crash", "failpoint", name)
 	p.kill()
-}
-
-// Arm makes the first process that gets to the failpoint end there.
-func Arm(dir, name string) error {
-	if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), nil, 0o600); err != nil {
-		return fmt.Errorf("arm failpoint %s: %w", name, err)
-	}
-	return nil
 }
 
 func killSelf() {
