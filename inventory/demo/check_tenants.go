@@ -184,11 +184,7 @@ func (c *checker) allocateAgain(ctx context.Context) (err error) {
 	if c.ended.ID == "" {
 		return errNoGround
 	}
-	come := c.newTenant
-	if c.i.options.Trials {
-		come = c.planTenant
-	}
-	c.next, err = come(ctx, "carol", api.CreateAllocation{Unit: c.first.unit.ID, LoginUser: "carol"})
+	c.next, err = c.planTenant(ctx, "carol", api.CreateAllocation{Unit: c.first.unit.ID, LoginUser: "carol"})
 	if err != nil {
 		return err
 	}

@@ -38,8 +38,6 @@ type Options struct {
 	Target *Target
 	// Check sets up for Checks: a short lease, and failpoints, since backends are killed on purpose.
 	Check bool
-	// Trials runs checks too that were not yet seen to pass on a VM.
-	Trials bool
 	// SkipPackages leaves the machine's packages alone.
 	SkipPackages bool
 }

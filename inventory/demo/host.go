@@ -123,7 +123,7 @@ func (i *Installation) initializeHost(ctx context.Context) error {
 		i.stages.Note("it is initialized already")
 		return nil
 	}
-	if i.options.Trials && i.VM != nil {
+	if i.options.Check && i.VM != nil {
 		if err := i.lookBefore(ctx); err != nil {
 			return err
 		}

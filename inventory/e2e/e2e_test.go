@@ -3,7 +3,6 @@
 package e2e_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,8 +10,6 @@ import (
 
 	"kloigos/inventory/demo"
 )
-
-var trials = flag.Bool("trials", false, "also the checks that were not yet seen to pass on a VM")
 
 // TestDemo sets up what ./task demo sets up and looks at it as --check does, a subtest for each line.
 func TestDemo(t *testing.T) {
@@ -25,7 +22,7 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	installation, err := demo.Up(t.Context(), demo.Options{
-		Out: t.Output(), In: strings.NewReader(""), Dir: dir, Check: true, Trials: *trials, SkipPackages: true,
+		Out: t.Output(), In: strings.NewReader(""), Dir: dir, Check: true, SkipPackages: true,
 	})
 	if err != nil {
 		showLogs(t, dir)

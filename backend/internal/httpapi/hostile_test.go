@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -100,6 +101,75 @@ func put(doc any, path string, value any) any {
 	return m
 }
 
+// pick returns what a document has at a path, below whichever of its objects has it.
+func pick(doc any, path string) (found []any) {
+	switch doc := doc.(type) {
+	case []any:
+		for _, v := range doc {
+			found = append(found, pick(v, path)...)
+		}
+	case map[string]any:
+		for name, v := range doc {
+			if rest, ok := strings.CutPrefix(path, name); ok && (rest == "" || strings.ContainsAny(rest[:1], ".[{")) {
+				found = append(found, below(v, rest)...)
+			}
+			found = append(found, pick(v, path)...)
+		}
+	}
+	return found
+}
+
+func below(v any, rest string) (found []any) {
+	switch inner := v.(type) {
+	case []any:
+		for _, v := range inner {
+			found = append(found, below(v, strings.TrimPrefix(rest, "[]"))...)
+		}
+	case map[string]any:
+		for name, v := range inner {
+			if next, ok := strings.CutPrefix(rest, "."+name); ok {
+				found = append(found, below(v, next)...)
+			}
+			if strings.HasPrefix(rest, "{}") {
+				found = append(found, name, v)
+			}
+		}
+	default:
+		if rest == "" {
+			found = append(found, v)
+		}
+	}
+	return found
+}
+
+// comesBack tells whether the answer shows the field as it was sent, or not at all.
+func comesBack(t testing.TB, body []byte, field, sent string) bool {
+	t.Helper()
+	if len(body) == 0 {
+		return true
+	}
+	var doc any
+	if err := json.Unmarshal(body, &doc); err != nil {
+		t.Fatal(err)
+	}
+	found := pick(doc, field)
+	return len(found) == 0 || slices.Contains(found, any(sent))
+}
+
+// fresh makes a good body one that was not sent before, where that matters.
+func fresh(good any, route string, n int) any {
+	switch route {
+	case "register-host":
+		return put(good, "name", fmt.Sprintf("fresh%d", n))
+	case "upload-playbook":
+		files := maps.Clone(good.(map[string]any)["files"].(map[string]any))
+		files["playbook.yml"] = fmt.Sprintf("# version %d\n%s", n, files["playbook.yml"])
+		return put(good, "files", files)
+	default:
+		return good
+	}
+}
+
 func hostileValues(canary string) []any {
 	return []any{
 		"{{7*7}}", "{{ lookup('pipe', 'touch " + canary + "') }}", "{% raw %}", "$(touch " + canary + ")", "`touch " + canary + "`", "; touch " + canary,
@@ -124,7 +194,8 @@ func TestHostileValuesEverywhere(t *testing.T) {
 	if err := json.Unmarshal(b.server.OpenAPI(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	values := hostileValues(t.TempDir() + "/canary")
+	canary := t.TempDir() + "/canary"
+	values, taken := hostileValues(canary), map[string]int{}
 	check := func(what string, a answer) {
 		t.Helper()
 		switch {
@@ -173,7 +244,11 @@ func TestHostileValuesEverywhere(t *testing.T) {
 			continue
 		}
 		var good any
-		j, err := json.Marshal(goodBody(r.ID))
+		body := goodBody(r.ID)
+		if r.ID == "upload-playbook" {
+			body = upload(packaged(t), "")
+		}
+		j, err := json.Marshal(body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,9 +258,25 @@ func TestHostileValuesEverywhere(t *testing.T) {
 		for _, field := range doc.fields(op.Body.Content["application/json"].Schema, "") {
 			for _, v := range values {
 				tried++
-				check(fmt.Sprintf("%s with %s = %.40q", r.ID, field, fmt.Sprint(v)), b.do(r.Method, path, put(good, field, v)))
+				what := fmt.Sprintf("%s with %s = %.40q", r.ID, field, fmt.Sprint(v))
+				a := b.do(r.Method, path, put(fresh(good, r.ID, tried), field, v))
+				check(what, a)
+				if s, ok := v.(string); ok && s != "" && a.status < 300 { // "" is what was not given
+					taken[r.ID+" "+field]++
+					if !comesBack(t, a.body, field, s) {
+						t.Errorf("%s was taken, and came back otherwise: %.400s", what, a.body)
+					}
+				}
 			}
 		}
+	}
+	for _, text := range []string{"create-token name", "upload-playbook note"} { // the free texts: everything must go through them
+		if taken[text] < 12 {
+			t.Errorf("%s took only %d of %d values", text, taken[text], len(values))
+		}
+	}
+	if _, err := os.Stat(canary); err == nil {
+		t.Error("a value was run")
 	}
 	if tried < 1500 {
 		t.Errorf("only %d were tried", tried)

@@ -40,7 +40,6 @@ func run(ctx context.Context, args []string) int {
 	var host, device, address string
 	var yes, check bool
 	flags.BoolVar(&check, "check", false, "do the whole job without a person: a line for each check, exit 0 or 1")
-	flags.BoolVar(&options.Trials, "trials", false, "with --check: also the checks that were not yet seen to pass")
 	flags.StringVar(&host, "host", "", "a host of yours instead of the VM: user@address[:port]; shows what it will do, and asks")
 	flags.StringVar(&device, "device", "", "with --host: empty disks to take, by-id, separated by commas")
 	flags.StringVar(&address, "address", "", "with --host: free address of its network, for the unit")
