@@ -17,6 +17,7 @@ import (
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/app"
 	"kloigos/backend/internal/config"
+	"kloigos/backend/internal/failpoint"
 )
 
 const usage = `kloigos-backend cuts Linux hosts into compute units and hands them out.
@@ -25,6 +26,9 @@ const usage = `kloigos-backend cuts Linux hosts into compute units and hands the
                             administrator (its password is printed once, here); can be
                             run again
   kloigos-backend serve     serve the roles of this backend until SIGTERM
+  kloigos-backend verify    hold what must always be true against the database, change
+                            nothing; see kloigos-backend verify --help
+  kloigos-backend failpoints  name the places at which a test can end a backend
   kloigos-backend version   print the version
 
 Each of these settings is an environment variable or a flag:
@@ -58,6 +62,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if args[0] == "version" {
 		_, _ = fmt.Fprintln(stdout, app.Version())
 		return 0
+	}
+	if args[0] == "failpoints" {
+		for _, p := range failpoint.All() {
+			_, _ = fmt.Fprintf(stdout, "%-32s %s\n", p.Name, p.Means)
+		}
+		return 0
+	}
+	if args[0] == "verify" {
+		return verifyCommand(args[1:], stdout, stderr)
 	}
 	if args[0] != "init" && args[0] != "serve" {
 		_, _ = fmt.Fprintf(stderr, "kloigos-backend: there is no command %q; see kloigos-backend help\n", args[0])

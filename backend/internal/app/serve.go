@@ -145,14 +145,15 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	if b.cfg.FailpointDir != "" {
 		b.log.Warn("failpoints can be armed: this backend is for tests only", "dir", b.cfg.FailpointDir)
 	}
+	points := failpoint.In(b.cfg.FailpointDir)
 	targets := domain.TargetPolicy{AllowLoopback: b.cfg.AllowLoopbackHosts, Denied: b.cfg.DeniedNetworks}
 	signals := queue.NewSignals()
 	wake := func() {}
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	if b.cfg.Has(config.RoleWorker) {
-		w := worker.New(b.db, b.runner, b.keyset, worker.Config{Name: b.name, Targets: targets, Failpoints: failpoint.In(b.cfg.FailpointDir)})
-		q := queue.New(b.db, w.Work, signals, queue.Config{Worker: b.id, Slots: b.cfg.Workers, Lease: b.cfg.Lease, Logger: b.log})
+		w := worker.New(b.db, b.runner, b.keyset, worker.Config{Name: b.name, Targets: targets, Failpoints: points})
+		q := queue.New(b.db, w.Work, signals, queue.Config{Worker: b.id, Slots: b.cfg.Workers, Lease: b.cfg.Lease, Logger: b.log, Failpoints: points})
 		wake = q.Wake
 		parts.Go(func() { q.Run(stop, hard) })
 	}
@@ -173,7 +174,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 func (b *Backend) serveAPI(stop, hard context.Context, intents *intent.Intents, signals *queue.Signals, ready func(net.Addr)) error {
 	server := httpapi.New(httpapi.Config{
 		DB: b.db, Intents: intents, Sessions: intent.NewSessions(b.db), Signals: signals, Log: b.log,
-		TrustedProxies: b.cfg.TrustedProxies, Version: Version(), Contract: worker.Contract, Ready: []httpapi.Check{
+		TrustedProxies: b.cfg.TrustedProxies, Failpoints: failpoint.In(b.cfg.FailpointDir), Version: Version(), Contract: worker.Contract, Ready: []httpapi.Check{
 			{Name: "keyset", Run: func(ctx context.Context) error { return b.keyset.CheckCanary(ctx, b.db.Setting) }},
 			{Name: "schema", Run: b.schemaFits},
 		},

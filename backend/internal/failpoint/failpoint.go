@@ -6,6 +6,7 @@
 // A failpoint is armed by a file with its name in the directory that
 // KLOIGOS_FAILPOINT_DIR names. Whichever backend gets there first removes the
 // file and ends by SIGKILL: once for each file, among any number of backends.
+// Where no directory is named, a failpoint costs one comparison.
 package failpoint
 
 import (
@@ -23,6 +24,42 @@ type Points struct {
 
 // In arms failpoints by files in the directory; "" for none.
 func In(dir string) Points { return Points{dir: dir, kill: killSelf} }
+
+// The failpoints, but for those of PlayDone.
+const (
+	RequestCommitted = "request_committed"
+	Claimed          = "claimed"
+	StepBegun        = "step_begun"
+	PlayUnderWay     = "play_under_way"
+	LogFlushed       = "log_flushed"
+	LeaseRenewed     = "lease_renewed"
+	StepEnded        = "step_ended"
+	BeforeEnd        = "before_end"
+	EndWritten       = "end_written"
+)
+
+// Point is one place at which a backend can be made to die.
+type Point struct {
+	Name  string
+	Means string // what has happened there, and what has not
+}
+
+// All returns every failpoint, in the order in which a job meets them; PlayDone
+// stands there once, as the pattern of its names.
+func All() []Point {
+	return []Point{
+		{RequestCommitted, "what a request asks for is committed, and the client has no answer yet"},
+		{Claimed, "a job has been claimed or taken over, and nothing of it has begun"},
+		{StepBegun, "a step is marked as running and its host is held, and no play has started"},
+		{PlayUnderWay, "a play has told of its first task, and goes on"},
+		{LogFlushed, "a piece of the log is written, and the play goes on"},
+		{LeaseRenewed, "the lease has just been renewed"},
+		{PlayDone("<playbook>", "<file>"), "a play has ended well on the host, and nothing of that is written"},
+		{StepEnded, "the end of a step is written and its host let go, and the next has not begun"},
+		{BeforeEnd, "all of a job's work is done, and its end is not written"},
+		{EndWritten, "the end of a job is written, and nobody in this process knows"},
+	}
+}
 
 // PlayDone is the moment after a play has ended well on the host and before
 // anything of it is written: whoever takes over runs the whole play again.

@@ -1,8 +1,10 @@
 package failpoint
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -35,4 +37,18 @@ func TestHitWithoutDirectoryDoesNothing(t *testing.T) {
 	var none Points
 	none.Hit("anything") // would panic on its nil kill
 	In("").Hit("anything")
+}
+
+// TestDocumentNamesAll: docs/faults.md is where an author of tests looks.
+func TestDocumentNamesAll(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "faults.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range All() {
+		if row := fmt.Sprintf("| `%s` | %s |", p.Name, p.Means); !strings.Contains(string(text), row) {
+			t.Errorf("docs/faults.md lacks the row %q", row)
+		}
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/failpoint"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/store"
 )
@@ -88,6 +89,9 @@ type made struct {
 func (s *Server) once(ctx context.Context, do func(ctx context.Context) (made, error)) (made, error) {
 	m, err := do(ctx)
 	key, keyed := intent.Idempotency(ctx)
+	if err == nil {
+		s.cfg.Failpoints.Hit(failpoint.RequestCommitted)
+	}
 	if err == nil || !keyed {
 		return m, err
 	}

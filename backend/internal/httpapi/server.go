@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/failpoint"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/playbook"
 	"kloigos/backend/internal/store"
@@ -61,6 +62,7 @@ type Config struct {
 	Metrics      *prometheus.Registry // nil: one of its own
 	ReadTimeout  time.Duration        // for a whole request, body included; 0: 15 s
 	StallTimeout time.Duration        // a viewer of a log that takes nothing for so long is cut; 0: 30 s
+	Failpoints   failpoint.Points     // where a test lets this process die
 }
 
 // Server is the HTTP side of one backend.

@@ -3,12 +3,13 @@ package queue
 import (
 	"context"
 
+	"kloigos/backend/internal/failpoint"
 	"kloigos/backend/internal/store"
 )
 
 // OpenLog opens the log of an attempt with a limit of its own.
 func OpenLog(ctx context.Context, db *store.DB, c store.Claim, limit int, onLost func()) (*Log, error) {
-	l, err := newLog(ctx, db, NewSignals(), c)
+	l, err := newLog(ctx, db, NewSignals(), c, failpoint.Points{})
 	if err == nil {
 		l.limit, l.onLost = limit, onLost
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"kloigos/backend/internal/failpoint"
 	"kloigos/backend/internal/store"
 )
 
@@ -26,6 +27,7 @@ type Log struct {
 	signals *Signals
 	claim   store.Claim
 	onLost  func()
+	points  failpoint.Points
 
 	mu      sync.Mutex
 	room    *sync.Cond
@@ -42,13 +44,13 @@ type Log struct {
 	done    chan struct{}
 }
 
-func newLog(ctx context.Context, db *store.DB, signals *Signals, c store.Claim) (*Log, error) {
+func newLog(ctx context.Context, db *store.DB, signals *Signals, c store.Claim, points failpoint.Points) (*Log, error) {
 	last, err := db.LastSequence(ctx, c.ID)
 	if err != nil {
 		return nil, fmt.Errorf("find the end of the log: %w", err)
 	}
 	l := &Log{
-		db: db, signals: signals, claim: c, next: last + 1, limit: MaxLogBytes, onLost: func() {},
+		db: db, signals: signals, claim: c, next: last + 1, limit: MaxLogBytes, onLost: func() {}, points: points,
 		kick: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	l.room = sync.NewCond(&l.mu)
@@ -132,6 +134,7 @@ func (l *Log) flush() {
 		cancel()
 		switch {
 		case err == nil, last == batch[len(batch)-1].Sequence:
+			l.points.Hit(failpoint.LogFlushed)
 			l.signals.Notify(l.claim.ID)
 			return
 		case errors.Is(err, store.ErrLost), try == 6:

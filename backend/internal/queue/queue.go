@@ -19,6 +19,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/failpoint"
 	"kloigos/backend/internal/store"
 )
 
@@ -65,6 +66,8 @@ type Config struct {
 	Lease  time.Duration // 30 s
 	Poll   time.Duration // how often an idle worker looks; 200 ms, jittered
 	Logger *slog.Logger
+	// Failpoints are where a test lets this process die.
+	Failpoints failpoint.Points
 }
 
 // Queue runs jobs.
@@ -174,6 +177,7 @@ func Stopping(ctx context.Context) bool {
 func (q *Queue) attempt(stop, hard context.Context, c store.Claim, leased time.Time) {
 	log := q.cfg.Logger.With("job", c.ID, "kind", c.Kind, "attempt", c.Attempt)
 	log.Info("job begins", "takeover", c.Takeover)
+	q.cfg.Failpoints.Hit(failpoint.Claimed)
 	ctx, end := context.WithCancelCause(context.WithValue(context.WithoutCancel(hard), stopping{}, stop))
 	if c.State == domain.JobCancelling {
 		end(ErrCancelled) // before anything is begun
@@ -189,7 +193,7 @@ func (q *Queue) attempt(stop, hard context.Context, c store.Claim, leased time.T
 
 	// Also a job that is only to be stopped tells of it.
 	logCtx, cancelLog := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	jobLog, err := newLog(logCtx, q.db, q.signals, c)
+	jobLog, err := newLog(logCtx, q.db, q.signals, c, q.cfg.Failpoints)
 	cancelLog()
 	var result Result
 	if err != nil {
@@ -243,6 +247,7 @@ func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, end 
 			q.cfg.Logger.Warn("renew lease", "job", c.ID, "error", err)
 		default:
 			leased = asked
+			q.cfg.Failpoints.Hit(failpoint.LeaseRenewed)
 			if cancelling {
 				end(ErrCancelled)
 			}
@@ -255,11 +260,13 @@ func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, end 
 func (q *Queue) finish(c store.Claim, r Result, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.Background(), q.cfg.Lease*3/4)
 	defer cancel()
+	q.cfg.Failpoints.Hit(failpoint.BeforeEnd)
 	for {
 		err := q.db.InTx(ctx, func(tx *store.Tx) error { return write(ctx, tx, c, r) })
 		var conflict *domain.Conflict
 		switch {
 		case err == nil:
+			q.cfg.Failpoints.Hit(failpoint.EndWritten)
 			log.Info("job ended", "end", r.End.String(), "error", r.Error, "outcome", r.Outcome)
 			return
 		case errors.Is(err, store.ErrLost):

@@ -57,6 +57,9 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 		Unpack: func(dir string) error { return playbook.Unpack(content, dir, playbook.DefaultLimits) },
 	}
 	out, err := r.w.runner.Run(ctx, p, func(e ansible.Event) {
+		if e.Kind == ansible.EventTaskStarted {
+			r.w.cfg.Failpoints.Hit(failpoint.PlayUnderWay)
+		}
 		if changed != nil {
 			changed(e)
 		}

@@ -201,6 +201,7 @@ func (r *run) step(ctx context.Context, s store.Step, what step, last bool) erro
 		}
 		return fmt.Errorf("begin step %s: %w", s.Name, err)
 	}
+	r.w.cfg.Failpoints.Hit(failpoint.StepBegun)
 	err := r.do(ctx, what)
 	state := domain.StepSucceeded
 	if err != nil {
@@ -228,6 +229,7 @@ func (r *run) step(ctx context.Context, s store.Step, what step, last bool) erro
 	if err == nil && endErr != nil {
 		return fmt.Errorf("end step %s: %w", s.Name, endErr)
 	}
+	r.w.cfg.Failpoints.Hit(failpoint.StepEnded)
 	return err
 }
 

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+)
+
+// TestVerifyCommand on an installation that serves: its words, and its exit code.
+func TestVerifyCommand(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	if status, body := p.do(http.MethodGet, "/hosts", nil); status != http.StatusOK {
+		t.Fatalf("%d %s", status, body)
+	}
+	environment := []string{"KLOIGOS_DATABASE_URL=" + p.database}
+	out, err := program(t, environment, "verify").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "ok         one_allocation_a_unit") || !strings.Contains(string(out), "not asked  tokens_never_fall") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	told := filepath.Join(t.TempDir(), "told")
+	if err := os.WriteFile(told, []byte(uuid.NewString()+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := program(t, environment, "verify", "--acknowledged", told)
+	if out, _ = cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "VIOLATED   acknowledged_is_there") {
+		t.Errorf("exit %d\n%s", cmd.ProcessState.ExitCode(), out)
+	}
+	for _, args := range [][]string{{"verify", "more"}, {"verify", "--overdue", "soon"}, {"verify", "--token-logs", told + ".d"}} {
+		cmd := program(t, environment, args...)
+		if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 2 {
+			t.Errorf("%q: exit %d\n%s", args, cmd.ProcessState.ExitCode(), out)
+		}
+	}
+	cmd = program(t, nil, "verify")
+	if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "KLOIGOS_DATABASE_URL") {
+		t.Errorf("without a database: exit %d\n%s", cmd.ProcessState.ExitCode(), out)
+	}
+	if out, err := program(t, nil, "verify", "--help").CombinedOutput(); err != nil || !strings.Contains(string(out), "-token-logs") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestFailpointsCommand(t *testing.T) {
+	t.Parallel()
+	out, err := program(t, nil, "failpoints").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "before_end ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -1,0 +1,322 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"kloigos/backend/internal/domain"
+)
+
+// Picture is an installation at one moment: all that lives, and those rows of
+// its history that do not fit together.
+type Picture struct {
+	Hosts       []HostSeen
+	Units       []UnitSeen
+	Allocations []AllocationSeen
+	Addresses   []AddressSeen
+	Plans       []PlanSeen
+	Jobs        []JobSeen // that have not ended
+	Ends        []EndSeen
+	Creations   []CreationSeen
+	Steps       []StepsSeen
+	UIDs        []UIDSeen
+}
+
+// HostSeen is a host, removed ones included, and who holds it.
+type HostSeen struct {
+	ID            uuid.UUID        `db:"id"`
+	Name          string           `db:"name"`
+	State         domain.HostState `db:"state"`
+	Incarnation   uuid.UUID        `db:"incarnation"`
+	Number        int64            `db:"number"` // the highest that the fence was given
+	Holder        *uuid.UUID       `db:"holder"`
+	HolderAttempt int              `db:"holder_attempt"`
+}
+
+// UnitSeen is a unit that is not removed.
+type UnitSeen struct {
+	ID     uuid.UUID        `db:"id"`
+	Name   string           `db:"name"`
+	HostID uuid.UUID        `db:"host_id"`
+	State  domain.UnitState `db:"state"`
+}
+
+// AllocationSeen is an allocation that has not ended.
+type AllocationSeen struct {
+	ID        uuid.UUID              `db:"id"`
+	LoginUser string                 `db:"login_user"`
+	UnitID    uuid.UUID              `db:"unit_id"`
+	HostID    uuid.UUID              `db:"host_id"`
+	UID       int64                  `db:"uid"`
+	Address   string                 `db:"address"`
+	State     domain.AllocationState `db:"state"`
+}
+
+// AddressSeen is an address that somebody has, or that should be somebody's;
+// Its is what the allocation says.
+type AddressSeen struct {
+	ID           uuid.UUID               `db:"id"`
+	Address      string                  `db:"address"`
+	State        domain.AddressState     `db:"state"`
+	AllocationID *uuid.UUID              `db:"allocation_id"`
+	ItsState     *domain.AllocationState `db:"its_state"`
+	ItsAddress   *string                 `db:"its_address"`
+}
+
+// PlanSeen is a plan that is being checked.
+type PlanSeen struct {
+	ID     uuid.UUID        `db:"id"`
+	HostID uuid.UUID        `db:"host_id"`
+	State  domain.PlanState `db:"state"`
+	JobID  uuid.UUID        `db:"job_id"`
+}
+
+// JobSeen is a job that has not ended.
+type JobSeen struct {
+	ID           uuid.UUID       `db:"id"`
+	Kind         domain.JobKind  `db:"kind"`
+	State        domain.JobState `db:"state"`
+	Attempt      int             `db:"attempt"`
+	HostID       *uuid.UUID      `db:"host_id"`
+	UnitID       *uuid.UUID      `db:"unit_id"`
+	AllocationID *uuid.UUID      `db:"allocation_id"`
+	PlanID       *uuid.UUID      `db:"plan_id"`
+	Worker       *uuid.UUID      `db:"worker_id"`
+	Overdue      *float64        `db:"overdue"` // seconds since the lease ran out, negative before; nil without a lease
+}
+
+// EndSeen is a job whose events do not tell its life: each end has one event,
+// of the moment in which the job ended and with its state, and each end but
+// the last a retry behind it.
+type EndSeen struct {
+	ID       uuid.UUID       `db:"id"`
+	Kind     domain.JobKind  `db:"kind"`
+	State    domain.JobState `db:"state"`
+	Ends     int             `db:"ends"`
+	Retries  int             `db:"retries"`
+	Agreeing int             `db:"agreeing"` // ends of the moment and with the state of the row
+}
+
+// CreationSeen is an allocation that is not told of by one event alone.
+type CreationSeen struct {
+	ID        uuid.UUID `db:"id"`
+	LoginUser string    `db:"login_user"`
+	Creations int       `db:"creations"`
+}
+
+// StepsSeen is a job whose steps do not fit its state.
+type StepsSeen struct {
+	ID    uuid.UUID       `db:"id"`
+	Kind  domain.JobKind  `db:"kind"`
+	State domain.JobState `db:"state"`
+	Steps []string        `db:"steps"` // their states, in order
+}
+
+// UIDSeen is a UID that is not given to just the one allocation that has it.
+type UIDSeen struct {
+	UID        int64      `db:"uid"`
+	Allocation *uuid.UUID `db:"allocation_id"` // that has it
+	Given      *uuid.UUID `db:"given_to"`
+}
+
+const sqlSeeHosts = `
+SELECT h.id, h.name, h.state, h.incarnation, COALESCE(l.number, 0) AS number, l.job_id AS holder, COALESCE(l.attempt, 0) AS holder_attempt
+  FROM hosts h
+  LEFT JOIN host_locks l ON l.host_id = h.id
+ ORDER BY h.name, h.id`
+
+const sqlSeeUnits = `
+SELECT u.id, u.name, u.host_id, u.state
+  FROM compute_units u
+ WHERE u.state <> 'removed'
+ ORDER BY u.name, u.id`
+
+const sqlSeeAllocations = `
+SELECT a.id, a.login_user, a.unit_id, a.host_id, a.uid, a.address, a.state
+  FROM allocations a
+ WHERE a.ended_at IS NULL
+ ORDER BY a.id`
+
+const sqlSeeAddresses = `
+SELECT p.id, p.address, p.state, p.allocation_id, a.state AS its_state, a.address AS its_address
+  FROM addresses p
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE p.allocation_id IS NOT NULL OR p.state NOT IN ('free', 'unavailable')
+ ORDER BY p.sort_key, p.id`
+
+const sqlSeePlans = `
+SELECT p.id, p.host_id, p.state, p.job_id
+  FROM plans p
+ WHERE p.state = 'checking'
+ ORDER BY p.id`
+
+const sqlSeeJobs = `
+SELECT j.id, j.kind, j.state, j.attempt, j.host_id, j.unit_id, j.allocation_id, j.plan_id, j.worker_id,
+       EXTRACT(EPOCH FROM now() - j.lease_expires_at)::FLOAT8 AS overdue
+  FROM jobs j
+ WHERE j.state IN ('queued', 'running', 'cancelling')
+ ORDER BY j.created_at, j.id`
+
+// A queued job is ended by the event of its cancellation, and all jobs of a
+// host by that of its loss. now() is that of the transaction, so an end and its
+// event carry the same time.
+const sqlSeeEnds = `
+WITH told AS (
+    SELECT j.id,
+           count(e.id) FILTER (WHERE e.action <> 'job.retry') AS ends,
+           count(e.id) FILTER (WHERE e.action = 'job.retry') AS retries,
+           count(e.id) FILTER (WHERE e.at = j.finished_at
+                                 AND (e.action = 'job.cancel' AND j.state = 'cancelled' OR e.action <> 'job.cancel' AND e.state_after->>'end' = j.state)) AS agreeing
+      FROM jobs j
+      JOIN events e
+        ON e.job_id = j.id
+       AND (e.action = 'job.retry' OR e.action = 'job.' || j.kind OR e.action = 'job.cancel' AND e.state_before->>'state' = 'queued')
+     GROUP BY j.id),
+lives AS (
+    SELECT j.id, j.kind, j.state, COALESCE(t.ends, 0) AS ends, COALESCE(t.retries, 0) AS retries, COALESCE(t.agreeing, 0) AS agreeing,
+           CASE WHEN j.state IN ('succeeded', 'failed', 'cancelled') THEN 1 ELSE 0 END AS ended,
+           (SELECT count(*) FROM events d
+             WHERE d.object_id = j.host_id AND d.action = 'host.declare_lost' AND d.at = j.finished_at AND j.error->>'code' = 'host_lost') AS lost
+      FROM jobs j
+      LEFT JOIN told t ON t.id = j.id)
+SELECT v.id, v.kind, v.state, v.ends + v.lost AS ends, v.retries, v.agreeing + v.lost AS agreeing
+  FROM lives v
+ WHERE v.ends + v.lost <> v.retries + v.ended OR v.agreeing + v.lost <> v.ended
+ ORDER BY v.id`
+
+const sqlSeeCreations = `
+SELECT a.id, a.login_user, count(e.id) AS creations
+  FROM allocations a
+  LEFT JOIN events e ON e.object_id = a.id AND e.action = 'allocation.create'
+ GROUP BY a.id, a.login_user
+HAVING count(e.id) <> 1
+ ORDER BY a.id`
+
+// The steps are done in order. $1 are the kinds that may end well before the
+// last of them.
+const sqlSeeSteps = `
+WITH lives AS (
+    SELECT j.id, j.kind, j.state, j.attempt, count(s.position) AS steps, COALESCE(max(s.position), -1) AS last_step, COALESCE(max(s.attempt), 0) AS newest,
+           count(s.position) FILTER (WHERE s.state = 'succeeded') AS done,
+           count(s.position) FILTER (WHERE s.state = 'running') AS running,
+           COALESCE(max(s.position) FILTER (WHERE s.state = 'succeeded'), -1) AS last_done,
+           COALESCE(max(s.position) FILTER (WHERE s.state <> 'pending'), -1) AS reached,
+           COALESCE(array_agg(s.state ORDER BY s.position) FILTER (WHERE s.state IS NOT NULL), ARRAY[]::TEXT[]) AS states
+      FROM jobs j
+      LEFT JOIN job_steps s ON s.job_id = j.id
+     GROUP BY j.id, j.kind, j.state, j.attempt)
+SELECT v.id, v.kind, v.state, v.states AS steps
+  FROM lives v
+ WHERE v.steps = 0 OR v.last_step <> v.steps - 1 OR v.newest > v.attempt
+    OR v.last_done <> v.done - 1 OR v.reached > v.done
+    OR v.state IN ('succeeded', 'failed', 'cancelled') AND v.running > 0
+    OR v.state = 'succeeded' AND v.done < v.steps AND (v.kind <> ALL($1) OR v.done = 0)
+    OR v.state <> 'succeeded' AND v.done = v.steps
+ ORDER BY v.id`
+
+const sqlSeeUIDs = `
+SELECT a.uid, a.id AS allocation_id, t.allocation_id AS given_to
+  FROM allocations a
+  LEFT JOIN uids t ON t.uid = a.uid
+ WHERE t.allocation_id IS NULL OR t.allocation_id <> a.id
+ UNION ALL
+SELECT t.uid, NULL AS allocation_id, t.allocation_id AS given_to
+  FROM uids t
+  LEFT JOIN allocations a ON a.id = t.allocation_id AND a.uid = t.uid
+ WHERE a.id IS NULL
+ ORDER BY uid`
+
+const sqlWhichAreThere = `
+SELECT a.id
+  FROM allocations a
+ WHERE a.id = ANY($1)`
+
+const sqlHostsOfJobs = `
+SELECT j.id, j.host_id
+  FROM jobs j
+ WHERE j.id = ANY($1) AND j.host_id IS NOT NULL`
+
+// Snapshot runs f on one unchanging picture of the database, and writes
+// nothing. f may run more than once.
+func (db *DB) Snapshot(ctx context.Context, f func(Reads) error) error {
+	level := pgx.RepeatableRead
+	if db.cockroach {
+		level = pgx.Serializable
+	}
+	for try := 1; ; try++ {
+		err := pgx.BeginTxFunc(ctx, db.pool, pgx.TxOptions{IsoLevel: level, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+			return f(Reads{querier{tx}})
+		})
+		if err == nil || !retryable(err) || try == maxTries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		case <-time.After(time.Duration(try) * 10 * time.Millisecond):
+		}
+	}
+}
+
+// Picture reads an installation for verification; outside of a Snapshot what
+// it tells may contradict itself.
+func (r Reads) Picture(ctx context.Context) (p Picture, err error) {
+	var early []string // kinds that may wait for a person after a step
+	for _, j := range domain.JointTable {
+		if j.Waits != (domain.Effect{}) {
+			early = append(early, string(j.Kind))
+		}
+	}
+	for _, read := range []struct {
+		what string
+		do   func() error
+	}{
+		{"hosts", func() (err error) { p.Hosts, err = collect[HostSeen](ctx, r.q, sqlSeeHosts); return }},
+		{"units", func() (err error) { p.Units, err = collect[UnitSeen](ctx, r.q, sqlSeeUnits); return }},
+		{"allocations", func() (err error) { p.Allocations, err = collect[AllocationSeen](ctx, r.q, sqlSeeAllocations); return }},
+		{"addresses", func() (err error) { p.Addresses, err = collect[AddressSeen](ctx, r.q, sqlSeeAddresses); return }},
+		{"plans", func() (err error) { p.Plans, err = collect[PlanSeen](ctx, r.q, sqlSeePlans); return }},
+		{"jobs", func() (err error) { p.Jobs, err = collect[JobSeen](ctx, r.q, sqlSeeJobs); return }},
+		{"ends of jobs", func() (err error) { p.Ends, err = collect[EndSeen](ctx, r.q, sqlSeeEnds); return }},
+		{"creations", func() (err error) { p.Creations, err = collect[CreationSeen](ctx, r.q, sqlSeeCreations); return }},
+		{"steps", func() (err error) { p.Steps, err = collect[StepsSeen](ctx, r.q, sqlSeeSteps, early); return }},
+		{"UIDs", func() (err error) { p.UIDs, err = collect[UIDSeen](ctx, r.q, sqlSeeUIDs); return }},
+	} {
+		if err := read.do(); err != nil {
+			return Picture{}, fmt.Errorf("read %s: %w", read.what, err)
+		}
+	}
+	return p, nil
+}
+
+// WhichAreThere returns those of the ids that are allocations, ended or not.
+func (r Reads) WhichAreThere(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]bool, error) {
+	type row struct {
+		ID uuid.UUID `db:"id"`
+	}
+	rows, err := collect[row](ctx, r.q, sqlWhichAreThere, ids)
+	there := map[uuid.UUID]bool{}
+	for _, a := range rows {
+		there[a.ID] = true
+	}
+	return there, err
+}
+
+// HostsOfJobs returns the host of each of the jobs that there are.
+func (r Reads) HostsOfJobs(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]uuid.UUID, error) {
+	type row struct {
+		ID     uuid.UUID `db:"id"`
+		HostID uuid.UUID `db:"host_id"`
+	}
+	rows, err := collect[row](ctx, r.q, sqlHostsOfJobs, ids)
+	hosts := map[uuid.UUID]uuid.UUID{}
+	for _, j := range rows {
+		hosts[j.ID] = j.HostID
+	}
+	return hosts, err
+}

@@ -1,0 +1,41 @@
+package verify
+
+import (
+	"fmt"
+	"strings"
+)
+
+func stepsFitTheirJob(g *ground) (rows []string) {
+	for _, s := range g.Steps {
+		steps := strings.Join(s.Steps, ", ")
+		if steps == "" {
+			steps = "none"
+		}
+		rows = append(rows, fmt.Sprintf("job %s (%s) is %s, its steps: %s", s.ID, s.Kind, s.State, steps))
+	}
+	return rows
+}
+
+func endsAreToldOnce(g *ground) (rows []string) {
+	for _, e := range g.Ends {
+		rows = append(rows, fmt.Sprintf("job %s (%s) is %s and was retried %d times; events tell of %d ends, %d of them of the present one",
+			e.ID, e.Kind, e.State, e.Retries, e.Ends, e.Agreeing))
+	}
+	return rows
+}
+
+func creationsAreToldOnce(g *ground) (rows []string) {
+	for _, c := range g.Creations {
+		rows = append(rows, fmt.Sprintf("allocation %s (%s) is told of by %d events", c.ID, c.LoginUser, c.Creations))
+	}
+	return rows
+}
+
+func acknowledgedIsThere(g *ground) (rows []string) {
+	for _, id := range g.options.Acknowledged {
+		if !g.there[id] {
+			rows = append(rows, fmt.Sprintf("allocation %s was acknowledged and is not there", id))
+		}
+	}
+	return rows
+}
