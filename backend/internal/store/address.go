@@ -77,11 +77,7 @@ type AddressFilter struct {
 // Addresses lists addresses.
 func (r Reads) Addresses(ctx context.Context, f AddressFilter) ([]Address, error) {
 	l := newList(sqlAddress).and("p.workspace_id = ?", f.WorkspaceID).andIf(f.State, "p.state = ?").andIf(f.Network, "p.network = ?")
-	sql, args, err := AddressSorting.page(l, f.Sort, f.After, f.Limit)
-	if err != nil {
-		return nil, err
-	}
-	return collect[Address](ctx, r.q, sql, args...)
+	return AddressSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
 const sqlInsertAddresses = `

@@ -96,11 +96,7 @@ func (r Reads) Allocations(ctx context.Context, f AllocationFilter) ([]Allocatio
 	if f.HostID != nil {
 		l.and("a.host_id = ?", *f.HostID)
 	}
-	sql, args, err := AllocationSorting.page(l, f.Sort, f.After, f.Limit)
-	if err != nil {
-		return nil, err
-	}
-	return collect[Allocation](ctx, r.q, sql, args...)
+	return AllocationSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
 const sqlInsertAllocation = `

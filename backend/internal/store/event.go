@@ -55,9 +55,5 @@ func (r Reads) Events(ctx context.Context, f EventFilter) ([]Event, error) {
 	if f.ObjectID != nil {
 		l.and("e.object_id = ?", *f.ObjectID)
 	}
-	sql, args, err := EventSorting.page(l, f.Sort, f.After, f.Limit)
-	if err != nil {
-		return nil, err
-	}
-	return collect[Event](ctx, r.q, sql, args...)
+	return EventSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }

@@ -94,11 +94,7 @@ func (r Reads) Hosts(ctx context.Context, f HostFilter) ([]Host, error) {
 	if f.Search != "" {
 		l.and("(position(? IN h.name) > 0 OR position(? IN h.address) > 0)", f.Search, f.Search)
 	}
-	sql, args, err := HostSorting.page(l, f.Sort, f.After, f.Limit)
-	if err != nil {
-		return nil, err
-	}
-	return collect[Host](ctx, r.q, sql, args...)
+	return HostSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
 const sqlInsertHost = `

@@ -123,11 +123,7 @@ func (r Reads) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 			l.and(of.condition, *of.id)
 		}
 	}
-	sql, args, err := JobSorting.page(l, f.Sort, f.After, f.Limit)
-	if err != nil {
-		return nil, err
-	}
-	return collect[Job](ctx, r.q, sql, args...)
+	return JobSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
 const sqlInsertJob = `

@@ -107,11 +107,7 @@ func (r Reads) Plans(ctx context.Context, f PlanFilter) ([]Plan, error) {
 	if f.AllocationID != nil {
 		l.and("p.allocation_id = ?", *f.AllocationID)
 	}
-	sql, args, err := PlanSorting.page(l, f.Sort, f.After, f.Limit)
-	if err != nil {
-		return nil, err
-	}
-	return collect[Plan](ctx, r.q, sql, args...)
+	return PlanSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
 const sqlInsertPlan = `

@@ -46,11 +46,7 @@ type PlaybookFilter struct {
 // Playbooks lists playbooks.
 func (r Reads) Playbooks(ctx context.Context, f PlaybookFilter) ([]Playbook, error) {
 	l := newList(sqlPlaybook)
-	sql, args, err := PlaybookSorting.page(l, f.Sort, f.After, f.Limit)
-	if err != nil {
-		return nil, err
-	}
-	return collect[Playbook](ctx, r.q, sql, args...)
+	return PlaybookSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
 // PlaybookVersion is one row of playbook_versions, without its content.
@@ -113,11 +109,7 @@ type PlaybookVersionFilter struct {
 // PlaybookVersions lists the versions of a playbook.
 func (r Reads) PlaybookVersions(ctx context.Context, f PlaybookVersionFilter) ([]PlaybookVersion, error) {
 	l := newList(sqlPlaybookVersion).and("v.playbook = ?", f.Playbook)
-	sql, args, err := PlaybookVersionSorting.page(l, f.Sort, f.After, f.Limit)
-	if err != nil {
-		return nil, err
-	}
-	return collect[PlaybookVersion](ctx, r.q, sql, args...)
+	return PlaybookVersionSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
 const sqlPlaybookContent = `

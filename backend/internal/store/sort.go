@@ -1,9 +1,12 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Sorting is the orders that a list can be read in. The first is the default;
@@ -73,12 +76,16 @@ func (s Sorting[R]) find(name string) (o order[R], descending, ok bool) {
 	return o, false, false
 }
 
-// page ends a list: from behind a place, in one order.
-func (s Sorting[R]) page(l *list, name string, after *Position, limit int) (statement, []any, error) {
+// read reads one page of a list: from behind a place, in one order.
+func (s Sorting[R]) read(ctx context.Context, q querier, l *list, name string, after *Position, limit int) ([]R, error) {
 	o, descending, ok := s.find(name)
 	if !ok {
-		return "", nil, fmt.Errorf("no order is called %q", name)
+		return nil, fmt.Errorf("no order is called %q", name)
 	}
 	sql, args := l.sorted(o.columns, descending, after, limit)
-	return sql, args, nil
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.AppendRows(make([]R, 0, limit), rows, pgx.RowToStructByName[R])
 }

@@ -74,11 +74,7 @@ type TokenFilter struct {
 // Tokens lists the tokens of an account that have not expired.
 func (r Reads) Tokens(ctx context.Context, f TokenFilter) ([]Token, error) {
 	l := newList(sqlToken).and("t.account_id = ?", f.AccountID).and("t.expires_at > now()")
-	sql, args, err := TokenSorting.page(l, f.Sort, f.After, f.Limit)
-	if err != nil {
-		return nil, err
-	}
-	return collect[Token](ctx, r.q, sql, args...)
+	return TokenSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
 const sqlInsertToken = `

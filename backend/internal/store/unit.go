@@ -96,11 +96,7 @@ func (r Reads) Units(ctx context.Context, f UnitFilter) ([]Unit, error) {
 	if f.MinCPUs > 0 {
 		l.and("u.cpu_count >= ?", f.MinCPUs)
 	}
-	sql, args, err := UnitSorting.page(l, f.Sort, f.After, f.Limit)
-	if err != nil {
-		return nil, err
-	}
-	return collect[Unit](ctx, r.q, sql, args...)
+	return UnitSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
 const sqlInsertUnit = `
