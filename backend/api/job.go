@@ -34,6 +34,7 @@ type Job struct {
 	CreatedAt    time.Time   `json:"created_at"`
 	StartedAt    *time.Time  `json:"started_at,omitempty"`
 	FinishedAt   *time.Time  `json:"finished_at,omitempty"`
+	LogExpiredAt *time.Time  `json:"log_expired_at,omitempty" doc:"when its log was removed for its age"`
 }
 
 // JobStep is one step of a job.

@@ -78,6 +78,9 @@ var Routes = []Route{
 	{"retry-job", http.MethodPost, "/jobs/{id}/retry", "project.workspace.job:update", "jobs", "Try a failed job again, from the step that failed", true},
 	{"cancel-job", http.MethodPost, "/jobs/{id}/cancel", "project.workspace.job:update", "jobs", "Stop a job", true},
 	{"give-up-job", http.MethodPost, "/jobs/{id}/give-up", "project.workspace.job:update", "jobs", "Clean up after a failed job", true},
+	{"get-queue", http.MethodGet, "/queue", "organization.queue:read", "jobs", "Show how the queue of jobs stands", false},
+	{"pause-queue", http.MethodPost, "/queue/pause", "organization.queue:pause", "jobs", "Begin no more jobs; what runs goes on", false},
+	{"resume-queue", http.MethodPost, "/queue/resume", "organization.queue:pause", "jobs", "Begin jobs again", false},
 
 	{"list-plans", http.MethodGet, "/plans", "project.workspace.plan:read", "plans", "List plans", false},
 	{"get-plan", http.MethodGet, "/plans/{id}", "project.workspace.plan:read", "plans", "Show a plan and what it would change", false},

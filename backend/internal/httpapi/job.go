@@ -120,7 +120,7 @@ func presentJob(j store.Job) api.Job {
 		Priority: j.Priority, Attempt: j.Attempt, Failures: j.Failures, MaxAttempts: j.MaxAttempts, RunAfter: j.RunAfter,
 		DeadlineAt: j.DeadlineAt, Worker: value(j.Worker), Playbook: value(j.Playbook), Version: value(j.PlaybookVersion),
 		RequestedBy: j.RequestedBy, Outcome: j.Outcome, Operations: presentOperations(intent.JobOperations(j)),
-		CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
+		CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt, LogExpiredAt: j.LogExpiredAt,
 	}
 	for i, st := range j.Steps {
 		out.Steps[i] = api.JobStep{Position: st.Position, Name: st.Name, State: string(st.State), Attempt: st.Attempt, StartedAt: st.StartedAt, FinishedAt: st.FinishedAt}

@@ -39,6 +39,8 @@ func goodBody(id string) any {
 		return api.AddAddresses{Network: "default", Addresses: []api.AddRange{{Range: "10.9.9.9"}}}
 	case "upload-playbook":
 		return api.UploadPlaybook{Files: map[string]*string{}}
+	case "pause-queue":
+		return api.PauseQueue{Reason: "new switches"}
 	case "retry-job":
 		return api.RetryJob{Playbook: "bound"}
 	}

@@ -90,6 +90,31 @@ type Server struct {
 // New makes the server and every route of api.Routes. It panics if a route has
 // no handler or a handler no route: that is a mistake in the program.
 func New(cfg Config) *Server {
+	s := bare(cfg)
+	s.api = humafiber.NewV2(s.app, humaConfig(cfg.Version))
+	useProblems()
+	for _, register := range []func(){
+		s.registerSessions, s.registerTokens, s.registerHosts, s.registerUnits, s.registerAllocations, s.registerAddresses,
+		s.registerPlaybooks, s.registerJobs, s.registerJobLog, s.registerQueue, s.registerPlans, s.registerEvents, s.registerSystem,
+	} {
+		register()
+	}
+	for _, r := range api.Routes {
+		if !s.handled[r.ID] {
+			panic("httpapi: route " + r.ID + " has no handler")
+		}
+	}
+	s.openapi = document(s.api.OpenAPI())
+	s.registerDocs()
+	return s.complete()
+}
+
+// NewHealth makes the server of a backend without the API: /healthz, /readyz
+// and /metrics, and nothing else. Of the configuration it needs no intents.
+func NewHealth(cfg Config) *Server { return bare(cfg).complete() }
+
+// bare makes a server that tells of its health.
+func bare(cfg Config) *Server {
 	if cfg.ReadTimeout == 0 {
 		cfg.ReadTimeout = readTimeout
 	}
@@ -111,26 +136,15 @@ func New(cfg Config) *Server {
 		DisablePreParseMultipartForm: true,
 	})
 	s.app.Use(s.enter)
-	s.api = humafiber.NewV2(s.app, humaConfig(cfg.Version))
-	useProblems()
-	for _, register := range []func(){
-		s.registerSessions, s.registerTokens, s.registerHosts, s.registerUnits, s.registerAllocations, s.registerAddresses,
-		s.registerPlaybooks, s.registerJobs, s.registerJobLog, s.registerPlans, s.registerEvents, s.registerSystem,
-	} {
-		register()
-	}
-	for _, r := range api.Routes {
-		if !s.handled[r.ID] {
-			panic("httpapi: route " + r.ID + " has no handler")
-		}
-	}
-	s.openapi = document(s.api.OpenAPI())
 	s.registerHealth()
-	s.registerDocs()
-	// Fiber answers a method that it does not know with text, and reads the
-	// URL before any handler of ours.
-	inner := s.app.Handler()
-	s.app.Server().Handler = s.guard(inner)
+	return s
+}
+
+// complete puts the guard in front of the routes, once all of them are there:
+// Fiber answers a method that it does not know with text, and reads the URL
+// before any handler of ours.
+func (s *Server) complete() *Server {
+	s.app.Server().Handler = s.guard(s.app.Handler())
 	s.app.Server().HeaderReceived = s.headerReceived
 	return s
 }

@@ -76,6 +76,12 @@ func setup(t testing.TB, options ...func(*httpapi.Config)) *backend {
 func (b *backend) serve(cfg httpapi.Config) (*httpapi.Server, string) {
 	b.t.Helper()
 	server := httpapi.New(cfg)
+	return server, b.listen(server)
+}
+
+// listen lets a server answer until the test ends.
+func (b *backend) listen(server *httpapi.Server) (url string) {
+	b.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		b.t.Fatal(err)
@@ -92,7 +98,7 @@ func (b *backend) serve(cfg httpapi.Config) (*httpapi.Server, string) {
 			b.t.Errorf("serve: %v", err)
 		}
 	})
-	return server, "http://" + l.Addr().String()
+	return "http://" + l.Addr().String()
 }
 
 // cfg2 is the configuration of a second backend: other parts of its own, the

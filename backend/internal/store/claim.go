@@ -21,7 +21,9 @@ type Claim struct {
 // A job of a host that another job holds is left in the queue, unless it only
 // reads: it could do nothing but wait. ARRAY makes the inner statement run
 // once; as the inner side of a join it would run for each row of the outer one,
-// pass over what it has just updated, and claim more than its limit.
+// pass over what it has just updated, and claim more than its limit. While the
+// queue is paused it finds none, on whatever backend; a takeover does not look,
+// since what had begun goes on.
 const sqlClaimJobs = `
 UPDATE jobs
    SET state = 'running', attempt = attempt + 1, worker_id = $1, lease_expires_at = now() + $2::INT8 * INTERVAL '1 millisecond',
@@ -31,6 +33,7 @@ UPDATE jobs
                          FROM jobs j
                         WHERE j.state = 'queued' AND j.run_after <= now()
                           AND (j.kind = ANY($4) OR NOT EXISTS (SELECT 1 FROM host_locks l WHERE l.host_id = j.host_id AND l.job_id <> j.id))
+                          AND NOT EXISTS (SELECT 1 FROM queue_pauses p WHERE p.queue = 'jobs')
                         ORDER BY j.priority DESC, j.run_after, j.id
                         LIMIT $3
                           FOR UPDATE SKIP LOCKED))

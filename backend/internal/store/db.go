@@ -57,6 +57,7 @@ type DB struct {
 	cockroach bool
 	version   string
 	retries   func() // told of every retry of a transaction; may be nil
+	unknown   func() // told of every COMMIT whose answer was lost; may be nil
 }
 
 // Tx is one transaction: all that can be written.
@@ -111,6 +112,22 @@ func (db *DB) Cockroach() bool { return db.cockroach }
 // OnRetry sets a function that is told of every retry of a transaction.
 func (db *DB) OnRetry(f func()) { db.retries = f }
 
+// OnCommitUnknown sets a function that is told of every transaction that ends
+// with ErrCommitUnknown.
+func (db *DB) OnCommitUnknown(f func()) { db.unknown = f }
+
+// Connections is how the pool stands.
+type Connections struct {
+	Used, Idle, Max int32
+	Waits           int64 // how often, so far, one had to be waited for
+}
+
+// Connections tells how the pool stands now.
+func (db *DB) Connections() Connections {
+	s := db.pool.Stat()
+	return Connections{Used: s.AcquiredConns(), Idle: s.IdleConns(), Max: s.MaxConns(), Waits: s.EmptyAcquireCount()}
+}
+
 // Ping asks the database for an answer.
 func (db *DB) Ping(ctx context.Context) error { return db.pool.Ping(ctx) }
 
@@ -124,9 +141,18 @@ const maxTries = 20
 // that loop must not be used (it takes RELEASE for the commit and retries
 // inside an old snapshot): here each try is a fresh BEGIN at READ COMMITTED.
 func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error {
+	run := db.postgresTries
 	if db.cockroach {
-		return db.cockroachTx(ctx, f)
+		run = db.cockroachTx
 	}
+	err := run(ctx, f)
+	if db.unknown != nil && errors.Is(err, ErrCommitUnknown) {
+		db.unknown()
+	}
+	return err
+}
+
+func (db *DB) postgresTries(ctx context.Context, f func(*Tx) error) error {
 	for try := 1; ; try++ {
 		err := db.postgresTx(ctx, f)
 		if err == nil || !retryable(err) || try == maxTries {

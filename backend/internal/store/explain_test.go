@@ -112,6 +112,10 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		{"append to log", sqlAppendLog, []any{one, 1, 2, 1, []byte{1}}, "jobs_pkey", `Seq Scan on jobs`},
 		{"end of log", sqlLastSequence, []any{one}, "job_log_pkey", `Seq Scan|Sort`},
 		{"read log", sqlLogChunks, []any{one, 500, 20}, "job_log_pkey", `Seq Scan|Sort`},
+		{"backlog", sqlBacklog, []any{BacklogCounted}, "jobs_claimable", `Seq Scan on jobs`},
+		{"logs that expired", sqlExpiredLogs, []any{int64(86400), 50}, "jobs_with_log", `Seq Scan|Sort`},
+		{"logs to remove", sqlDeleteLogs, []any{[]uuid.UUID{one}, 500}, "job_log_pkey", `Seq Scan`},
+		{"events to remove", sqlDeleteEvents, []any{domain.DefaultWorkspace, int64(86400), 500}, "events_newest", `Seq Scan|Sort`},
 		{"reserve address", sqlReserveAddress, []any{domain.DefaultWorkspace, "default", one, 1000}, "addresses_free", `Seq Scan|Sort`},
 	}
 	add := func(name, uses, never string, sql statement, args []any) {

@@ -44,6 +44,7 @@ type Job struct {
 	CreatedAt         time.Time        `db:"created_at"`
 	StartedAt         *time.Time       `db:"started_at"`
 	FinishedAt        *time.Time       `db:"finished_at"`
+	LogExpiredAt      *time.Time       `db:"log_expired_at"` // when its log was removed for its age
 }
 
 // Step is one step of a job.
@@ -77,7 +78,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
   LEFT JOIN hosts h ON h.id = j.host_id
   LEFT JOIN compute_units u ON u.id = j.unit_id
@@ -186,7 +187,7 @@ func (tx *Tx) insertJob(ctx context.Context, none error, sql statement, id uuid.
 const sqlRetryJob = `
 UPDATE jobs
    SET state = 'queued', failures = 0, run_after = now(), deadline_at = now() + $3::INT8 * INTERVAL '1 second', finished_at = NULL,
-       outcome = '', playbook_version_id = COALESCE($4, playbook_version_id), plan_id = CASE WHEN $5 THEN NULL ELSE plan_id END
+       log_expired_at = NULL, outcome = '', playbook_version_id = COALESCE($4, playbook_version_id), plan_id = CASE WHEN $5 THEN NULL ELSE plan_id END
  WHERE id = $1 AND state = $2`
 
 // RetryJob queues a job that failed or was cancelled again; steps that are

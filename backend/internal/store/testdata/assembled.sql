@@ -1273,7 +1273,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
   LEFT JOIN hosts h ON h.id = j.host_id
   LEFT JOIN compute_units u ON u.id = j.unit_id
@@ -1292,7 +1292,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
   LEFT JOIN hosts h ON h.id = j.host_id
   LEFT JOIN compute_units u ON u.id = j.unit_id
@@ -1311,7 +1311,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
   LEFT JOIN hosts h ON h.id = j.host_id
   LEFT JOIN compute_units u ON u.id = j.unit_id
@@ -1330,7 +1330,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
   LEFT JOIN hosts h ON h.id = j.host_id
   LEFT JOIN compute_units u ON u.id = j.unit_id
@@ -1349,7 +1349,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
   LEFT JOIN hosts h ON h.id = j.host_id
   LEFT JOIN compute_units u ON u.id = j.unit_id
@@ -1368,7 +1368,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
   LEFT JOIN hosts h ON h.id = j.host_id
   LEFT JOIN compute_units u ON u.id = j.unit_id
@@ -1387,7 +1387,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
   LEFT JOIN hosts h ON h.id = j.host_id
   LEFT JOIN compute_units u ON u.id = j.unit_id
@@ -1411,7 +1411,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
   LEFT JOIN hosts h ON h.id = j.host_id
   LEFT JOIN compute_units u ON u.id = j.unit_id
@@ -1435,7 +1435,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
   LEFT JOIN hosts h ON h.id = j.host_id
   LEFT JOIN compute_units u ON u.id = j.unit_id
@@ -1454,7 +1454,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
   LEFT JOIN hosts h ON h.id = j.host_id
   LEFT JOIN compute_units u ON u.id = j.unit_id
@@ -1473,7 +1473,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
   LEFT JOIN hosts h ON h.id = j.host_id
   LEFT JOIN compute_units u ON u.id = j.unit_id
@@ -1492,7 +1492,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
   LEFT JOIN hosts h ON h.id = j.host_id
   LEFT JOIN compute_units u ON u.id = j.unit_id
@@ -1511,7 +1511,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
   LEFT JOIN hosts h ON h.id = j.host_id
   LEFT JOIN compute_units u ON u.id = j.unit_id
@@ -1529,7 +1529,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
   LEFT JOIN hosts h ON h.id = j.host_id
   LEFT JOIN compute_units u ON u.id = j.unit_id
@@ -1547,7 +1547,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
   LEFT JOIN hosts h ON h.id = j.host_id
   LEFT JOIN compute_units u ON u.id = j.unit_id
@@ -1565,7 +1565,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_i
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
   LEFT JOIN hosts h ON h.id = j.host_id
   LEFT JOIN compute_units u ON u.id = j.unit_id

@@ -1,0 +1,53 @@
+package intent
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/store"
+)
+
+// PauseQueue keeps every backend from beginning queued jobs until ResumeQueue.
+// Jobs that run go on, and are taken over if their backend dies.
+func (in *Intents) PauseQueue(ctx context.Context, who domain.Actor, reason string) error {
+	var bad domain.Invalid
+	if strings.TrimSpace(reason) == "" || len(reason) > 2000 || strings.ContainsFunc(reason, unicode.IsControl) {
+		bad.Add("reason", "must say in a line why, for those who wait")
+	}
+	if err := bad.OrNil(); err != nil {
+		return err
+	}
+	return in.do(ctx, func(tx *store.Tx) error {
+		if err := tx.PauseQueue(ctx, who.Name, reason); err != nil {
+			return err
+		}
+		return queueEvent(ctx, tx, who, "queue.pause", nil, map[string]any{"paused": true, "reason": reason})
+	})
+}
+
+// ResumeQueue ends a pause.
+func (in *Intents) ResumeQueue(ctx context.Context, who domain.Actor) error {
+	return in.do(ctx, func(tx *store.Tx) error {
+		p, err := tx.ResumeQueue(ctx)
+		if err != nil {
+			return err
+		}
+		before := map[string]any{"paused": true, "reason": p.Reason, "since": p.At.UTC().Format(time.RFC3339), "by": p.By}
+		return queueEvent(ctx, tx, who, "queue.resume", before, map[string]any{"paused": false})
+	})
+}
+
+func queueEvent(ctx context.Context, tx *store.Tx, who domain.Actor, action string, before, after map[string]any) error {
+	err := tx.AddEvent(ctx, who, store.Audit{
+		Workspace: domain.DefaultWorkspace, Action: action, ObjectKind: "queue", ObjectName: "jobs", Before: before, After: after,
+	})
+	if err != nil {
+		return err
+	}
+	return recordMade(ctx, tx, "queue", uuid.Nil, uuid.Nil)
+}

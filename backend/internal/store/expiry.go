@@ -1,0 +1,96 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// Rows that one transaction removes at most: few enough to hold nobody up.
+const (
+	expiryJobs   = 50
+	expiryChunks = 500
+	expiryEvents = 500
+)
+
+const sqlExpiredLogs = `
+SELECT j.id
+  FROM jobs j
+ WHERE j.finished_at < now() - $1::INT8 * INTERVAL '1 second' AND j.log_expired_at IS NULL
+ ORDER BY j.finished_at
+ LIMIT $2
+   FOR UPDATE SKIP LOCKED`
+
+const sqlDeleteLogs = `
+DELETE FROM job_log
+ WHERE (job_id, first_seq) IN (SELECT l.job_id, l.first_seq
+                                 FROM job_log l
+                                WHERE l.job_id = ANY($1)
+                                ORDER BY l.job_id, l.first_seq
+                                LIMIT $2)`
+
+const sqlLogsExpired = `
+UPDATE jobs
+   SET log_expired_at = now()
+ WHERE id = ANY($1) AND finished_at IS NOT NULL`
+
+// ExpireLogs removes a bounded part of the logs of jobs that ended longer ago
+// than keep, and tells how many chunks that were and whether more are left.
+func (tx *Tx) ExpireLogs(ctx context.Context, keep time.Duration) (chunks int64, more bool, err error) {
+	ids, err := tx.expiredLogs(ctx, keep)
+	if err != nil || len(ids) == 0 {
+		return 0, false, err
+	}
+	if chunks, err = tx.exec(ctx, sqlDeleteLogs, ids, expiryChunks); err != nil {
+		return 0, false, fmt.Errorf("remove logs: %w", err)
+	}
+	if chunks == expiryChunks { // some of them may have more
+		return chunks, true, nil
+	}
+	if _, err := tx.exec(ctx, sqlLogsExpired, ids); err != nil {
+		return 0, false, fmt.Errorf("note that logs were removed: %w", err)
+	}
+	return chunks, len(ids) == expiryJobs, nil
+}
+
+func (tx *Tx) expiredLogs(ctx context.Context, keep time.Duration) ([]uuid.UUID, error) {
+	rows, err := tx.q.Query(ctx, sqlExpiredLogs, int64(keep/time.Second), expiryJobs)
+	if err != nil {
+		return nil, fmt.Errorf("find logs that expired: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+}
+
+const sqlWorkspaces = `
+SELECT w.id
+  FROM workspaces w
+ ORDER BY w.id`
+
+// Workspaces lists all workspaces.
+func (r Reads) Workspaces(ctx context.Context) ([]uuid.UUID, error) {
+	rows, err := r.q.Query(ctx, sqlWorkspaces)
+	if err != nil {
+		return nil, fmt.Errorf("list workspaces: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+}
+
+const sqlDeleteEvents = `
+DELETE FROM events
+ WHERE id IN (SELECT e.id
+                FROM events e
+               WHERE e.workspace_id = $1 AND e.at < now() - $2::INT8 * INTERVAL '1 second'
+               ORDER BY e.at
+               LIMIT $3)`
+
+// ExpireEvents removes a bounded number of a workspace's audit events that are
+// older than keep, and tells how many, and whether more may be left.
+func (tx *Tx) ExpireEvents(ctx context.Context, workspace uuid.UUID, keep time.Duration) (events int64, more bool, err error) {
+	if events, err = tx.exec(ctx, sqlDeleteEvents, workspace, int64(keep/time.Second), expiryEvents); err != nil {
+		return 0, false, fmt.Errorf("remove events: %w", err)
+	}
+	return events, events == expiryEvents, nil
+}
