@@ -12,6 +12,7 @@ import (
 type listView struct {
 	Sort              ui.Sorter
 	Jobs              []api.Job
+	Queue             api.Queue
 	State, Kind, Host string
 	First, Next       string
 	Filtered          bool

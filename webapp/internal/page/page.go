@@ -259,6 +259,8 @@ var notices = map[string]string{
 	"key-confirmed":    "The host key is confirmed; the host is being probed.",
 	"layout-set":       "The layout is set. Initialize the host to make its units.",
 	"logged-out":       "You are logged out.",
+	"queue-paused":     "The queue is paused: no queued job is begun until someone resumes it.",
+	"queue-resumed":    "Queued jobs are begun again.",
 	"registered":       "The host is registered and being probed. Nothing is changed on it.",
 	"retried":          "The job is queued again.",
 	"token-ended":      "The token was ended; it opens nothing any more.",

@@ -1,22 +1,80 @@
 // Package system owns the page of the installation: backends, database, the key
-// for hosts.
+// for hosts, and the pause of the queue.
 package system
 
 import (
+	"errors"
+	"time"
+
 	"github.com/gofiber/fiber/v2"
 
+	"kloigos/backend/api"
+	"kloigos/backend/api/client"
 	"kloigos/webapp/internal/page"
+	"kloigos/webapp/internal/ui"
 )
+
+type view struct {
+	System api.System
+	Queue  *api.Queue // nil: this backend is older than the queue's page
+	Pause  pauseForm
+}
+
+// pauseForm is what was typed, as it was typed.
+type pauseForm struct {
+	Reason, Key string
+	Wrong       ui.Problems
+}
 
 // Mount adds the routes.
 func Mount(r fiber.Router, a *page.App) {
 	r.Get("/system", a.Page(show))
+	r.Post("/system/queue/pause", a.Page(pause))
+	r.Post("/system/queue/resume", a.Page(resume))
 }
 
-func show(r *page.Request) error {
+func show(r *page.Request) error { return draw(r, fiber.StatusOK, pauseForm{}) }
+
+func draw(r *page.Request, status int, f pauseForm) error {
 	s, err := r.API.GetSystem(r.Ctx)
 	if err != nil {
 		return err
 	}
-	return r.Show(page.View{Title: "System", Nav: "/system", Body: systemPage(s)})
+	f.Key = page.NewKey()
+	v := view{System: s, Pause: f}
+	q, err := r.API.GetQueue(r.Ctx)
+	var p *api.Problem
+	switch {
+	case err == nil:
+		v.Queue = &q
+	case errors.As(err, &p) && p.Status == fiber.StatusNotFound: // in the middle of an upgrade
+	default:
+		return err
+	}
+	return r.Show(page.View{Title: "System", Nav: "/system", Status: status, Body: systemPage(v)})
+}
+
+func pause(r *page.Request) error {
+	f := pauseForm{Reason: r.Form("reason")}
+	_, err := r.API.PauseQueue(r.Ctx, api.PauseQueue{Reason: f.Reason}, client.IdempotencyKey(page.KeyOr(r.Form("key"))))
+	if err == nil {
+		return r.Go("/system", "queue-paused")
+	}
+	problems, ok := page.Problems(err)
+	if !ok {
+		return err
+	}
+	f.Wrong = problems
+	return draw(r, fiber.StatusUnprocessableEntity, f)
+}
+
+func resume(r *page.Request) error {
+	if _, err := r.API.ResumeQueue(r.Ctx); err != nil {
+		return err
+	}
+	return r.Go("/system", "queue-resumed")
+}
+
+func oldest(q api.Queue) string {
+	return ui.Span(time.Duration(q.OldestQueuedSeconds * float64(time.Second)))
 }
