@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/config"
@@ -21,6 +22,8 @@ import (
 	"kloigos/backend/internal/failpoint"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/memory"
+	"kloigos/backend/internal/metrics"
 	"kloigos/backend/internal/playbook/lint"
 	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/reconcile"
@@ -148,37 +151,64 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	points := failpoint.In(b.cfg.FailpointDir)
 	targets := domain.TargetPolicy{AllowLoopback: b.cfg.AllowLoopbackHosts, Denied: b.cfg.DeniedNetworks}
 	signals := queue.NewSignals()
+	registry := metrics.NewRegistry(Version())
+	metrics.Watch(registry, b.db)
 	wake := func() {}
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	if b.cfg.Has(config.RoleWorker) {
-		w := worker.New(b.db, b.runner, b.keyset, worker.Config{Name: b.name, Targets: targets, Failpoints: points})
-		q := queue.New(b.db, w.Work, signals, queue.Config{Worker: b.id, Slots: b.cfg.Workers, Lease: b.cfg.Lease, Logger: b.log, Failpoints: points})
+		w := worker.New(b.db, b.runner, b.keyset, worker.Config{Name: b.name, Targets: targets, Failpoints: points, Metrics: registry})
+		q := queue.New(b.db, w.Work, signals, queue.Config{
+			Worker: b.id, Slots: b.cfg.Workers, Lease: b.cfg.Lease, Logger: b.log, Failpoints: points, Metrics: registry, Room: b.room(registry),
+		})
 		wake = q.Wake
 		parts.Go(func() { q.Run(stop, hard) })
 	}
 	intents := intent.New(b.db, intent.Config{Targets: targets, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Wake: wake})
 	if b.cfg.Has(config.RoleReconciler) {
-		policies := append(reconcile.Policies(), reconcile.LintPlaybooks(intents, lint.New()))
-		parts.Go(func() { reconcile.Run(stop, b.db, policies, b.log) })
+		policies := append(reconcile.Policies(reconcile.Retention{Logs: b.cfg.KeepLogs, Events: b.cfg.KeepEvents}), reconcile.LintPlaybooks(intents, lint.New()))
+		parts.Go(func() { reconcile.Run(stop, b.db, policies, b.log, registry) })
 	}
 	parts.Go(func() { b.beat(stop) })
-	if !b.cfg.Has(config.RoleAPI) {
+	if b.cfg.Listen == "" {
 		b.log.Info("backend serves", "version", Version(), "roles", b.cfg.Roles)
 		<-stop.Done()
 		return nil
 	}
-	return b.serveAPI(stop, hard, intents, signals, ready)
+	return b.serveHTTP(stop, hard, b.server(intents, signals, registry), ready)
 }
 
-func (b *Backend) serveAPI(stop, hard context.Context, intents *intent.Intents, signals *queue.Signals, ready func(net.Addr)) error {
-	server := httpapi.New(httpapi.Config{
-		DB: b.db, Intents: intents, Sessions: intent.NewSessions(b.db), Signals: signals, Log: b.log,
+// room bounds the jobs that run at once by the memory that is there; nil where
+// that is not wanted or can't be known.
+func (b *Backend) room(registry *prometheus.Registry) func(recent int) int {
+	if b.cfg.JobMemory == 0 {
+		return nil
+	}
+	m := memory.Here()
+	if _, err := m.Available(); err != nil {
+		b.log.Warn("the memory that is available can't be read; only KLOIGOS_WORKERS bounds the jobs that run at once", "error", err)
+		return nil
+	}
+	metrics.Memory(registry, m.Available)
+	return func(recent int) int { return m.Room(b.cfg.JobMemory, recent) }
+}
+
+// server is the API, or for a backend without it what tells of its health.
+func (b *Backend) server(intents *intent.Intents, signals *queue.Signals, registry *prometheus.Registry) *httpapi.Server {
+	cfg := httpapi.Config{
+		DB: b.db, Intents: intents, Sessions: intent.NewSessions(b.db), Signals: signals, Log: b.log, Metrics: registry,
 		TrustedProxies: b.cfg.TrustedProxies, Failpoints: failpoint.In(b.cfg.FailpointDir), Version: Version(), Contract: worker.Contract, Ready: []httpapi.Check{
 			{Name: "keyset", Run: func(ctx context.Context) error { return b.keyset.CheckCanary(ctx, b.db.Setting) }},
 			{Name: "schema", Run: b.schemaFits},
 		},
-	})
+	}
+	if b.cfg.Has(config.RoleAPI) {
+		return httpapi.New(cfg)
+	}
+	return httpapi.NewHealth(cfg)
+}
+
+func (b *Backend) serveHTTP(stop, hard context.Context, server *httpapi.Server, ready func(net.Addr)) error {
 	listener, err := net.Listen("tcp", b.cfg.Listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)

@@ -35,15 +35,18 @@ const (
 // Config is everything that can be set.
 type Config struct {
 	DatabaseURL        string
-	Listen             string // host:port
+	Listen             string // host:port; "" for a backend without the API that was given none
 	Roles              []Role
 	KeysetFile         string
 	TrustedProxies     []netip.Prefix // whose word on the client's address is taken
 	AllowLoopbackHosts bool
 	DeniedNetworks     []netip.Prefix // in which no host may be
 	FirstUID, LastUID  int64          // for tenants
-	Workers            int            // jobs that run at once here
+	Workers            int            // jobs that run at once here, at most
+	JobMemory          int64          // bytes that one of them is reckoned with; 0: memory is not looked at
 	Lease              time.Duration  // of a job
+	KeepLogs           time.Duration  // of jobs that ended; 0: for ever
+	KeepEvents         time.Duration  // of the audit trail; 0: for ever
 	RunRoot            string         // where plays have their directories; "" for the best place there is
 	FailpointDir       string         // where a test arms failpoints; "" for none
 	LogLevel           slog.Level
@@ -64,7 +67,7 @@ type setting struct {
 func settings() []setting {
 	return []setting{
 		{"KLOIGOS_DATABASE_URL", "", "URL of the CockroachDB or PostgreSQL", "", setDatabaseURL},
-		{"KLOIGOS_LISTEN", "listen", "address and port of the API", "127.0.0.1:8080", setListen},
+		{"KLOIGOS_LISTEN", "listen", "address and port of the API; without the API role, of /healthz, /readyz and /metrics, if given", "127.0.0.1:8080", setListen},
 		{"KLOIGOS_ROLE", "role", "what this backend does, comma-separated", "api,worker,reconciler", setRoles},
 		{"KLOIGOS_KEYSET_FILE", "keyset-file", "the master key, mode 0600, the same on every backend", "/etc/kloigos/keyset.json", setKeysetFile},
 		{"KLOIGOS_TRUSTED_PROXIES", "trusted-proxies", "addresses and networks of the proxies in front, comma-separated", "", func(c *Config, v string) (err error) {
@@ -80,11 +83,24 @@ func settings() []setting {
 			return err
 		}},
 		{"KLOIGOS_UID_RANGE", "uid-range", "user ids for tenants", "200000-499999", setUIDRange},
-		{"KLOIGOS_WORKERS", "workers", "jobs that run at once on this backend", "8", func(c *Config, v string) (err error) {
+		{"KLOIGOS_WORKERS", "workers", "jobs that run at once on this backend, at most", "8", func(c *Config, v string) (err error) {
 			c.Workers, err = between(v, 1, 1024)
 			return err
 		}},
+		{"KLOIGOS_JOB_MEMORY_MIB", "job-memory-mib", "memory that a job is reckoned with; no more are begun than fit into what is available; 0 to look at KLOIGOS_WORKERS only", "100", func(c *Config, v string) error {
+			n, err := between(v, 0, 1<<20)
+			c.JobMemory = int64(n) << 20
+			return err
+		}},
 		{"KLOIGOS_LEASE", "lease", "how long a job stays with a worker that no longer answers", "30s", setLease},
+		{"KLOIGOS_KEEP_LOGS_DAYS", "keep-logs-days", "how long the logs of jobs that ended are kept; 0 for ever", "30", func(c *Config, v string) (err error) {
+			c.KeepLogs, err = days(v)
+			return err
+		}},
+		{"KLOIGOS_KEEP_EVENTS_DAYS", "keep-events-days", "how long the audit trail is kept; 0 for ever", "0", func(c *Config, v string) (err error) {
+			c.KeepEvents, err = days(v)
+			return err
+		}},
 		{"KLOIGOS_RUN_ROOT", "run-root", "directory for running plays, on a memory file system if possible; empty for the best place there is", "", setRunRoot},
 		{"KLOIGOS_FAILPOINT_DIR", "failpoint-dir", "directory in which tests arm failpoints: a file there ends this backend at the place of that name", "", setFailpointDir},
 		{"KLOIGOS_LOG_LEVEL", "log-level", "debug, info, warn or error", "info", func(c *Config, v string) error {
@@ -144,6 +160,10 @@ func Load(args []string, getenv func(string) string) (Config, error) {
 	}
 	if len(mistakes) > 0 {
 		return Config{}, errors.Join(mistakes...)
+	}
+	if _, flagged := given["listen"]; !c.Has(RoleAPI) && !flagged && getenv("KLOIGOS_LISTEN") == "" {
+		// A worker may run beside an API on one machine, which has the default.
+		c.Listen = ""
 	}
 	return c, nil
 }
@@ -291,6 +311,11 @@ func boolean(v string) (bool, error) {
 		return false, fmt.Errorf("%q is not true or false", v)
 	}
 	return b, nil
+}
+
+func days(v string) (time.Duration, error) {
+	n, err := between(v, 0, 36500)
+	return time.Duration(n) * 24 * time.Hour, err
 }
 
 func between(v string, lo, hi int) (int, error) {

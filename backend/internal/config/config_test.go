@@ -33,7 +33,7 @@ func TestDefaults(t *testing.T) {
 	}
 	want := config.Config{
 		DatabaseURL: url, Listen: "127.0.0.1:8080", Roles: []config.Role{config.RoleAPI, config.RoleWorker, config.RoleReconciler},
-		KeysetFile: "/etc/kloigos/keyset.json", FirstUID: 200000, LastUID: 499999, Workers: 8, Lease: 30 * time.Second,
+		KeysetFile: "/etc/kloigos/keyset.json", FirstUID: 200000, LastUID: 499999, Workers: 8, JobMemory: 100 << 20, Lease: 30 * time.Second, KeepLogs: 30 * 24 * time.Hour,
 		LogLevel: slog.LevelInfo, LogFormat: "json",
 	}
 	if d := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Prefix{})); d != "" {
@@ -104,6 +104,27 @@ func TestUsageNamesEverything(t *testing.T) {
 	for _, want := range []string{"KLOIGOS_DATABASE_URL\n", "KLOIGOS_WORKERS, --workers\n", "(200000-499999)"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
+
+// TestAWorkerListensWhereItIsTold, and nowhere else: the default address is an
+// API's, which may run beside it.
+func TestAWorkerListensWhereItIsTold(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args []string
+		env  []string
+		want string
+	}{
+		{nil, []string{"KLOIGOS_ROLE", "worker,reconciler"}, ""},
+		{nil, []string{"KLOIGOS_ROLE", "worker", "KLOIGOS_LISTEN", "127.0.0.1:9000"}, "127.0.0.1:9000"},
+		{[]string{"--listen", "127.0.0.1:9001"}, []string{"KLOIGOS_ROLE", "worker"}, "127.0.0.1:9001"},
+		{nil, []string{"KLOIGOS_ROLE", "worker,api"}, "127.0.0.1:8080"},
+	} {
+		got, err := config.Load(c.args, env(append(c.env, "KLOIGOS_DATABASE_URL", url)...))
+		if err != nil || got.Listen != c.want {
+			t.Errorf("%v %v: listens on %q, %v; want %q", c.args, c.env, got.Listen, err, c.want)
 		}
 	}
 }

@@ -23,11 +23,12 @@ const (
 // Log takes what an attempt tells and writes it in chunks, in order. Adding
 // waits when the database is slower than what is told, so memory is bounded.
 type Log struct {
-	db      *store.DB
-	signals *Signals
-	claim   store.Claim
-	onLost  func()
-	points  failpoint.Points
+	db        *store.DB
+	signals   *Signals
+	claim     store.Claim
+	onLost    func()
+	onWritten func(rows int)
+	points    failpoint.Points
 
 	mu      sync.Mutex
 	room    *sync.Cond
@@ -50,7 +51,7 @@ func newLog(ctx context.Context, db *store.DB, signals *Signals, c store.Claim, 
 		return nil, fmt.Errorf("find the end of the log: %w", err)
 	}
 	l := &Log{
-		db: db, signals: signals, claim: c, next: last + 1, limit: MaxLogBytes, onLost: func() {}, points: points,
+		db: db, signals: signals, claim: c, next: last + 1, limit: MaxLogBytes, onLost: func() {}, onWritten: func(int) {}, points: points,
 		kick: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	l.room = sync.NewCond(&l.mu)
@@ -135,6 +136,7 @@ func (l *Log) flush() {
 		switch {
 		case err == nil, last == batch[len(batch)-1].Sequence:
 			l.points.Hit(failpoint.LogFlushed)
+			l.onWritten(len(batch))
 			l.signals.Notify(l.claim.ID)
 			return
 		case errors.Is(err, store.ErrLost), try == 6:

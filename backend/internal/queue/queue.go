@@ -13,10 +13,13 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/failpoint"
@@ -65,7 +68,12 @@ type Config struct {
 	Slots  int           // how many jobs at once; 8
 	Lease  time.Duration // 30 s
 	Poll   time.Duration // how often an idle worker looks; 200 ms, jittered
-	Logger *slog.Logger
+	// Room says how many more jobs may begin, by the memory that is there, when
+	// recent of those that run began so lately that theirs is not taken yet;
+	// nil: as many as there are slots. One is run at any rate.
+	Room    func(recent int) int
+	Logger  *slog.Logger
+	Metrics *prometheus.Registry // nil: one of its own
 	// Failpoints are where a test lets this process die.
 	Failpoints failpoint.Points
 }
@@ -79,6 +87,8 @@ type Queue struct {
 	wake    chan struct{}
 	slots   chan struct{}
 	running sync.WaitGroup
+	metrics *metrics
+	begun   []time.Time // of the jobs that began lately; touched by Run alone
 }
 
 // New makes a queue.
@@ -95,7 +105,13 @@ func New(db *store.DB, work Work, signals *Signals, cfg Config) *Queue {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	return &Queue{db: db, work: work, cfg: cfg, signals: signals, wake: make(chan struct{}, 1), slots: make(chan struct{}, cfg.Slots)}
+	if cfg.Metrics == nil {
+		cfg.Metrics = prometheus.NewRegistry()
+	}
+	return &Queue{
+		db: db, work: work, cfg: cfg, signals: signals, wake: make(chan struct{}, 1), slots: make(chan struct{}, cfg.Slots),
+		metrics: newMetrics(cfg.Metrics, cfg.Slots),
+	}
 }
 
 // Wake makes the queue look at once: something was enqueued in this process.
@@ -131,8 +147,8 @@ type claimFunc func(*store.Tx, context.Context, uuid.UUID, time.Duration, int) (
 // claim fills the free slots. Claimed jobs begin at once, since their leases
 // run.
 func (q *Queue) claim(stop, hard context.Context, how claimFunc) {
-	free := cap(q.slots) - len(q.slots)
-	if free == 0 {
+	free := q.room(cap(q.slots) - len(q.slots))
+	if free == 0 || stop.Err() != nil { // nothing is claimed only to be handed over
 		return
 	}
 	var claims []store.Claim
@@ -148,13 +164,16 @@ func (q *Queue) claim(stop, hard context.Context, how claimFunc) {
 		// After an unknown commit the lease of a job that was claimed all the
 		// same runs out, and it is taken over.
 		q.cfg.Logger.Error("claim jobs", "error", err)
+		q.metrics.claimFails.Inc()
 		return
 	}
 	for _, c := range claims {
+		q.metrics.claimed(c)
 		if stop.Err() != nil {
-			q.finish(c, Result{End: HandOver}, q.cfg.Logger.With("job", c.ID))
+			q.finish(c, Result{End: HandOver}, begun, q.cfg.Logger.With("job", c.ID))
 			continue
 		}
+		q.noteBegin()
 		q.slots <- struct{}{}
 		q.running.Add(1)
 		go func() {
@@ -162,6 +181,35 @@ func (q *Queue) claim(stop, hard context.Context, how claimFunc) {
 			q.attempt(stop, hard, c, begun)
 		}()
 	}
+}
+
+// settles is how long a run takes to reach the memory that it will hold.
+const settles = 10 * time.Second
+
+// room is how many of the free slots may be filled now.
+func (q *Queue) room(free int) int {
+	if q.cfg.Room == nil || free == 0 {
+		return free
+	}
+	q.begun = slices.DeleteFunc(q.begun, func(t time.Time) bool { return time.Since(t) > settles })
+	room := q.cfg.Room(min(len(q.begun), len(q.slots)))
+	if len(q.slots) == 0 {
+		// A queue that stands still for what others take is worse than one run
+		// in little memory.
+		room = max(room, 1)
+	}
+	if room < free {
+		q.metrics.heldBack.Inc()
+	}
+	return max(min(free, room), 0)
+}
+
+// noteBegin keeps the begins of as many jobs as can run at once.
+func (q *Queue) noteBegin() {
+	if len(q.begun) == cap(q.slots) {
+		q.begun = slices.Delete(q.begun, 0, 1)
+	}
+	q.begun = append(q.begun, time.Now())
 }
 
 type stopping struct{}
@@ -178,6 +226,9 @@ func (q *Queue) attempt(stop, hard context.Context, c store.Claim, leased time.T
 	log := q.cfg.Logger.With("job", c.ID, "kind", c.Kind, "attempt", c.Attempt)
 	log.Info("job begins", "takeover", c.Takeover)
 	q.cfg.Failpoints.Hit(failpoint.Claimed)
+	began := time.Now()
+	q.metrics.running.Inc()
+	defer q.metrics.running.Dec()
 	ctx, end := context.WithCancelCause(context.WithValue(context.WithoutCancel(hard), stopping{}, stop))
 	if c.State == domain.JobCancelling {
 		end(ErrCancelled) // before anything is begun
@@ -191,6 +242,14 @@ func (q *Queue) attempt(stop, hard context.Context, c store.Claim, leased time.T
 		q.renew(renewCtx, c, leased, end)
 	}()
 
+	var asked atomic.Pointer[time.Time] // when it was seen that a person stopped it
+	defer context.AfterFunc(ctx, func() {
+		if errors.Is(context.Cause(ctx), ErrCancelled) {
+			now := time.Now()
+			asked.Store(&now)
+		}
+	})()
+
 	// Also a job that is only to be stopped tells of it.
 	logCtx, cancelLog := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	jobLog, err := newLog(logCtx, q.db, q.signals, c, q.cfg.Failpoints)
@@ -200,14 +259,19 @@ func (q *Queue) attempt(stop, hard context.Context, c store.Claim, leased time.T
 		result = Result{End: HandOver, After: time.Second}
 		log.Error("open job log", "error", err)
 	} else {
-		jobLog.onLost = func() { end(ErrLeaseLost) }
+		jobLog.onWritten = func(rows int) { q.metrics.logRows.Add(float64(rows)) }
+		jobLog.onLost = func() { q.metrics.logsLost.Inc(); end(ErrLeaseLost) }
 		result = q.work(ctx, c, jobLog)
+		if t := asked.Load(); t != nil {
+			q.metrics.stops.Observe(time.Since(*t).Seconds())
+		}
 		jobLog.close()
 	}
 	if errors.Is(context.Cause(ctx), ErrLeaseLost) {
 		log.Warn("job left to another worker")
+		q.metrics.ended(c.Kind, "lost", nil, time.Since(began))
 	} else {
-		q.finish(c, result, log)
+		q.finish(c, result, began, log)
 	}
 	stopRenewing()
 	<-renewed
@@ -226,6 +290,7 @@ func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, end 
 		case <-time.After(min(q.cfg.Lease/3, time.Second)):
 		}
 		if time.Since(leased) >= giveUp {
+			q.metrics.misses.WithLabelValues(missedUnrenewed).Inc()
 			end(ErrLeaseLost)
 			return
 		}
@@ -241,6 +306,7 @@ func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, end 
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, store.ErrLost):
+			q.metrics.misses.WithLabelValues(missedTaken).Inc()
 			end(ErrLeaseLost)
 			return
 		case err != nil:
@@ -257,7 +323,7 @@ func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, end 
 
 // finish writes the end of an attempt: the outcome of the work and the end of
 // the job in one transaction. It keeps trying while the lease can last.
-func (q *Queue) finish(c store.Claim, r Result, log *slog.Logger) {
+func (q *Queue) finish(c store.Claim, r Result, began time.Time, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.Background(), q.cfg.Lease*3/4)
 	defer cancel()
 	q.cfg.Failpoints.Hit(failpoint.BeforeEnd)
@@ -268,11 +334,13 @@ func (q *Queue) finish(c store.Claim, r Result, log *slog.Logger) {
 		case err == nil:
 			q.cfg.Failpoints.Hit(failpoint.EndWritten)
 			log.Info("job ended", "end", r.End.String(), "error", r.Error, "outcome", r.Outcome)
+			q.metrics.ended(c.Kind, r.End.label(), r.Error, time.Since(began))
 			return
 		case errors.Is(err, store.ErrLost):
 			// Either someone took over, or a COMMIT whose answer was lost had
 			// been applied; in both cases nothing is left to write.
 			log.Warn("job had ended already, or is another worker's now")
+			q.metrics.ended(c.Kind, "lost", nil, time.Since(began))
 			return
 		case errors.As(err, &conflict) && r.Else != nil:
 			r = r.Else(conflict)
@@ -281,6 +349,7 @@ func (q *Queue) finish(c store.Claim, r Result, log *slog.Logger) {
 			r = Result{End: Failed, Error: &domain.JobError{Code: conflict.Code, Message: conflict.Detail}}
 		case ctx.Err() != nil:
 			log.Error("job's end could not be written; its lease runs out", "error", err)
+			q.metrics.ended(c.Kind, "unwritten", nil, time.Since(began))
 			return
 		default:
 			log.Error("write the job's end", "error", err)

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"kloigos/backend/internal/store"
 )
 
@@ -25,18 +27,55 @@ type Policy struct {
 	Run func(context.Context, *store.DB) (int64, error)
 }
 
-// Policies is every policy.
-func Policies() []Policy { return []Policy{expiredTokens, oldLogins, expiredIdempotencyKeys, oldPlans} }
+// Retention is how long what people may still want to read is kept; 0: for
+// ever.
+type Retention struct {
+	Logs   time.Duration // of jobs, from their end
+	Events time.Duration
+}
+
+// Policies is every policy that needs nothing but the database.
+func Policies(keep Retention) []Policy {
+	all := []Policy{expiredTokens, oldLogins, expiredIdempotencyKeys, oldPlans}
+	if keep.Logs > 0 {
+		all = append(all, oldJobLogs(keep.Logs))
+	}
+	if keep.Events > 0 {
+		all = append(all, oldEvents(keep.Events))
+	}
+	return all
+}
 
 // NotReconciled lists, with the reason, what no policy looks at on purpose.
 var NotReconciled = map[string]string{
-	"events":            "an audit trail is only ever added to",
+	"events":            "an audit trail is only ever added to, unless an operator sets how long it is kept",
+	"jobs":              "what was done stays known after its log is gone; a row is small",
 	"playbook versions": "a version never changes once it is stored; only what ansible-lint says of it is added",
 	"uids":              "a UID that was given once stays given",
 }
 
-// Run runs every policy until ctx is done.
-func Run(ctx context.Context, db *store.DB, policies []Policy, log *slog.Logger) {
+// metrics is what the policies of one backend count.
+type metrics struct {
+	runs    *prometheus.CounterVec
+	changed *prometheus.CounterVec
+}
+
+func newMetrics(r *prometheus.Registry) *metrics {
+	m := &metrics{
+		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "kloigos_policy_runs_total", Help: "Runs of the reconciler's policies: ok or failed.",
+		}, []string{"policy", "result"}),
+		changed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "kloigos_policy_changes_total", Help: "Things that the reconciler's policies changed or deleted.",
+		}, []string{"policy"}),
+	}
+	r.MustRegister(m.runs, m.changed)
+	return m
+}
+
+// Run runs every policy until ctx is done, and counts in the registry.
+func Run(ctx context.Context, db *store.DB, policies []Policy, log *slog.Logger, registry *prometheus.Registry) {
+	m := newMetrics(registry)
 	var all sync.WaitGroup
 	for _, p := range policies {
 		all.Go(func() {
@@ -46,17 +85,23 @@ func Run(ctx context.Context, db *store.DB, policies []Policy, log *slog.Logger)
 					return
 				case <-time.After(p.Interval + rand.N(p.Jitter)):
 				}
-				once(ctx, db, p, log)
+				m.once(ctx, db, p, log)
 			}
 		})
 	}
 	all.Wait()
 }
 
-func once(ctx context.Context, db *store.DB, p Policy, log *slog.Logger) {
+func (m *metrics) once(ctx context.Context, db *store.DB, p Policy, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
 	changed, err := p.Run(ctx, db)
+	result := "ok"
+	if err != nil {
+		result = "failed"
+	}
+	m.runs.WithLabelValues(p.Name, result).Inc()
+	m.changed.WithLabelValues(p.Name).Add(float64(changed))
 	switch {
 	case err != nil && ctx.Err() == nil:
 		log.Error("policy failed", "policy", p.Name, "error", err)

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
@@ -541,10 +543,14 @@ func TestCancel(t *testing.T) {
 	}
 	p.Backend()
 	site.Await(t, "the play", begun)
+	asked := time.Now()
 	if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err != nil {
 		t.Fatal(err)
 	}
 	j := p.Ended(job, domain.JobCancelled)
+	if took := time.Since(asked); took > 10*time.Second {
+		t.Errorf("it took %s", took)
+	}
 	if j.Error.Code != domain.ErrCodeCancelled || j.Steps[0].State != domain.StepFailed {
 		t.Errorf("%+v", j)
 	}
@@ -552,6 +558,37 @@ func TestCancel(t *testing.T) {
 	p.Succeed()
 	p.Ended(p.must(p.Intents.GiveUpJob(t.Context(), p.Actor, job)), domain.JobSucceeded)
 	p.is(a, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
+}
+
+// TestCancelBetweenSteps: a play that ends well in the moment in which it should
+// be stopped is not followed by the next step, and a retry goes on there.
+func TestCancelBetweenSteps(t *testing.T) {
+	t.Parallel()
+	p := place{Site: site.New(t)}
+	host := p.ReadyHost(site.HostSpec{Units: []string{"1"}}).ID
+	begun := make(chan struct{})
+	var plays atomic.Int64
+	p.Runner.HandleFunc("host_initialize", func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		if plays.Add(1) == 1 {
+			close(begun)
+			<-ctx.Done()
+		}
+		return site.Play(context.WithoutCancel(ctx), play, sink, scripted.Script{})
+	})
+	p.Backend()
+	job := p.must(p.Intents.InitializeHost(t.Context(), p.Actor, host, 0, false))
+	site.Await(t, "the first step", begun)
+	if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err != nil {
+		t.Fatal(err)
+	}
+	j := p.Ended(job, domain.JobCancelled)
+	if j.Steps[1].State != domain.StepPending || plays.Load() != 1 {
+		t.Errorf("%+v after %d plays", j.Steps, plays.Load())
+	}
+	if err := p.Intents.RetryJob(t.Context(), p.Actor, job, false); err != nil {
+		t.Fatal(err)
+	}
+	p.Ended(job, domain.JobSucceeded)
 }
 
 // TestUnreachableHostsAreTriedAgain later, until the attempts are used up.

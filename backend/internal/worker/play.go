@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -56,6 +57,7 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 		Check: check, Diff: check,
 		Unpack: func(dir string) error { return playbook.Unpack(content, dir, playbook.DefaultLimits) },
 	}
+	began := time.Now()
 	out, err := r.w.runner.Run(ctx, p, func(e ansible.Event) {
 		if e.Kind == ansible.EventTaskStarted {
 			r.w.cfg.Failpoints.Hit(failpoint.PlayUnderWay)
@@ -67,6 +69,7 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 			r.log.Add(entryOf(e))
 		}
 	})
+	r.w.metrics.played(r.job.Kind, p.Name, out, err, time.Since(began))
 	if err != nil {
 		return ansible.Outcome{}, fmt.Errorf("run play %s: %w", what.File, err)
 	}

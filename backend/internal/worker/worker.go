@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/domain"
@@ -34,6 +35,7 @@ type Config struct {
 	// PlayTimeout bounds one play; 30 minutes if zero.
 	PlayTimeout time.Duration
 	Failpoints  failpoint.Points
+	Metrics     *prometheus.Registry // nil: one of its own
 }
 
 // Worker carries jobs out.
@@ -43,6 +45,7 @@ type Worker struct {
 	keys     Opener
 	cfg      Config
 	handlers map[domain.JobKind]handler
+	metrics  *metrics
 }
 
 // handler is what is particular to a kind of job.
@@ -84,7 +87,10 @@ func New(db *store.DB, runner ansible.Runner, keys Opener, cfg Config) *Worker {
 	if cfg.PlayTimeout == 0 {
 		cfg.PlayTimeout = 30 * time.Minute
 	}
-	return &Worker{db: db, runner: runner, keys: keys, cfg: cfg, handlers: map[domain.JobKind]handler{
+	if cfg.Metrics == nil {
+		cfg.Metrics = prometheus.NewRegistry()
+	}
+	return &Worker{db: db, runner: runner, keys: keys, cfg: cfg, metrics: newMetrics(cfg.Metrics), handlers: map[domain.JobKind]handler{
 		domain.KindHostProbe:        hostProbe,
 		domain.KindHostInitialize:   hostInitialize,
 		domain.KindHostRelayout:     hostRelayout,

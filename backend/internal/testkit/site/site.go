@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/crypto/ssh"
 
 	"kloigos/backend/internal/ansible"
@@ -200,8 +201,11 @@ func (b *Backend) Kill() { b.stop(); b.hard() }
 func (b *Backend) Stopped() <-chan struct{} { return b.stopped }
 
 // Work is what backends do by default.
-func (s *Site) Work() queue.Work {
-	return worker.New(s.DB, s.Runner, opener{}, worker.Config{Name: "backend-1", Targets: s.Policy}).Work
+func (s *Site) Work() queue.Work { return s.WorkCounted(nil) }
+
+// WorkCounted is Work that counts in a registry.
+func (s *Site) WorkCounted(r *prometheus.Registry) queue.Work {
+	return worker.New(s.DB, s.Runner, opener{}, worker.Config{Name: "backend-1", Targets: s.Policy, Metrics: r}).Work
 }
 
 // Backend starts a backend; it ends with the test.

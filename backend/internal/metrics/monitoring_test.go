@@ -1,0 +1,253 @@
+package metrics_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"kloigos/backend/internal/httpapi"
+	"kloigos/backend/internal/metrics"
+	"kloigos/backend/internal/queue"
+	"kloigos/backend/internal/reconcile"
+	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/worker"
+)
+
+// monitoring is where an operator finds what a monitoring system is given.
+const monitoring = "../../../inventory/monitoring/"
+
+// described returns the labels of each metric that a whole backend registers.
+func described(t *testing.T) map[string][]string {
+	t.Helper()
+	r := metrics.NewRegistry("test")
+	db := &store.DB{} // nothing is asked of it
+	metrics.Watch(r, db)
+	metrics.Memory(r, func() (int64, error) { return 0, nil })
+	httpapi.NewHealth(httpapi.Config{DB: db, Log: slog.New(slog.DiscardHandler), Metrics: r})
+	queue.New(db, nil, queue.NewSignals(), queue.Config{Worker: uuid.New(), Metrics: r})
+	worker.New(db, nil, nil, worker.Config{Metrics: r})
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	reconcile.Run(ended, db, nil, slog.New(slog.DiscardHandler), r)
+
+	descriptions := make(chan *prometheus.Desc)
+	go func() { defer close(descriptions); r.Describe(descriptions) }()
+	shape := regexp.MustCompile(`fqName: "([^"]+)".*variableLabels: \{([^}]*)\}`)
+	all := map[string][]string{"up": nil}
+	for d := range descriptions {
+		m := shape.FindStringSubmatch(d.String())
+		if m == nil {
+			t.Fatalf("a description of another shape: %s", d)
+		}
+		all[m[1]] = strings.FieldsFunc(m[2], func(c rune) bool { return c == ',' || c == ' ' })
+	}
+	// Its label is constant, and its process's own metrics have none.
+	all["kloigos_build_info"] = []string{"version"}
+	return all
+}
+
+type rules struct {
+	Groups []struct {
+		Name  string
+		Rules []struct {
+			Alert, Expr, For    string
+			Labels, Annotations map[string]string
+		}
+	}
+}
+
+func readRules(t *testing.T) rules {
+	t.Helper()
+	text, err := os.ReadFile(monitoring + "rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r rules
+	if err := yaml.UnmarshalWithOptions(text, &r, yaml.Strict()); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+type panel struct {
+	ID      int
+	Type    string
+	Title   string
+	Targets []struct{ Expr string }
+	Panels  []panel
+}
+
+func readDashboard(t *testing.T) []panel {
+	t.Helper()
+	text, err := os.ReadFile(monitoring + "dashboard.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d struct{ Panels []panel }
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	return d.Panels
+}
+
+// Labels that Prometheus or the scrape settings give, and histograms.
+var always = []string{"job", "instance", "le"}
+
+var (
+	inQuotes  = regexp.MustCompile(`"[^"]*"|'[^']*'`)
+	inRange   = regexp.MustCompile(`\[[^\]]*\]`)
+	grouping  = regexp.MustCompile(`\b(by|without|on|ignoring)\s*\(([^)]*)\)`)
+	selector  = regexp.MustCompile(`([a-z_]+)\{([^}]*)\}`)
+	word      = regexp.MustCompile(`[a-zA-Z_][a-zA-Z0-9_]*\s*\(?`)
+	labelName = regexp.MustCompile(`[a-zA-Z_]+`)
+)
+
+// used returns the metrics that an expression asks for, and complains of what
+// no backend has.
+func used(t *testing.T, where, expr string, known map[string][]string) (names []string) {
+	t.Helper()
+	base := func(name string) string {
+		for _, suffix := range []string{"_bucket", "_count", "_sum"} {
+			if short, ok := strings.CutSuffix(name, suffix); ok {
+				if _, ok := known[short]; ok {
+					return short
+				}
+			}
+		}
+		return name
+	}
+	expr = inRange.ReplaceAllString(inQuotes.ReplaceAllString(expr, ""), "")
+	for _, m := range selector.FindAllStringSubmatch(expr, -1) {
+		for _, label := range labelName.FindAllString(m[2], -1) {
+			if !slices.Contains(known[base(m[1])], label) && !slices.Contains(always, label) {
+				t.Errorf("%s: %s has no label %s", where, m[1], label)
+			}
+		}
+	}
+	rest := grouping.ReplaceAllString(selector.ReplaceAllString(expr, "$1"), "")
+	var labels []string
+	for _, w := range word.FindAllString(rest, -1) {
+		name := base(strings.TrimSpace(w))
+		if strings.HasSuffix(name, "(") || slices.Contains([]string{"unless", "and", "or"}, name) {
+			continue
+		}
+		if _, ok := known[name]; !ok {
+			t.Errorf("%s: no backend has %s", where, name)
+		}
+		names, labels = append(names, name), append(labels, known[name]...)
+	}
+	for _, m := range grouping.FindAllStringSubmatch(expr, -1) {
+		for _, label := range labelName.FindAllString(m[2], -1) {
+			if !slices.Contains(labels, label) && !slices.Contains(always, label) {
+				t.Errorf("%s: nothing in it has the label %s", where, label)
+			}
+		}
+	}
+	if len(names) == 0 {
+		t.Errorf("%s asks for nothing: %s", where, expr)
+	}
+	return names
+}
+
+// Every alert and every panel asks for metrics that are there, by labels that
+// they have; and there is no metric of ours that nobody looks at.
+func TestNothingIsAskedThatNobodyTells(t *testing.T) {
+	t.Parallel()
+	known := described(t)
+	if len(known) < 40 {
+		t.Fatalf("only %d metrics: %v", len(known), known)
+	}
+	seen := map[string]bool{}
+	for _, g := range readRules(t).Groups {
+		for _, r := range g.Rules {
+			for _, name := range used(t, r.Alert, r.Expr, known) {
+				seen[name] = true
+			}
+		}
+	}
+	ids := map[int]bool{}
+	for _, p := range readDashboard(t) {
+		if ids[p.ID] {
+			t.Errorf("two panels have the id %d", p.ID)
+		}
+		ids[p.ID] = true
+		if p.Type == "row" {
+			continue
+		}
+		if len(p.Targets) == 0 {
+			t.Errorf("panel %q shows nothing", p.Title)
+		}
+		for _, target := range p.Targets {
+			for _, name := range used(t, "panel "+p.Title, target.Expr, known) {
+				seen[name] = true
+			}
+		}
+	}
+	for name := range known {
+		if strings.HasPrefix(name, "kloigos_") && !seen[name] {
+			t.Errorf("nobody looks at %s", name)
+		}
+	}
+}
+
+// Whoever is woken up is told what to do.
+func TestEveryAlertSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	anchors := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(string(page), -1) {
+		anchor := strings.ToLower(strings.ReplaceAll(m[1], " ", "-"))
+		anchors[regexp.MustCompile(`[^a-z0-9_-]`).ReplaceAllString(anchor, "")] = true
+	}
+	names := map[string]bool{}
+	for _, g := range readRules(t).Groups {
+		for _, r := range g.Rules {
+			if names[r.Alert] {
+				t.Errorf("%s is there twice", r.Alert)
+			}
+			names[r.Alert] = true
+			if !slices.Contains([]string{"critical", "warning", "info"}, r.Labels["severity"]) {
+				t.Errorf("%s has severity %q", r.Alert, r.Labels["severity"])
+			}
+			for _, must := range []string{"summary", "action", "runbook"} {
+				if r.Annotations[must] == "" {
+					t.Errorf("%s has no %s", r.Alert, must)
+				}
+			}
+			anchor, ok := strings.CutPrefix(r.Annotations["runbook"], "docs/operations.md#")
+			if !ok || !anchors[anchor] {
+				t.Errorf("%s leads to %q, which is not there", r.Alert, r.Annotations["runbook"])
+			}
+		}
+	}
+	if len(names) < 20 {
+		t.Errorf("%d alerts", len(names))
+	}
+}
+
+// TestPrometheusTakesTheRules, where its promtool is installed.
+func TestPrometheusTakesTheRules(t *testing.T) {
+	t.Parallel()
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("promtool is not installed (Debian's package prometheus)")
+	}
+	for _, args := range [][]string{{"check", "rules", monitoring + "rules.yml"}, {"check", "config", "--syntax-only", monitoring + "prometheus.yml"}} {
+		if said, err := exec.CommandContext(t.Context(), promtool, args...).CombinedOutput(); err != nil {
+			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, said)
+		}
+	}
+}
