@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/insecurecleartextkeyset"
@@ -86,7 +87,7 @@ func Load(path string) (*Keyset, error) {
 	switch {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("keyset %s is not a file", path)
-	case info.Mode().Perm()&0o077 != 0:
+	case !private(info):
 		return nil, fmt.Errorf("keyset %s has mode %04o, so that others than its owner get at it; make it 0600", path, info.Mode().Perm())
 	}
 	content, err := io.ReadAll(io.LimitReader(f, maxKeysetFile))
@@ -98,6 +99,21 @@ func Load(path string) (*Keyset, error) {
 		return nil, fmt.Errorf("keyset %s is not a Tink keyset in JSON", path) // the cause may quote it
 	}
 	return of(handle)
+}
+
+// private tells whether only the owner gets at a file. systemd may give a
+// credential to its service by an access list on a file of root's, which then
+// shows as a right of root's own group.
+func private(info os.FileInfo) bool {
+	owner, _ := info.Sys().(*syscall.Stat_t)
+	switch perm := info.Mode().Perm(); {
+	case perm&0o077 == 0:
+		return true
+	case owner == nil || owner.Uid != 0 || owner.Gid != 0 || os.Geteuid() == 0:
+		return false
+	default:
+		return perm&0o037 == 0
+	}
 }
 
 func of(handle *keyset.Handle) (*Keyset, error) {
