@@ -50,7 +50,7 @@ func (i *Installation) Checks() []Check {
 		{"deallocate: nobody logs in any more", c.lockedOut},
 		{"allocate again: the next tenant gets the same unit, through a plan that shows user, volume, limits and keys", c.allocateAgain},
 		{"allocate again: no byte of the first tenant is on the volume", c.noByteLeft},
-		{"both backends did jobs", c.shared},
+		{"more than one backend did jobs", c.shared},
 		{"decommission, its backend dying after the play: the second run changes nothing but the fence under which it runs", c.decommission},
 		{"decommission: files, accounts, units, networks, mounts, sysctls and disks are as before", c.asBefore},
 		{"decommission: nothing of Kloigos is left on the host", c.clean},

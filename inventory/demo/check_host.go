@@ -158,7 +158,7 @@ func (c *checker) takeover(ctx context.Context) error {
 		}
 	}
 	if victim < 0 {
-		return fmt.Errorf("job %s runs on %q, which is none of the two backends", id, worker)
+		return fmt.Errorf("job %s runs on %q, which is none of the backends", id, worker)
 	}
 	if c.i.Backends[victim], err = c.i.group.replace(c.i.Backends[victim]); err != nil {
 		return err
@@ -201,7 +201,7 @@ func (c *checker) firstTask(ctx context.Context, id string) (worker string, err 
 
 // shared looks who was seen doing jobs: a job names its backend only while it runs.
 func (c *checker) shared(context.Context) error {
-	if len(c.i.workers) < replicas {
+	if len(c.i.workers) < 2 {
 		return fmt.Errorf("all jobs were done by %v", c.i.workers)
 	}
 	return nil

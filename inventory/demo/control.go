@@ -22,10 +22,8 @@ import (
 
 const (
 	readyTimeout = 60 * time.Second
-	// two of each, so that every promise about several is met in the demo too.
-	replicas    = 2
-	tokenDays   = 7
-	defaultPort = 8443
+	tokenDays    = 7
+	defaultPort  = 8443
 )
 
 // installPackages leaves the terminal to sudo, which may ask for a password.
@@ -118,7 +116,7 @@ func (i *Installation) startControlPlane(ctx context.Context) error {
 	if wanted == 0 {
 		wanted = defaultPort
 	}
-	ports, err := FreePorts(ctx, wanted, 2+2*replicas)
+	ports, err := FreePorts(ctx, wanted, 2+i.options.Backends+i.options.Webapps)
 	if err != nil {
 		return err
 	}
@@ -130,9 +128,11 @@ func (i *Installation) startControlPlane(ctx context.Context) error {
 	i.CAFile = certificates.CAFile
 	i.Web, i.API = fmt.Sprintf("https://localhost:%d", ports[0]), fmt.Sprintf("https://localhost:%d/api/v1", ports[0])
 	proxy := Proxy{Listen: address(0), Internal: address(1), Bundle: certificates.Bundle}
-	for n := range replicas {
+	for n := range i.options.Backends {
 		proxy.Backends = append(proxy.Backends, address(2+n))
-		proxy.Webapps = append(proxy.Webapps, address(2+replicas+n))
+	}
+	for n := range i.options.Webapps {
+		proxy.Webapps = append(proxy.Webapps, address(2+i.options.Backends+n))
 	}
 	for n, listen := range proxy.Backends {
 		backend, err := i.group.Start(fmt.Sprintf("backend-%d", n+1), i.path("bin", "kloigos-backend"),

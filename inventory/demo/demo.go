@@ -1,6 +1,6 @@
 // Package demo sets up a whole installation on one machine, for a person to try and for the end-to-end test to look at:
-// a database, two backends and two web apps behind HAProxy on one TLS origin, and a host cut into units, one of them
-// handed out.
+// a database, backends and web apps (two of each, or as many as are asked for) behind HAProxy on one TLS origin, and a
+// host cut into units, one of them handed out.
 //
 // It owns one directory and the processes it starts, and leaves none of them behind. It talks to the installation as
 // anyone else would: over the API, SSH and nothing more.
@@ -32,6 +32,9 @@ type Options struct {
 	Root string
 	// Dir is for everything that the demo writes; empty means DefaultDir.
 	Dir string
+	// Backends and Webapps say how many of each run behind the proxy; 0 means two, so that every promise about several
+	// is met in the demo too.
+	Backends, Webapps int
 	// Port is wanted for the origin; another is taken if it is in use.
 	Port int
 	// Target is a host of the caller's, instead of a throwaway VM.
@@ -139,9 +142,34 @@ func Up(ctx context.Context, options Options) (_ *Installation, err error) {
 	return i, nil
 }
 
+// most is how many backends, or web apps, one machine is asked to run: each takes memory and connections to the database.
+const most = 16
+
+// replicas fills in how many of each there are.
+func (o *Options) replicas() error {
+	for _, n := range []struct {
+		of    string
+		count *int
+	}{{"backends", &o.Backends}, {"web apps", &o.Webapps}} {
+		if *n.count == 0 {
+			*n.count = 2
+		}
+		if *n.count < 1 || *n.count > most {
+			return fmt.Errorf("%d %s: from 1 to %d can be started", *n.count, n.of, most)
+		}
+	}
+	if o.Check && o.Backends < 2 {
+		return errors.New("the checks kill a backend and need another one: at least two")
+	}
+	return nil
+}
+
 // prepare takes the directory, and clears it unless a real host's records are in it.
 func (i *Installation) prepare() (err error) {
 	o := &i.options
+	if err := o.replicas(); err != nil {
+		return err
+	}
 	if o.Root == "" {
 		if o.Root, err = sourceRoot(); err != nil {
 			return err

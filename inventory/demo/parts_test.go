@@ -115,6 +115,64 @@ func TestOriginServesBothAndSurvivesABackend(t *testing.T) {
 	}
 }
 
+// TestProxyOfAnyNumber: as many servers as were asked for, each of them checked, none of them bound to a client.
+func TestProxyOfAnyNumber(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	certificates, err := demo.MakeCertificates(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := demo.Proxy{Listen: "127.0.0.1:1", Internal: "127.0.0.1:2", Bundle: certificates.Bundle}
+	for n := range 5 {
+		proxy.Backends = append(proxy.Backends, fmt.Sprintf("127.0.0.1:%d", 100+n))
+	}
+	for n := range 3 {
+		proxy.Webapps = append(proxy.Webapps, fmt.Sprintf("127.0.0.1:%d", 200+n))
+	}
+	config := filepath.Join(dir, "haproxy.cfg")
+	if err := proxy.Write(t.Context(), config); err != nil { // HAProxy itself has looked at it
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range append(proxy.Backends, proxy.Webapps...) {
+		if !strings.Contains(string(text), address+" check\n") {
+			t.Errorf("%s is not there, or not checked", address)
+		}
+	}
+	for _, must := range []string{"server backend-5 127.0.0.1:104 check", "server webapp-3 127.0.0.1:202 check", "httpchk GET /readyz", "httpchk GET /web/healthz"} {
+		if !strings.Contains(string(text), must) {
+			t.Errorf("%q is not there", must)
+		}
+	}
+	for line := range strings.Lines(string(text)) {
+		if word := strings.Fields(line); len(word) > 0 && (word[0] == "cookie" || word[0] == "stick" || word[0] == "stick-table") {
+			t.Errorf("clients are bound to a server: %s", line)
+		}
+	}
+}
+
+// TestDemosOfImpossibleSizes are refused before anything is started.
+func TestDemosOfImpossibleSizes(t *testing.T) {
+	t.Parallel()
+	for want, options := range map[string]demo.Options{
+		"17 backends":  {Backends: 17},
+		"-1 web apps":  {Webapps: -1},
+		"at least two": {Backends: 1, Check: true},
+	} {
+		options.Out, options.Dir, options.SkipPackages = io.Discard, filepath.Join(t.TempDir(), "demo"), true
+		if _, err := demo.Up(t.Context(), options); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want %q", err, want)
+		}
+		if _, err := os.Stat(options.Dir); err == nil {
+			t.Error("something was made")
+		}
+	}
+}
+
 // named is a server that says its name and what it saw.
 func named(t *testing.T, name string) *httptest.Server {
 	t.Helper()

@@ -17,9 +17,9 @@ import (
 
 const usage = `./task demo [-- options]
 
-Sets up a database, two backends and two web apps behind HAProxy, and a host: a
-throwaway VM, or one of yours. Stays in the foreground; Ctrl-C stops all that it
-started.
+Sets up a database, backends and web apps behind HAProxy (two of each, or as you
+say), and a host: a throwaway VM, or one of yours. Stays in the foreground; Ctrl-C
+stops all that it started.
 
 `
 
@@ -44,6 +44,8 @@ func run(ctx context.Context, args []string) int {
 	flags.StringVar(&device, "device", "", "with --host: empty disks to take, by-id, separated by commas")
 	flags.StringVar(&address, "address", "", "with --host: free address of its network, for the unit")
 	flags.BoolVar(&yes, "yes", false, "with --host: yes to every question")
+	flags.IntVar(&options.Backends, "backends", 2, "how many backends run")
+	flags.IntVar(&options.Webapps, "webapps", 2, "how many web apps run")
 	flags.IntVar(&options.Port, "port", 0, "port of the origin (8443, or another if that is taken)")
 	flags.StringVar(&options.Dir, "dir", "", "where the demo keeps its files")
 	flags.BoolVar(&options.SkipPackages, "skip-packages", false, "install nothing")
