@@ -24,7 +24,7 @@ var ErrCommitUnknown = errors.New("the answer to COMMIT was lost")
 // out and another worker took it over, or it was ended.
 var ErrLost = errors.New("the job's lease is lost")
 
-var errNotBegun = errors.New("begin: nothing was sent")
+var errNotBegun = errors.New("begin: the connection was dead")
 
 // statement is SQL, or a piece of it, that was there when the program was
 // compiled: a constant becomes one by itself. Text that comes together at run
@@ -83,7 +83,7 @@ func Open(ctx context.Context, url string, options ...Option) (*DB, error) {
 	if cfg.MaxConns < 16 {
 		cfg.MaxConns = 16
 	}
-	cfg.ConnConfig.ConnectTimeout = 10 * time.Second
+	spread(cfg)
 	for _, o := range options {
 		o(cfg)
 	}
@@ -171,6 +171,28 @@ func (db *DB) postgresTries(ctx context.Context, f func(*Tx) error) error {
 }
 
 func (db *DB) cockroachTx(ctx context.Context, f func(*Tx) error) error {
+	for try := 1; ; try++ {
+		ran := false
+		err := db.cockroachTry(ctx, func(tx *Tx) error {
+			ran = true
+			return f(tx)
+		})
+		if ran || try == maxTries || !notBegun(ctx, err) {
+			return err
+		}
+	}
+}
+
+// notBegun tells whether BEGIN met a connection that was dead: nothing was
+// done, and another one may do. Not if none can be made, which takes long.
+func notBegun(ctx context.Context, err error) bool {
+	var answered *pgconn.PgError
+	var connect *pgconn.ConnectError
+	return err != nil && ctx.Err() == nil && !errors.As(err, &connect) &&
+		(!errors.As(err, &answered) || answered.Severity == "FATAL") // the server's last word on a connection that it ends
+}
+
+func (db *DB) cockroachTry(ctx context.Context, f func(*Tx) error) error {
 	tries := 0
 	err := crdbpgx.ExecuteTx(ctx, db.pool, pgx.TxOptions{IsoLevel: pgx.Serializable}, func(tx pgx.Tx) error {
 		if tries++; tries > 1 && db.retries != nil {
@@ -187,7 +209,7 @@ func (db *DB) cockroachTx(ctx context.Context, f func(*Tx) error) error {
 
 func (db *DB) postgresTx(ctx context.Context, f func(*Tx) error) error {
 	tx, err := db.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
-	if err != nil && pgconn.SafeToRetry(err) && ctx.Err() == nil {
+	if notBegun(ctx, err) {
 		return fmt.Errorf("%w: %w", errNotBegun, err)
 	}
 	if err != nil {
@@ -239,8 +261,7 @@ func commitError(err error) error {
 
 func retryable(err error) bool {
 	s := sqlState(err)
-	// A pooled connection that died while idle is noticed before anything was
-	// sent on it.
+	// A pooled connection that died while idle is noticed at BEGIN at the latest.
 	return s == "40001" || s == "40P01" || errors.Is(err, errNotBegun)
 }
 
