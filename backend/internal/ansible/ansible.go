@@ -28,6 +28,10 @@ import (
 // play down. It may be nil.
 type Runner interface {
 	Run(ctx context.Context, play Play, sink func(Event)) (Outcome, error)
+	// End comes to a host as its newest holder and starts nothing: the host's fence, which has not seen the number yet,
+	// ends whatever older runs still do there, and End returns when nothing of them is left. It is what a run that was
+	// ended from here needs, since a module on the host goes on without its play. The host must have a fence.
+	End(ctx context.Context, host Host) error
 }
 
 // Play is one run of one playbook over some hosts.

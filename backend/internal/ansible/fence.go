@@ -33,16 +33,48 @@ func refusedByFence(ctx context.Context, h *Host, fence string, timeout time.Dur
 	defer session.Close()
 	var stderr bytes.Buffer
 	session.Stderr = &stderr
-	// Each part has been checked to need no quotes (Validate).
-	command := fmt.Sprintf("%s %s %d %s -c pass", fence, h.Fence.Incarnation, h.Fence.Number, h.Fence.Run)
-	if h.User != "root" {
-		command = "sudo -n " + command
-	}
-	if err := session.Run(command); err == nil {
+	if err := session.Run(h.doNothing(fence)); err == nil {
 		return "", false
 	}
 	text := stderr.String()
 	return text, classify(EventFailed, text) == CodeFenced
+}
+
+// doNothing is the command that only passes the host's fence. Each part has been checked to need no quotes (Validate).
+func (h *Host) doNothing(fence string) string {
+	command := fmt.Sprintf("%s %s %d %s -c pass", fence, h.Fence.Incarnation, h.Fence.Number, h.Fence.Run)
+	if h.User != "root" {
+		command = "sudo -n " + command
+	}
+	return command
+}
+
+// End implements [Runner].
+func (s *Supervised) End(ctx context.Context, host Host) error {
+	if problems := host.problems(); len(problems) > 0 || host.Fence == nil {
+		return fmt.Errorf("%w: host %q without a fence, or %w", ErrInvalidPlay, host.Name, errors.Join(problems...))
+	}
+	client, unknown, err := connect(ctx, &host)
+	if unknown != nil {
+		return fmt.Errorf("end older runs on %s: it shows another key", host.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("end older runs on %s: %w", host.Name, err)
+	}
+	defer client.Close()
+	stop := context.AfterFunc(ctx, func() { _ = client.Close() })
+	defer stop()
+	session, err := client.NewSession()
+	if err != nil {
+		return fmt.Errorf("end older runs on %s: %w", host.Name, err)
+	}
+	defer session.Close()
+	var stderr bytes.Buffer
+	session.Stderr = &stderr
+	if err := session.Run(host.doNothing(s.config.fence)); err != nil {
+		return fmt.Errorf("end older runs on %s: %w: %s", host.Name, err, cut(cleanText(stderr.String()), maxMessage))
+	}
+	return nil
 }
 
 // connect logs in to a host as Ansible does. unknown is the key that the host showed, if that was not a known one.

@@ -319,6 +319,36 @@ exec /usr/bin/python3 "$@"
 	}
 }
 
+// TestEndComesAsTheNewestHolder and starts nothing on the host.
+func TestEndComesAsTheNewestHolder(t *testing.T) {
+	b := setup(t)
+	b.write(t, "fence-python", []byte(`#!/bin/sh
+echo "$*" >>"$(dirname "$0")/fence.log"
+[ "$2" -ge 5 ] || { echo "kloigos-fence: refused: token $2 is older than 5" >&2; exit 97; }
+`), 0o755)
+	host := b.play("modules.yml", nil).Hosts[0]
+	if err := b.runner.End(t.Context(), host); !errors.Is(err, ErrInvalidPlay) {
+		t.Errorf("without a fence: %v", err)
+	}
+	host.Fence = &Fence{Incarnation: "11111111-2222-3333-4444-555555555555", Number: 6, Run: "run-7"}
+	if err := b.runner.End(t.Context(), host); err != nil {
+		t.Error(err)
+	}
+	log, err := os.ReadFile(filepath.Join(b.dir, "fence.log"))
+	if want := "11111111-2222-3333-4444-555555555555 6 run-7 -c pass\n"; err != nil || string(log) != want {
+		t.Errorf("the fence saw %q, %v", log, err)
+	}
+	host.Fence.Number = 4
+	if err := b.runner.End(t.Context(), host); err == nil || !strings.Contains(err.Error(), "token 4 is older") {
+		t.Errorf("refused: %v", err)
+	}
+	_, other := newKey(t)
+	host.HostKeys = []string{other}
+	if err := b.runner.End(t.Context(), host); err == nil || !strings.Contains(err.Error(), "another key") {
+		t.Errorf("another key: %v", err)
+	}
+}
+
 func TestSudoRefused(t *testing.T) {
 	b := setup(t)
 	// sshd puts this directory first on the PATH.

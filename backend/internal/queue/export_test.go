@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"time"
 
 	"kloigos/backend/internal/failpoint"
 	"kloigos/backend/internal/store"
@@ -18,3 +19,9 @@ func OpenLog(ctx context.Context, db *store.DB, c store.Claim, limit int, onLost
 
 // Close writes what is left.
 func (l *Log) Close() { l.close() }
+
+// Attempt runs one attempt of a job to its end, as Run does with what it has
+// claimed.
+func (q *Queue) Attempt(stop, hard context.Context, c store.Claim) {
+	q.attempt(stop, hard, c, time.Now())
+}

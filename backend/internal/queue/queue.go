@@ -321,10 +321,16 @@ func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, end 
 	}
 }
 
+// endWithin bounds the writing of an end. It may be more than the lease lasts:
+// the transaction begins by making sure of the attempt and holds the job's row
+// from then on, so nobody takes the job over meanwhile. Where the database is
+// so slow that a lease is too short for it, an end could never be written else.
+const endWithin = 30 * time.Second
+
 // finish writes the end of an attempt: the outcome of the work and the end of
-// the job in one transaction. It keeps trying while the lease can last.
+// the job in one transaction.
 func (q *Queue) finish(c store.Claim, r Result, began time.Time, log *slog.Logger) {
-	ctx, cancel := context.WithTimeout(context.Background(), q.cfg.Lease*3/4)
+	ctx, cancel := context.WithTimeout(context.Background(), max(q.cfg.Lease*3/4, endWithin))
 	defer cancel()
 	q.cfg.Failpoints.Hit(failpoint.BeforeEnd)
 	for {

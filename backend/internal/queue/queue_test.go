@@ -402,6 +402,33 @@ func TestHandOverOfACancelledJob(t *testing.T) {
 	s.Ended(id, domain.JobCancelled)
 }
 
+// TestSlowEndIsWritten: an end that takes longer than the lease lasts is written
+// all the same, and nobody takes the job over meanwhile.
+func TestSlowEndIsWritten(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	id := enqueue(s, job.HostProbe{HostID: s.ReadyHost(site.HostSpec{}).ID})
+	const lease = 500 * time.Millisecond
+	var ends atomic.Int64
+	work := func(context.Context, store.Claim, *queue.Log) queue.Result {
+		return queue.Result{End: queue.Succeeded, Apply: func(ctx context.Context, _ *store.Tx) error {
+			ends.Add(1)
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(3 * lease):
+				return nil
+			}
+		}}
+	}
+	for range 2 {
+		s.BackendWith(work, queue.Config{Lease: lease})
+	}
+	if j := s.Ended(id, domain.JobSucceeded); j.Attempt != 1 || ends.Load() != 1 {
+		t.Errorf("attempt %d, written %d times", j.Attempt, ends.Load())
+	}
+}
+
 // TestStopHandsOver: what has not begun goes back at once; what runs has until
 // the second signal, and then goes on elsewhere at its step.
 func TestStopHandsOver(t *testing.T) {

@@ -110,6 +110,9 @@ func (r *run) offeredKey(ctx context.Context) (string, error) {
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(handshakeTimeout))
+	// A host that says nothing must not keep a job that is to be stopped.
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
+	defer stop()
 	_, _, _, err = ssh.NewClientConn(conn, target, cfg)
 	switch {
 	case offered != nil:

@@ -554,6 +554,11 @@ func TestCancel(t *testing.T) {
 	if j.Error.Code != domain.ErrCodeCancelled || j.Steps[0].State != domain.StepFailed {
 		t.Errorf("%+v", j)
 	}
+	// What it began goes on on a host without its play: the fence is told to end it.
+	calls, ends := p.Runner.Calls(), p.Runner.Ends()
+	if len(ends) != 1 || ends[0].Fence == nil || ends[0].Fence.Number <= calls[len(calls)-1].Play.Hosts[0].Fence.Number {
+		t.Errorf("told to end: %+v", ends)
+	}
 	p.is(a, domain.AllocationAllocationFailed, domain.UnitAllocationFailed, domain.AddressReserved)
 	p.Succeed()
 	p.Ended(p.must(p.Intents.GiveUpJob(t.Context(), p.Actor, job)), domain.JobSucceeded)

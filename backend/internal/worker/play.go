@@ -45,13 +45,7 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 	if r.plan.ID != uuid.Nil && playbook.Digest(content) != r.plan.PlaybookSHA256 {
 		return ansible.Outcome{}, r.stale(domain.MovedPlaybook, "What is stored as this version of the playbook is not what the plan was made with.")
 	}
-	host := ansible.Host{
-		Name: r.host.Name, Address: access.address, Port: r.host.Port, User: r.host.AdminUser,
-		PrivateKey: access.privateKey, HostKeys: []string{r.host.HostKey},
-	}
-	if fenced {
-		host.Fence = &ansible.Fence{Incarnation: r.host.Incarnation.String(), Number: r.fence, Run: r.job.ID.String()}
-	}
+	host := r.target(access, fenced)
 	p := ansible.Play{
 		Name: *r.job.Playbook, Playbook: what.File, Hosts: []ansible.Host{host}, Vars: what.Vars, Timeout: r.w.cfg.PlayTimeout,
 		Check: check, Diff: check,
@@ -82,6 +76,18 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 	}
 	r.played = true
 	return out, nil
+}
+
+// target is the job's host as a play is given it.
+func (r *run) target(a access, fenced bool) ansible.Host {
+	host := ansible.Host{
+		Name: r.host.Name, Address: a.address, Port: r.host.Port, User: r.host.AdminUser,
+		PrivateKey: a.privateKey, HostKeys: []string{r.host.HostKey},
+	}
+	if fenced {
+		host.Fence = &ansible.Fence{Incarnation: r.host.Incarnation.String(), Number: r.fence, Run: r.job.ID.String()}
+	}
+	return host
 }
 
 var codes = map[ansible.FailureCode]string{

@@ -73,6 +73,8 @@ type run struct {
 	plan  store.Plan // that the job makes, or that it is bound to
 	fence int64      // number of the host lock; 0 while none is held
 
+	locked bool // this attempt has held the host
+
 	played  bool          // the host answered
 	open    *int          // position of a step that is done and ends with the job
 	facts   *domain.Facts // read by a probe
@@ -122,6 +124,9 @@ func (w *Worker) Work(ctx context.Context, c store.Claim, log *queue.Log) (resul
 			log.Note("%s took the job over: the lease of the backend that ran it ran out. It goes on at the step where it stood.", w.cfg.Name)
 		}
 		err = r.steps(ctx)
+	}
+	if r.cutShort(ctx, err) {
+		r.endOnHost(ctx)
 	}
 	return r.end(ctx, err)
 }
@@ -262,7 +267,7 @@ func (r *run) begin(ctx context.Context, tx *store.Tx, s store.Step, lock bool) 
 		return nil
 	}
 	number, err := tx.LockHost(ctx, r.host.ID, r.claim.ID, r.claim.Attempt)
-	r.fence = number
+	r.fence, r.locked = number, r.locked || err == nil
 	return err
 }
 

@@ -43,6 +43,7 @@ type Runner struct {
 	mu       sync.Mutex
 	handlers map[string]Func
 	calls    []Call
+	ends     []ansible.Host
 }
 
 var _ ansible.Runner = (*Runner)(nil)
@@ -79,6 +80,21 @@ func (r *Runner) Calls() []Call {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]Call(nil), r.calls...)
+}
+
+// Ends are the hosts on which older runs were ended, in order.
+func (r *Runner) Ends() []ansible.Host {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]ansible.Host(nil), r.ends...)
+}
+
+// End implements [ansible.Runner]; it only notes what was asked.
+func (r *Runner) End(_ context.Context, host ansible.Host) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ends = append(r.ends, host)
+	return nil
 }
 
 // Run implements [ansible.Runner].

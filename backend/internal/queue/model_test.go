@@ -1,0 +1,481 @@
+package queue_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"pgregory.net/rapid"
+
+	"kloigos/backend/internal/ansible"
+	"kloigos/backend/internal/ansible/scripted"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/queue"
+	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/testkit/site"
+	"kloigos/backend/internal/verify"
+)
+
+// The model test draws short schedules of everything that can happen to jobs:
+// requests, claims and takeovers by three workers, plays that end well, badly
+// or not at all, workers that are paused for as long as it pleases and then go
+// on, and time. Time is that of the database, so it is moved by moving leases
+// and run_after. After each schedule everything comes to rest, and then all
+// invariants hold, and a host that only knows numbers and tenants agrees.
+
+// world is what the schedules of one run share: an installation and a host.
+type world struct {
+	*site.Site
+	conn  *pgx.Conn // for what is done behind the product's back
+	queue *queue.Queue
+	host  store.Host
+	plays chan *playing
+}
+
+// playing is a play that has reached the host and waits for its end.
+type playing struct {
+	name   string
+	number int64
+	run    string
+	unit   string
+	tenant string
+	end    chan ending
+}
+
+// ending is how a play ends: nil is well.
+type ending struct{ failure *ansible.Failure }
+
+// attempt is an attempt of a job that a worker has begun.
+type attempted struct {
+	job   uuid.UUID
+	play  *playing // that it waits for; nil once it goes on by itself
+	ended chan struct{}
+}
+
+// schedule is one run of the model.
+type schedule struct {
+	*world
+	t *rapid.T
+	// What the host knows.
+	newest  int64
+	tenants map[string]string // allocation, by unit
+	tokens  []verify.Token
+	// What clients know.
+	acknowledged []uuid.UUID
+	jobs         []uuid.UUID
+	// What the workers do.
+	running []*attempted
+	stale   int64 // plays that a newer run had ended
+	ends    int   // how often older runs had been ended on the host when it began
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{Site: site.New(t), plays: make(chan *playing)}
+	w.AddAddresses("default", 8)
+	w.host = w.ReadyHost(site.HostSpec{Name: "h1", Units: []string{"1", "2", "3"}})
+	w.queue = queue.New(w.DB, w.Work(), w.Signals, queue.Config{Worker: uuid.New(), Lease: time.Hour, Logger: slog.New(slog.DiscardHandler)})
+	var err error
+	if w.conn, err = pgx.Connect(t.Context(), w.URL); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.conn.Close(context.Background()) })
+	for _, name := range []string{"unit_allocate", "unit_deallocate"} {
+		w.Runner.HandleFunc(name, w.play)
+	}
+	return w
+}
+
+// play holds a play at the host until the schedule ends it.
+func (w *world) play(ctx context.Context, p ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+	call := &playing{name: p.Name, end: make(chan ending, 1)}
+	if f := p.Hosts[0].Fence; f != nil {
+		call.number, call.run = f.Number, f.Run
+	}
+	var err error
+	if call.unit, call.tenant, err = subjectOf(p); err != nil {
+		return ansible.Outcome{}, err
+	}
+	w.plays <- call
+	how := <-call.end
+	if how.failure == nil && p.Name == "unit_deallocate" {
+		return site.Wiped(ctx, p, sink)
+	}
+	return site.Play(ctx, p, sink, scripted.Script{Failure: how.failure})
+}
+
+func (w *world) exec(t *rapid.T, statement string, args ...any) {
+	t.Helper()
+	if _, err := w.conn.Exec(context.Background(), statement, args...); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// reset makes the installation new again, much faster than another one.
+func (w *world) reset(t *rapid.T) {
+	t.Helper()
+	for _, statement := range []string{
+		"DELETE FROM job_log", "DELETE FROM job_steps", "DELETE FROM events", "DELETE FROM allocations", "DELETE FROM uids", "DELETE FROM jobs",
+		"UPDATE addresses SET state = 'free', allocation_id = NULL WHERE state <> 'free'",
+		"UPDATE compute_units SET state = 'free', wipe = NULL WHERE state <> 'free' OR wipe IS NOT NULL",
+		"UPDATE host_locks SET number = 0, job_id = NULL, attempt = 0",
+		"UPDATE hosts SET state = 'ready', health = 'unknown'",
+	} {
+		w.exec(t, statement)
+	}
+}
+
+// TestSchedules runs some hundred of them; -rapid.checks and -rapid.seed have
+// their usual meaning.
+func TestSchedules(t *testing.T) {
+	t.Parallel()
+	for n := range 3 {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
+			t.Parallel()
+			schedules(t, newWorld(t))
+		})
+	}
+}
+
+func schedules(t *testing.T, w *world) {
+	t.Helper()
+	met := map[string]int64{}
+	rapid.Check(t, func(t *rapid.T) {
+		w.reset(t)
+		s := &schedule{world: w, t: t, tenants: map[string]string{}, ends: len(w.Runner.Ends())}
+		defer s.abandon()
+		s.draw()
+		s.rest()
+		s.holds()
+		met["stale plays"] += s.stale
+		for what, query := range map[string]string{
+			"jobs that succeeded": "SELECT count(*) FROM jobs WHERE state = 'succeeded'", "jobs with several attempts": "SELECT count(*) FROM jobs WHERE attempt > 1",
+			"jobs that were cancelled": "SELECT count(*) FROM jobs WHERE state = 'cancelled'", "jobs that failed": "SELECT count(*) FROM jobs WHERE state = 'failed'",
+		} {
+			met[what] += s.count(query)
+		}
+	})
+	for what, n := range met {
+		if t.Logf("%s: %d", what, n); n == 0 {
+			t.Errorf("the schedules meet no %s", what)
+		}
+	}
+}
+
+func (s *schedule) count(query string) (n int64) {
+	if err := s.conn.QueryRow(context.Background(), query).Scan(&n); err != nil {
+		s.t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
+func (s *schedule) draw() {
+	actions := []struct {
+		name  string
+		often int
+		do    func()
+	}{
+		{"allocate", 3, s.allocate},
+		{"deallocate", 2, s.deallocate},
+		{"keys", 1, s.keys},
+		{"cancel", 1, s.cancel},
+		{"retry", 2, s.retry},
+		{"give up", 1, s.giveUp},
+		{"claim", 6, func() { s.claim((*store.Tx).ClaimJobs) }},
+		{"take over", 5, func() { s.claim((*store.Tx).TakeOverJobs) }},
+		{"end a play", 4, s.endPlay},
+		{"leases run out", 4, s.leasesRunOut},
+		{"time for the next try", 2, s.nextTries},
+	}
+	var all []int
+	for i, a := range actions {
+		all = append(all, slices.Repeat([]int{i}, a.often)...)
+	}
+	for range rapid.IntRange(5, 30).Draw(s.t, "length") {
+		a := actions[rapid.SampledFrom(all).Draw(s.t, "action")]
+		s.t.Logf("%s", a.name)
+		a.do()
+	}
+}
+
+// mayRefuse passes over what an intent refuses: that is an answer.
+func (s *schedule) mayRefuse(err error) bool {
+	var conflict *domain.Conflict
+	var full *intent.NoCapacity
+	if err != nil && !errors.As(err, &conflict) && !errors.As(err, &full) {
+		s.t.Fatalf("%v", err)
+	}
+	return err != nil
+}
+
+const someKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
+
+func (s *schedule) allocate() {
+	a, job, err := s.Intents.CreateAllocation(context.Background(), s.Actor, domain.DefaultWorkspace,
+		intent.CreateAllocation{CPUs: 1, SSHKeys: []string{someKey}})
+	if !s.mayRefuse(err) {
+		s.acknowledged, s.jobs = append(s.acknowledged, a), append(s.jobs, job)
+	}
+}
+
+func (s *schedule) some(of []uuid.UUID) (uuid.UUID, bool) {
+	if len(of) == 0 {
+		return uuid.Nil, false
+	}
+	return rapid.SampledFrom(of).Draw(s.t, "which"), true
+}
+
+func (s *schedule) asked(job uuid.UUID, err error) {
+	if !s.mayRefuse(err) && job != uuid.Nil {
+		s.jobs = append(s.jobs, job)
+	}
+}
+
+func (s *schedule) deallocate() {
+	if id, any := s.some(s.acknowledged); any {
+		a, err := s.DB.Allocation(context.Background(), id)
+		if err != nil {
+			s.t.Fatalf("%v", err)
+		}
+		s.asked(s.Intents.Deallocate(context.Background(), s.Actor, id, 0, a.LoginUser))
+	}
+}
+
+func (s *schedule) keys() {
+	if id, any := s.some(s.acknowledged); any {
+		s.asked(s.Intents.ReplaceKeys(context.Background(), s.Actor, id, 0, []string{someKey}))
+	}
+}
+
+func (s *schedule) cancel() {
+	if id, any := s.some(s.jobs); any {
+		s.mayRefuse(s.Intents.CancelJob(context.Background(), s.Actor, id))
+	}
+}
+
+func (s *schedule) retry() {
+	if id, any := s.some(s.jobs); any {
+		s.mayRefuse(s.Intents.RetryJob(context.Background(), s.Actor, id, false))
+	}
+}
+
+func (s *schedule) giveUp() {
+	if id, any := s.some(s.jobs); any {
+		s.asked(s.Intents.GiveUpJob(context.Background(), s.Actor, id))
+	}
+}
+
+// claim has a worker claim a job and go on until it waits for a play, or ends.
+func (s *schedule) claim(how func(*store.Tx, context.Context, uuid.UUID, time.Duration, int) ([]store.Claim, error)) {
+	ctx := context.Background()
+	var claims []store.Claim
+	err := s.DB.InTx(ctx, func(tx *store.Tx) (err error) {
+		claims, err = how(tx, ctx, uuid.New(), time.Hour, 1)
+		return err
+	})
+	if err != nil {
+		s.t.Fatalf("claim: %v", err)
+	}
+	for _, c := range claims {
+		a := &attempted{job: c.ID, ended: make(chan struct{})}
+		s.running = append(s.running, a)
+		go func() {
+			defer close(a.ended)
+			s.queue.Attempt(ctx, ctx, c)
+		}()
+		s.follow(a)
+	}
+}
+
+// follow waits until an attempt has reached the host or ended. A play reaches
+// the host by its fence: who comes with an older number is refused, and who
+// comes with a newer one ends all others there.
+func (s *schedule) follow(a *attempted) {
+	select {
+	case a.play = <-s.plays:
+		p := a.play
+		switch {
+		case p.number < s.newest:
+			p.end <- ending{&ansible.Failure{Code: ansible.CodeFenced, Message: "a newer run was here"}}
+			a.play = nil
+			s.follow(a)
+		case p.number > s.newest:
+			s.comes(p.number, p.run)
+		default:
+			s.t.Fatalf("two plays came with number %d", p.number)
+		}
+	case <-a.ended:
+		for _, h := range s.Runner.Ends()[s.ends:] { // it came without a play
+			s.ends++
+			s.comes(h.Fence.Number, h.Fence.Run)
+		}
+		s.running = slices.DeleteFunc(s.running, func(other *attempted) bool { return other == a })
+	case <-time.After(20 * time.Second):
+		s.t.Fatalf("an attempt of job %s hangs", a.job)
+	}
+}
+
+// comes has the host's fence let a number in.
+func (s *schedule) comes(number int64, run string) {
+	if number <= s.newest {
+		s.t.Fatalf("number %d came after %d", number, s.newest)
+	}
+	s.newest = number
+	s.tokens = append(s.tokens, verify.Token{Line: len(s.tokens) + 1, Incarnation: s.host.Incarnation.String(), Number: number, Run: run})
+}
+
+// endPlay ends one of the plays that wait: as it is drawn, if its run is still
+// the host's newest, and killed by the fence otherwise.
+func (s *schedule) endPlay() {
+	if len(s.running) == 0 {
+		return
+	}
+	a := rapid.SampledFrom(s.running).Draw(s.t, "attempt")
+	outcome := rapid.SampledFrom([]string{"well", "well", "well", "failed", "failed", "unreachable"}).Draw(s.t, "outcome")
+	s.end(a, outcome)
+}
+
+func (s *schedule) end(a *attempted, outcome string) {
+	p := a.play
+	var how ending
+	switch {
+	case p.number < s.newest:
+		s.stale++
+		how.failure = &ansible.Failure{Code: ansible.CodeFenced, Message: "ended by a newer run"}
+	case outcome == "failed":
+		how.failure = &ansible.Failure{Code: ansible.CodeTaskFailed, Message: "it went wrong"}
+	case outcome == "unreachable":
+		how.failure = &ansible.Failure{Code: ansible.CodeUnreachable, Message: "nobody answers"}
+	}
+	// Also what goes wrong, or is never heard of, may have been done.
+	if p.number == s.newest && outcome != "failed" {
+		if had := s.tenants[p.unit]; had != "" && had != p.tenant {
+			s.t.Fatalf("unit %s is given to %s while %s has it", p.unit, p.tenant, had)
+		}
+		if s.tenants[p.unit] = p.tenant; p.name == "unit_deallocate" {
+			delete(s.tenants, p.unit)
+		}
+	}
+	a.play = nil
+	p.end <- how
+	s.follow(a)
+}
+
+func (s *schedule) leasesRunOut() {
+	s.exec(s.t, "UPDATE jobs SET lease_expires_at = now() - INTERVAL '1 second' WHERE lease_expires_at IS NOT NULL")
+}
+
+func (s *schedule) nextTries() {
+	s.exec(s.t, "UPDATE jobs SET run_after = now() WHERE state = 'queued'")
+}
+
+// rest lets everything come to an end that is under way.
+func (s *schedule) rest() {
+	for range 200 {
+		for len(s.running) > 0 {
+			s.end(s.running[0], "well")
+		}
+		if s.count("SELECT count(*) FROM jobs WHERE state IN ('queued', 'running', 'cancelling')") == 0 {
+			return
+		}
+		s.nextTries()
+		s.leasesRunOut()
+		s.claim((*store.Tx).TakeOverJobs)
+		s.claim((*store.Tx).ClaimJobs)
+	}
+	s.t.Fatalf("jobs do not come to an end")
+}
+
+// abandon lets go of what a failed schedule left, so that the next one, of a
+// smaller draw, begins with nothing.
+func (s *schedule) abandon() {
+	var all sync.WaitGroup
+	for _, a := range s.running {
+		all.Go(func() {
+			if a.play != nil {
+				a.play.end <- ending{&ansible.Failure{Code: ansible.CodeTaskFailed, Message: "abandoned"}}
+			}
+			for {
+				select {
+				case <-a.ended:
+					return
+				case p := <-s.plays:
+					p.end <- ending{&ansible.Failure{Code: ansible.CodeTaskFailed, Message: "abandoned"}}
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func (s *schedule) holds() {
+	results, err := verify.Run(context.Background(), s.DB, verify.Options{
+		Acknowledged: s.acknowledged, Tokens: []verify.TokenLog{{Host: "h1", Tokens: s.tokens}},
+	})
+	if err != nil {
+		s.t.Fatalf("%v", err)
+	}
+	for _, r := range results {
+		if len(r.Rows) > 0 {
+			s.t.Errorf("%s: %s", r.Name, strings.Join(r.Rows, "; "))
+		}
+	}
+	s.agrees()
+}
+
+// agrees holds the host against the database.
+func (s *schedule) agrees() {
+	carries := maps.Clone(s.tenants)
+	for _, id := range s.acknowledged {
+		a, err := s.DB.Allocation(context.Background(), id)
+		if err != nil {
+			s.t.Fatalf("%v", err)
+		}
+		has := s.tenants[a.UnitID.String()] == id.String()
+		if has {
+			delete(carries, a.UnitID.String())
+		}
+		switch a.State {
+		case domain.AllocationAllocated:
+			if !has {
+				s.t.Errorf("allocation %s is %s, and the host has not got it", id, a.State)
+			}
+		case domain.AllocationDeallocated:
+			if has {
+				s.t.Errorf("allocation %s is %s, and the host still has it", id, a.State)
+			}
+		case domain.AllocationAllocationFailed, domain.AllocationDeallocationFailed:
+		default:
+			s.t.Errorf("allocation %s came to rest as %s", id, a.State)
+		}
+	}
+	if len(carries) > 0 {
+		s.t.Errorf("the host has what no allocation says: %v", carries)
+	}
+}
+
+// subjectOf reads the unit and the allocation out of a play's variables.
+func subjectOf(p ansible.Play) (unit, tenant string, err error) {
+	raw, err := json.Marshal(p.Vars)
+	if err != nil {
+		return "", "", err
+	}
+	var vars map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &vars); err != nil {
+		return "", "", err
+	}
+	var u, a struct{ ID string }
+	err = errors.Join(json.Unmarshal(vars[p.Name+"_unit"], &u), json.Unmarshal(vars[p.Name+"_allocation"], &a))
+	return u.ID, a.ID, err
+}

@@ -1,0 +1,82 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/queue"
+	"kloigos/backend/internal/store"
+)
+
+// endWithin bounds how long a host is asked to end what still runs on it: the
+// whole of a cancel is to take no longer than ten seconds.
+const endWithin = 8 * time.Second
+
+// cutShort tells whether the job ends now although something that it began may
+// still go on on the host: a module there outlives the play that started it,
+// and the backend as well. Who hands the job over leaves that to the next
+// holder, whose first task ends it.
+func (r *run) cutShort(ctx context.Context, err error) bool {
+	cause := context.Cause(ctx)
+	if err == nil || !r.host.Fenced || errors.Is(cause, queue.ErrLeaseLost) || errors.Is(cause, queue.ErrHandedOver) {
+		return false
+	}
+	var why *domain.JobError
+	over := errors.Is(cause, queue.ErrCancelled) ||
+		errors.As(err, &why) && (why.Code == domain.ErrCodeTimeout || why.Code == domain.ErrCodeDeadline)
+	return over && r.began()
+}
+
+// began tells whether a step that holds the host was begun, by this attempt or
+// an earlier one, and did not end well.
+func (r *run) began() bool {
+	if r.fence != 0 || r.locked {
+		return true
+	}
+	for _, s := range r.job.Steps {
+		what := r.w.handlers[r.job.Kind].steps[s.Name]
+		if what.lock && (s.State == domain.StepRunning || s.State == domain.StepFailed) {
+			return true
+		}
+	}
+	return false
+}
+
+// endOnHost has the host's fence end what the job left there, by a number that
+// is newer than all of its own. Where another job holds the host by now, its
+// first task has done so, or will.
+func (r *run) endOnHost(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
+	defer cancel()
+	err := r.w.db.InTx(ctx, func(tx *store.Tx) (err error) {
+		if err := tx.OwnJob(ctx, r.claim.ID, r.claim.Attempt); err != nil {
+			return err
+		}
+		r.fence, err = tx.LockHost(ctx, r.host.ID, r.claim.ID, r.claim.Attempt)
+		return err
+	})
+	if errors.Is(err, store.ErrHostBusy) {
+		return
+	}
+	if err == nil {
+		err = r.comeAsNewest(ctx)
+	}
+	if err != nil {
+		slog.Warn("end what still runs on the host", "job", r.claim.ID, "host", r.host.Name, "error", err)
+		r.log.Note("The host could not be asked to end what may still run there; it refuses the next task of it.")
+		return
+	}
+	r.log.Note("Nothing of the job runs on the host any more.")
+}
+
+func (r *run) comeAsNewest(ctx context.Context) error {
+	a, err := r.access(ctx)
+	if err != nil {
+		return fmt.Errorf("reach the host: %w", err)
+	}
+	return r.w.runner.End(ctx, r.target(a, true))
+}
