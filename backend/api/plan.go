@@ -10,7 +10,7 @@ import (
 type Plan struct {
 	ID              string          `json:"id" format:"uuid"`
 	Workspace       string          `json:"workspace"`
-	Action          string          `json:"action" enum:"initialize-host,refence-host,decommission-host,create-allocation,replace-allocation-keys,deallocate" doc:"operation that it is a plan of"`
+	Action          string          `json:"action" enum:"initialize-host,refence-host,relayout-host,decommission-host,create-allocation,replace-allocation-keys,deallocate" doc:"operation that it is a plan of"`
 	Request         json.RawMessage `json:"request" doc:"body of that operation; apply the plan with the same"`
 	Kind            string          `json:"kind" doc:"kind of the job that the action makes"`
 	KindMeans       string          `json:"kind_means"`
@@ -21,6 +21,7 @@ type Plan struct {
 	AllocationID    string          `json:"allocation_id,omitempty" doc:"for a new allocation the id that it gets when the plan is applied"`
 	LoginUser       string          `json:"login_user,omitempty"`
 	Proposal        *PlanProposal   `json:"proposal,omitempty" doc:"what a new allocation would get; nothing of it is taken"`
+	Layout          *Layout         `json:"layout,omitempty" doc:"of a relayout: how the host would be cut, the units that stay first"`
 	State           string          `json:"state" enum:"checking,ready,failed,applied"`
 	StateMeans      string          `json:"state_means"`
 	Expired         bool            `json:"expired" doc:"it can't be applied any more, whatever else"`

@@ -29,7 +29,7 @@ func (i *Installation) Checks() []Check {
 	c := &checker{i: i}
 	return []Check{
 		{"inventory: plain Ansible reaches the host through it", c.inventory},
-		{"relayout: the free unit is cut anew, and its neighbour's limits, mount and processes stay", c.relaidOut},
+		{"relayout, through a plan: the free unit is cut anew, and its neighbour's limits, mount and processes stay", c.relaidOut},
 		{"a second tenant gets the other unit", c.secondTenant},
 		{"hostile text: templates and commands in keys stay text, on the host and here", c.hostileText},
 		{"sftp: files go in and out, and the server is held like everything else", c.wayInSFTP},

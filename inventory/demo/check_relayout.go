@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kloigos/backend/api"
+	"kloigos/backend/api/client"
 )
 
 // asksNeighbour says all that a relayout must not touch of a unit in use: its slice's properties as systemd has them and
@@ -43,7 +44,18 @@ func (c *checker) relaidOut(ctx context.Context) (err error) {
 			return fmt.Errorf("of the neighbour %q is not to be seen: %s", seen, before)
 		}
 	}
-	_, job, err := c.i.Client.RelayoutHost(ctx, c.i.Host.ID, api.SetLayout{Units: []api.SetUnit{{CPUs: old.CPUs, VolumeBytes: old.VolumeBytes}}})
+	layout := api.SetLayout{Units: []api.SetUnit{{CPUs: old.CPUs, VolumeBytes: old.VolumeBytes}}}
+	plan, job, err := c.i.Client.PlanRelayoutHost(ctx, c.i.Host.ID, layout)
+	if err != nil {
+		return fmt.Errorf("plan to lay out anew: %w", err)
+	}
+	if plan, err = c.planned(ctx, plan, job); err != nil {
+		return err
+	}
+	if err := showsVolumes(plan, old, c.first.unit); err != nil {
+		return err
+	}
+	_, job, err = c.i.Client.RelayoutHost(ctx, c.i.Host.ID, layout, client.AsPlanned(plan.ID))
 	if err != nil {
 		return fmt.Errorf("lay out anew: %w", err)
 	}
@@ -74,4 +86,29 @@ func (c *checker) relaidOut(ctx context.Context) (err error) {
 		return err
 	}
 	return c.i.refresh(ctx)
+}
+
+// showsVolumes fails if the plan of a new layout does not show the volume that goes and the one that comes, or shows one
+// that stays.
+func showsVolumes(plan api.Plan, goes, stays api.ComputeUnit) error {
+	var comes, removed bool
+	for _, c := range plan.Changes {
+		volume := c.Kind == "volume" || c.Kind == "logical volume"
+		switch {
+		case strings.Contains(c.Name, stays.Mount), volume && strings.HasSuffix(c.Name, fmt.Sprintf("cu%02d", stays.Ordinal)):
+			return fmt.Errorf("the plan would touch the unit that stays: %s %s %s", c.Action, c.Kind, c.Name)
+		case volume && c.Action == "remove" && strings.HasSuffix(c.Name, fmt.Sprintf("cu%02d", goes.Ordinal)):
+			removed = true
+		case volume && c.Action == "create" && strings.HasSuffix(c.Name, fmt.Sprintf("cu%02d", goes.Ordinal+1)):
+			comes = true
+		}
+	}
+	if !comes || !removed {
+		var all []string
+		for _, c := range plan.Changes {
+			all = append(all, c.Action+" "+c.Kind+" "+c.Name)
+		}
+		return fmt.Errorf("the plan does not show both volumes: %s", strings.Join(all, ", "))
+	}
+	return nil
 }

@@ -258,6 +258,10 @@ class Volumes:
             self.did("removed volumes " + ", ".join(volumes), [self.lvm, "lvremove", "-q", "--yes"] + ["%s/%s" % (self.group, v) for v in volumes])
             if not self.check:
                 self.read()
+                return
+            # What is to be made next has its room.
+            freed = sum(int(self.lvs.pop(v)["lv_size"]) for v in volumes)
+            self.vg["vg_free"] = str(int(self.vg["vg_free"]) + freed)
 
     def unit(self, unit):
         volume, mount = unit["volume"], unit["mount"]

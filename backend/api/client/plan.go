@@ -54,6 +54,11 @@ func (c *Client) PlanRefenceHost(ctx context.Context, id string, opts ...Option)
 	return c.plan(ctx, http.MethodPost, in("hosts", id, "refence"), nil, opts)
 }
 
+// PlanRelayoutHost tells what RelayoutHost would change.
+func (c *Client) PlanRelayoutHost(ctx context.Context, id string, body api.SetLayout, opts ...Option) (p api.Plan, jobID string, err error) {
+	return c.plan(ctx, http.MethodPost, in("hosts", id, "relayout"), body, opts)
+}
+
 // PlanDecommissionHost tells what DecommissionHost would change.
 func (c *Client) PlanDecommissionHost(ctx context.Context, id string, opts ...Option) (p api.Plan, jobID string, err error) {
 	return c.plan(ctx, http.MethodPost, in("hosts", id, "decommission"), nil, opts)

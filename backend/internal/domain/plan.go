@@ -56,6 +56,7 @@ const (
 const (
 	ActionInitialize   = "initialize-host"
 	ActionRefence      = "refence-host"
+	ActionRelayout     = "relayout-host"
 	ActionDecommission = "decommission-host"
 	ActionAllocate     = "create-allocation"
 	ActionReplaceKeys  = "replace-allocation-keys"

@@ -22,7 +22,7 @@ func (s *Server) registerHosts() {
 	register(s, "confirm-host-key", s.confirmHostKey)
 	register(s, "set-layout", s.setLayout, means(s.checkLayout, layoutFollows))
 	register(s, "preview-layout", s.previewLayout, means(s.checkLayout, layoutFollows))
-	register(s, "relayout-host", s.relayoutHost, means(s.checkLayout, layoutFollows))
+	register(s, "relayout-host", s.relayoutHost, orPlan[api.Host](s), means(s.checkLayout, layoutFollows))
 	register(s, "initialize-host", s.initializeHost, orPlan[api.Host](s))
 	register(s, "refence-host", s.refenceHost, orPlan[api.Host](s))
 	register(s, "drain-host", s.drainHost)
@@ -153,8 +153,8 @@ func (s *Server) onHost(ctx context.Context, in Change, do func(ctx context.Cont
 }
 
 // plannedHost is onHost for actions that can be planned.
-func (s *Server) plannedHost(ctx context.Context, in Change, p api.Planning, action string, do func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*planned, error) {
-	return planOrDo(ctx, s, p, intent.PlanRequest{Action: action}, func(ctx context.Context) (*accepted[api.Host], error) {
+func (s *Server) plannedHost(ctx context.Context, in Change, p api.Planning, r intent.PlanRequest, do func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*planned, error) {
+	return planOrDo(ctx, s, p, r, func(ctx context.Context) (*accepted[api.Host], error) {
 		return s.onHost(ctx, in, do)
 	})
 }
@@ -187,7 +187,7 @@ func (s *Server) initializeHost(ctx context.Context, in *struct {
 	api.Planning
 },
 ) (*planned, error) {
-	return s.plannedHost(ctx, in.Change, in.Planning, domain.ActionInitialize, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+	return s.plannedHost(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionInitialize}, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
 		return s.intents.InitializeHost(ctx, actor(ctx), host, ifMatch, false)
 	})
 }
@@ -197,7 +197,7 @@ func (s *Server) refenceHost(ctx context.Context, in *struct {
 	api.Planning
 },
 ) (*planned, error) {
-	return s.plannedHost(ctx, in.Change, in.Planning, domain.ActionRefence, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+	return s.plannedHost(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionRefence}, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
 		return s.intents.InitializeHost(ctx, actor(ctx), host, ifMatch, true)
 	})
 }
@@ -207,7 +207,7 @@ func (s *Server) decommissionHost(ctx context.Context, in *struct {
 	api.Planning
 },
 ) (*planned, error) {
-	return s.plannedHost(ctx, in.Change, in.Planning, domain.ActionDecommission, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+	return s.plannedHost(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionDecommission}, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
 		return s.intents.DecommissionHost(ctx, actor(ctx), host, ifMatch)
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
 )
 
 func (s *Server) setLayout(ctx context.Context, in *struct {
@@ -33,10 +34,11 @@ func (s *Server) setLayout(ctx context.Context, in *struct {
 
 func (s *Server) relayoutHost(ctx context.Context, in *struct {
 	Change
+	api.Planning
 	Body api.SetLayout
 },
-) (*accepted[api.Host], error) {
-	return s.onHost(ctx, in.Change, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+) (*planned, error) {
+	return s.plannedHost(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionRelayout, Body: in.Body}, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
 		return s.intents.RelayoutHost(ctx, actor(ctx), host, ifMatch, layoutRequest(in.Body))
 	})
 }

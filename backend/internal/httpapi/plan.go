@@ -150,6 +150,10 @@ func presentPlan(p store.Plan, stale *intent.PlanStale) api.Plan {
 			SSHKeys: orEmpty(p.Proposal.SSHKeys),
 		}
 	}
+	if p.Proposal != nil && p.Proposal.Layout != nil {
+		l := presentLayout(*p.Proposal.Layout)
+		out.Layout = &l
+	}
 	if p.RowsSHA256 != "" {
 		out.Observed = &api.PlanObserved{RowsSHA256: p.RowsSHA256, ReportSHA256: p.ReportSHA256}
 	}

@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -51,7 +52,8 @@ type About struct {
 	Kind    domain.JobKind
 	Subject job.Subject
 	Refence bool
-	// Proposal stands for the allocation, or for what its row does not say yet.
+	// Proposal stands for the allocation or the layout, or for what their rows
+	// do not say yet.
 	Proposal *store.Proposal
 	// Job is left out of the runs that are counted: the one that is being done.
 	Job uuid.UUID
@@ -70,6 +72,9 @@ func Load(ctx context.Context, r store.Reads, about About) (rows Rows, err error
 	if s.UnitID == uuid.Nil {
 		if rows.Units, err = r.UnitsOfHost(ctx, s.HostID); err != nil {
 			return Rows{}, fmt.Errorf("load units: %w", err)
+		}
+		if rows.Kind == domain.KindHostRelayout {
+			rows.relay(about.Proposal)
 		}
 		return rows, nil
 	}
@@ -90,6 +95,38 @@ func Load(ctx context.Context, r store.Reads, about About) (rows Rows, err error
 	return rows, nil
 }
 
+// relay takes a new layout as done, since its play is given what there will be:
+// without the units that go, and with those that are only proposed.
+func (r *Rows) relay(p *store.Proposal) {
+	goes := func(u store.Unit) bool {
+		if p != nil && slices.Contains(p.Replaced, u.ID) {
+			_, err := domain.UnitLifecycle.Next(u.State, domain.ReplaceRequested)
+			return err == nil // else it was given to someone meanwhile, and the plan no longer holds
+		}
+		return u.State == domain.UnitRemoving
+	}
+	r.Units = slices.DeleteFunc(r.Units, goes)
+	if p == nil || p.Layout == nil {
+		return
+	}
+	r.Host.Layout = p.Layout
+	for _, u := range p.Units {
+		r.Units = append(r.Units, u.On(r.Host))
+	}
+}
+
+// kept are the ids of the units that a new layout leaves alone, also where one
+// is half made or half wiped.
+func kept(units []store.Unit) []string {
+	ids := []string{}
+	for _, u := range units {
+		if u.State != domain.UnitPreparing {
+			ids = append(ids, u.ID.String())
+		}
+	}
+	return ids
+}
+
 // Plays are the plays of a job of this kind, in order; number is that of the
 // host's holder.
 func (r Rows) Plays(number int64) ([]Play, error) {
@@ -99,6 +136,8 @@ func (r Rows) Plays(number int64) ([]Play, error) {
 	switch r.Kind {
 	case domain.KindHostInitialize:
 		return []Play{OfBootstrap(r.Host, r.Refence, number), OfInitialize(r.Host, r.Units, []string{})}, nil
+	case domain.KindHostRelayout: // the first only where there is no fence
+		return []Play{OfBootstrap(r.Host, false, number), OfRelayout(r.Host, r.Units)}, nil
 	case domain.KindHostDecommission:
 		return []Play{OfBootstrap(r.Host, false, number), OfDecommission(r.Host, r.Units)}, nil
 	case domain.KindUnitAllocate, domain.KindAllocationKeys:
@@ -206,6 +245,10 @@ func OfInitialize(h store.Host, units []store.Unit, keep []string) Play {
 		VolumeGroup: h.Layout.VolumeGroup, Uplink: h.Facts.Uplink.Interface, Units: varsOfUnits(units), Keep: keep,
 	}}
 }
+
+// OfRelayout makes the units that are to be made, of those that will be there.
+// Volumes and mounts of no unit are removed.
+func OfRelayout(h store.Host, units []store.Unit) Play { return OfInitialize(h, units, kept(units)) }
 
 // OfDecommission takes everything of Kloigos off a host.
 func OfDecommission(h store.Host, units []store.Unit) Play {

@@ -32,7 +32,7 @@ func (in *Intents) SetLayout(ctx context.Context, who domain.Actor, id uuid.UUID
 			return err
 		}
 		for i, u := range layout.Units {
-			if _, err := tx.InsertUnit(ctx, h, i+1, u); err != nil {
+			if err := tx.InsertUnit(ctx, h, uuid.New(), i+1, u); err != nil {
 				return err
 			}
 		}
@@ -159,13 +159,39 @@ func (in *Intents) relayout(ctx context.Context, tx *store.Tx, who domain.Actor,
 	if moved != int64(len(replaced)) {
 		return uuid.Nil, domain.Conflictf("host_changed", "a unit was allocated or given back in the meantime; look at the host again")
 	}
+	ids, err := idsOfUnits(ctx, tx, len(made))
+	if err != nil {
+		return uuid.Nil, err
+	}
 	for i, u := range made {
-		if _, err := tx.InsertUnit(ctx, h, h.NextOrdinal+i, u); err != nil {
+		if err := tx.InsertUnit(ctx, h, ids[i], h.NextOrdinal+i, u); err != nil {
 			return uuid.Nil, err
 		}
 	}
 	audit.Before["layout"], audit.After = h.Layout, map[string]any{"layout": layout, "removed_units": names(replaced)}
 	return in.asked(ctx, tx, who, job.HostRelayout{HostID: h.ID}, audit)
+}
+
+// idsOfUnits are those of the plan that the layout is bound to, or new ones.
+func idsOfUnits(ctx context.Context, tx *store.Tx, n int) ([]uuid.UUID, error) {
+	ids := make([]uuid.UUID, n)
+	for i := range ids {
+		ids[i] = uuid.New()
+	}
+	b := bindingOf(ctx)
+	if b == nil {
+		return ids, nil
+	}
+	p, err := b.load(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	if p.Proposal != nil && len(p.Proposal.Units) == n { // else another layout comes of it by now, and the plan is refused for that
+		for i, u := range p.Proposal.Units {
+			ids[i] = u.ID
+		}
+	}
+	return ids, nil
 }
 
 func names(units []store.Unit) []string {
@@ -181,10 +207,8 @@ func relayoutOf(h store.Host, units []store.Unit) (around domain.Relayout, repla
 	around = domain.Relayout{Facts: *h.Facts, Present: *h.Layout}
 	var having []domain.UnitLayout
 	for _, u := range units {
-		l := domain.UnitLayout{
-			Kept: u.Name, CPUs: u.CPUs, CPUCount: u.CPUCount, MemoryNodes: u.MemoryNodes, MemoryMaxBytes: u.MemoryMaxBytes,
-			MemoryHighBytes: u.MemoryHighBytes, VolumeBytes: u.VolumeBytes, TasksMax: u.TasksMax,
-		}
+		l := layoutOf(u)
+		l.Kept = u.Name
 		if u.State != domain.UnitPreparing && u.State != domain.UnitPreparationFailed && u.State != domain.UnitRemoving {
 			having = append(having, l)
 		}
@@ -196,6 +220,13 @@ func relayoutOf(h store.Host, units []store.Unit) (around domain.Relayout, repla
 	}
 	around.SpaceBytes = domain.VolumeSpace(*h.Facts, *h.Layout, having, h.State == domain.HostReady)
 	return around, replaced
+}
+
+func layoutOf(u store.Unit) domain.UnitLayout {
+	return domain.UnitLayout{
+		CPUs: u.CPUs, CPUCount: u.CPUCount, MemoryNodes: u.MemoryNodes, MemoryMaxBytes: u.MemoryMaxBytes, MemoryHighBytes: u.MemoryHighBytes,
+		VolumeBytes: u.VolumeBytes, TasksMax: u.TasksMax,
+	}
 }
 
 func canRelayout(h store.Host) error {

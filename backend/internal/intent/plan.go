@@ -45,9 +45,9 @@ func (e *PlanStale) add(moved, why string) {
 // and rolled back at its end, so that a plan is refused for exactly the reasons
 // for which the action would be, and places an allocation as it would.
 type draft struct {
-	args  job.Args
-	audit store.Audit
-	alloc *store.Proposal
+	args     job.Args
+	audit    store.Audit
+	proposal *store.Proposal
 }
 
 var errDrafted = errors.New("a draft: nothing of it is kept")
@@ -65,15 +65,45 @@ func (d *draft) take(ctx context.Context, tx *store.Tx, args job.Args, a store.A
 	if !joint.Changes() {
 		return domain.Conflictf("nothing_to_plan", "a job of kind %s only reads", args.Kind())
 	}
-	d.args, d.audit, d.alloc = args, a, nil
-	if s := args.Subject(); s.AllocationID != uuid.Nil {
+	d.args, d.audit, d.proposal = args, a, nil
+	s := args.Subject()
+	switch {
+	case s.AllocationID != uuid.Nil:
 		row, err := tx.Allocation(ctx, s.AllocationID) // as the intent would leave it
 		if err != nil {
 			return fmt.Errorf("load allocation: %w", err)
 		}
-		d.alloc = &store.Proposal{LoginUser: row.LoginUser, UID: row.UID, Address: row.Address, Network: row.Network, SSHKeys: row.SSHKeys}
+		d.proposal = &store.Proposal{LoginUser: row.LoginUser, UID: row.UID, Address: row.Address, Network: row.Network, SSHKeys: row.SSHKeys}
+	case args.Kind() == domain.KindHostRelayout:
+		proposal, err := proposedLayout(ctx, tx, s.HostID)
+		if err != nil {
+			return err
+		}
+		d.proposal = proposal
 	}
 	return errDrafted
+}
+
+// proposedLayout is a layout as its intent would leave it.
+func proposedLayout(ctx context.Context, tx *store.Tx, host uuid.UUID) (*store.Proposal, error) {
+	h, err := tx.Host(ctx, host)
+	if err != nil {
+		return nil, fmt.Errorf("load host: %w", err)
+	}
+	units, err := tx.UnitsOfHost(ctx, host)
+	if err != nil {
+		return nil, fmt.Errorf("load units: %w", err)
+	}
+	p := &store.Proposal{Layout: h.Layout}
+	for _, u := range units {
+		switch u.State {
+		case domain.UnitPreparing:
+			p.Units = append(p.Units, store.ProposedUnit{ID: u.ID, Ordinal: u.Ordinal, Layout: layoutOf(u)})
+		case domain.UnitRemoving:
+			p.Replaced = append(p.Replaced, u.ID)
+		}
+	}
+	return p, nil
 }
 
 // Plan makes a plan of an action and the job that checks it. ask is the
@@ -95,7 +125,7 @@ func (in *Intents) Plan(ctx context.Context, who domain.Actor, r PlanRequest, ve
 	}
 	p := store.Plan{
 		ID: uuid.New(), WorkspaceID: d.audit.Workspace, Kind: d.args.Kind(), Action: r.Action, Request: body, HostID: d.args.Subject().HostID,
-		Proposal: d.alloc, JobID: uuid.New(), RequestedBy: who.Name,
+		Proposal: d.proposal, JobID: uuid.New(), RequestedBy: who.Name,
 	}
 	err = in.do(ctx, func(tx *store.Tx) error { return in.plan(ctx, tx, who, p, d, version) })
 	return p.ID, p.JobID, err

@@ -11,14 +11,35 @@ import (
 	"kloigos/backend/internal/domain"
 )
 
-// Proposal is the allocation that a plan is about as it would be: nothing of
-// it is taken until the plan is applied.
+// Proposal is what a plan is about as it would be, an allocation or a layout:
+// nothing of it is taken until the plan is applied.
 type Proposal struct {
-	LoginUser string   `json:"login_user"`
-	UID       int64    `json:"uid"`
-	Address   string   `json:"address"`
-	Network   string   `json:"network"`
-	SSHKeys   []string `json:"ssh_keys"`
+	LoginUser string   `json:"login_user,omitempty"`
+	UID       int64    `json:"uid,omitempty"`
+	Address   string   `json:"address,omitempty"`
+	Network   string   `json:"network,omitempty"`
+	SSHKeys   []string `json:"ssh_keys,omitempty"`
+
+	Layout   *domain.Layout `json:"layout,omitempty"`
+	Units    []ProposedUnit `json:"units,omitempty"`    // that it makes
+	Replaced []uuid.UUID    `json:"replaced,omitempty"` // that go
+}
+
+// ProposedUnit is a unit that is not there yet.
+type ProposedUnit struct {
+	ID      uuid.UUID         `json:"id"`
+	Ordinal int               `json:"ordinal"`
+	Layout  domain.UnitLayout `json:"layout"`
+}
+
+// On is the unit as its row would be.
+func (p ProposedUnit) On(h Host) Unit {
+	l := p.Layout
+	return Unit{
+		ID: p.ID, WorkspaceID: h.WorkspaceID, HostID: h.ID, Host: h.Name, Ordinal: p.Ordinal, Name: domain.UnitName(h.Name, p.Ordinal),
+		State: domain.UnitLifecycle.Initial, CPUs: l.CPUs, CPUCount: l.CPUCount, MemoryNodes: l.MemoryNodes, MemoryMaxBytes: l.MemoryMaxBytes,
+		MemoryHighBytes: l.MemoryHighBytes, VolumeBytes: l.VolumeBytes, TasksMax: l.TasksMax,
+	}
 }
 
 // Plan is one row of plans, with the names of what it is about. Lists leave

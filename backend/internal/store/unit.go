@@ -110,19 +110,18 @@ SELECT $1, c.cpu, $2
   FROM unnest($3::INT4[]) AS c(cpu)`
 
 // InsertUnit adds the next unit of a host and takes its CPUs.
-func (tx *Tx) InsertUnit(ctx context.Context, h Host, ordinal int, u domain.UnitLayout) (uuid.UUID, error) {
+func (tx *Tx) InsertUnit(ctx context.Context, h Host, id uuid.UUID, ordinal int, u domain.UnitLayout) error {
 	cpus, err := domain.ParseCPUSet(u.CPUs)
 	if err != nil {
-		return uuid.Nil, err
+		return err
 	}
-	id := uuid.New()
 	_, err = tx.exec(ctx, sqlInsertUnit, id, h.WorkspaceID, h.ID, ordinal, domain.UnitName(h.Name, ordinal), domain.UnitLifecycle.Initial,
 		u.CPUs, u.CPUCount, u.MemoryNodes, u.MemoryMaxBytes, u.MemoryHighBytes, u.VolumeBytes, u.TasksMax, shuffle(), h.Zone)
 	if _, dup := uniqueViolation(err); dup {
-		return uuid.Nil, movedMeanwhile("host") // someone else sets a layout
+		return movedMeanwhile("host") // someone else sets a layout
 	}
 	if err != nil {
-		return uuid.Nil, fmt.Errorf("insert unit: %w", err)
+		return fmt.Errorf("insert unit: %w", err)
 	}
 	numbers := make([]int32, len(cpus))
 	for i, c := range cpus {
@@ -130,11 +129,11 @@ func (tx *Tx) InsertUnit(ctx context.Context, h Host, ordinal int, u domain.Unit
 	}
 	if _, err = tx.exec(ctx, sqlInsertUnitCPU, h.ID, id, numbers); err != nil {
 		if _, dup := uniqueViolation(err); dup {
-			return uuid.Nil, domain.Conflictf("cpu_taken", "a CPU of %s already belongs to another unit", u.CPUs)
+			return domain.Conflictf("cpu_taken", "a CPU of %s already belongs to another unit", u.CPUs)
 		}
-		return uuid.Nil, fmt.Errorf("take CPUs: %w", err)
+		return fmt.Errorf("take CPUs: %w", err)
 	}
-	return id, nil
+	return nil
 }
 
 func shuffle() int32 { return rand.Int32() }

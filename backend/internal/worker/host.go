@@ -191,7 +191,7 @@ func initialize(ctx context.Context, r *run) error {
 	if err != nil {
 		return fmt.Errorf("load units: %w", err)
 	}
-	err = r.prepare(ctx, units, []string{})
+	err = r.play(ctx, inputs.OfInitialize(r.host, units, []string{}), true)
 	if err == nil {
 		r.outcome = fmt.Sprintf("%d units are ready to be allocated.", len(units))
 	}
@@ -199,8 +199,7 @@ func initialize(ctx context.Context, r *run) error {
 }
 
 // relayout makes the new units. Of those that go, volume and mount are removed
-// because no unit has them any more; whatever another unit has is left alone,
-// also where it is half made or half wiped.
+// because no unit has them any more.
 func relayout(ctx context.Context, r *run) error {
 	units, err := r.w.db.UnitsOfHost(ctx, r.host.ID)
 	if err != nil {
@@ -208,25 +207,20 @@ func relayout(ctx context.Context, r *run) error {
 	}
 	gone := slices.IndexFunc(units, func(u store.Unit) bool { return u.State == domain.UnitRemoving }) >= 0
 	units = slices.DeleteFunc(units, func(u store.Unit) bool { return u.State == domain.UnitRemoving })
-	keep := []string{}
+	made := 0
 	for _, u := range units {
-		if u.State != domain.UnitPreparing {
-			keep = append(keep, u.ID.String())
+		if u.State == domain.UnitPreparing {
+			made++
 		}
 	}
-	if err := r.prepare(ctx, units, keep); err != nil {
+	if err := r.play(ctx, inputs.OfRelayout(r.host, units), true); err != nil {
 		return err
 	}
-	r.outcome = fmt.Sprintf("%d new units are ready to be allocated; %d stayed as they were.", len(units)-len(keep), len(keep))
-	if len(units) == len(keep) && gone {
-		r.outcome = fmt.Sprintf("The units that could not be made are gone; %d stayed as they were.", len(keep))
+	r.outcome = fmt.Sprintf("%d new units are ready to be allocated; %d stayed as they were.", made, len(units)-made)
+	if made == 0 && gone {
+		r.outcome = fmt.Sprintf("The units that could not be made are gone; %d stayed as they were.", len(units))
 	}
 	return nil
-}
-
-// prepare runs the playbook that prepares a host for these units.
-func (r *run) prepare(ctx context.Context, units []store.Unit, keep []string) error {
-	return r.play(ctx, inputs.OfInitialize(r.host, units, keep), true)
 }
 
 var hostDecommission = handler{

@@ -47,6 +47,9 @@ func check(ctx context.Context, r *run) error {
 	var result domain.PlanResult
 	fenced := rows.Unit.ID != uuid.Nil || rows.Host.Fenced && !rows.Refence
 	for i, p := range plays {
+		if rows.Kind == domain.KindHostRelayout && p.File == inputs.Bootstrap && rows.Host.Fenced {
+			continue // the run would leave it out
+		}
 		if why := r.notChecked(i, fenced); why != "" {
 			r.log.Note("%s", why)
 			result.Add(domain.PlanChange{Play: p.File, Task: p.File, Kind: "play", Name: p.File, Action: domain.ActionFollows, Note: why})

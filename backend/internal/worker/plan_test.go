@@ -38,6 +38,14 @@ func (p place) askInitialize(host uuid.UUID) ask {
 	}}
 }
 
+func (p place) askRelayout(host uuid.UUID, cpusEach int) ask {
+	r := domain.LayoutRequest{Count: 1, CPUsEach: cpusEach}
+	return ask{intent.PlanRequest{Action: domain.ActionRelayout, Body: r}, func(ctx context.Context) error {
+		_, err := p.Intents.RelayoutHost(ctx, p.Actor, host, 0, r)
+		return err
+	}}
+}
+
 func (p place) askDecommission(host uuid.UUID) ask {
 	return ask{intent.PlanRequest{Action: domain.ActionDecommission}, func(ctx context.Context) error {
 		_, err := p.Intents.DecommissionHost(ctx, p.Actor, host, 0)
@@ -205,6 +213,8 @@ func TestPlansOfEveryAction(t *testing.T) {
 		{"initialize again (is ready)", func() ask { return p.askInitialize(host) }, []string{"bootstrap.yml", "playbook.yml"}, []bool{true, true}},
 		{"allocate", func() ask { return p.askAllocate(intent.CreateAllocation{CPUs: 1, LoginUser: "tenant1"}) }, []string{"playbook.yml"}, []bool{true}},
 		{"keys", func() ask { return p.askKeys(a, key) }, []string{"playbook.yml"}, []bool{true}},
+		{"relayout (a neighbour stays)", func() ask { return p.askRelayout(host, 2) }, []string{"playbook.yml"}, []bool{true}},
+		{"relayout once more", func() ask { return p.askRelayout(host, 3) }, []string{"playbook.yml"}, []bool{true}},
 		{"deallocate", func() ask { return p.askDeallocate(a) }, []string{"playbook.yml"}, []bool{true}},
 		{"decommission", func() ask { return p.askDecommission(host) }, []string{"bootstrap.yml", "playbook.yml"}, []bool{true, true}},
 	} {
@@ -267,10 +277,10 @@ func TestPlansOfEveryAction(t *testing.T) {
 	}
 	want := []string{"plan.create", "job.plan succeeded"}
 	plans, err := p.DB.Plans(t.Context(), store.PlanFilter{WorkspaceID: domain.DefaultWorkspace, State: "applied", HostID: &host, Limit: 50})
-	if err != nil || len(plans) != 6 || plans[0].Result != nil || plans[5].Action != domain.ActionInitialize {
+	if err != nil || len(plans) != 8 || plans[0].Result != nil || plans[7].Action != domain.ActionInitialize {
 		t.Fatalf("plans %+v, %v", plans, err)
 	}
-	if diff := cmp.Diff(want, actions(p.Events(plans[5].ID))); diff != "" {
+	if diff := cmp.Diff(want, actions(p.Events(plans[7].ID))); diff != "" {
 		t.Errorf("events of a plan:\n%s", diff)
 	}
 }
@@ -385,6 +395,37 @@ func TestPlansThatNoLongerHold(t *testing.T) {
 	if err != nil || len(expired) != 1 || expired[0].ID != got.ID || !expired[0].Expired {
 		t.Errorf("expired %+v, %v", expired, err)
 	}
+}
+
+// TestRelayoutPlansThatNoLongerHold: what a layout was planned around has moved.
+func TestRelayoutPlansThatNoLongerHold(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	p.AddAddresses("default", 3)
+	host := p.ready("h1")
+	of := p.askRelayout(host, 2)
+	got := p.planned(of)
+	if len(got.Proposal.Units) != 1 || len(got.Proposal.Replaced) != 2 || got.Proposal.Layout == nil {
+		t.Fatalf("proposal %+v", got.Proposal)
+	}
+	if stale, err := p.Intents.PlanMoved(t.Context(), p.thePlan(got.ID)); err != nil || stale != nil {
+		t.Errorf("nothing moved: %+v, %v", stale, err)
+	}
+	a, job, err := p.Allocate(intent.CreateAllocation{CPUs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Ended(job, domain.JobSucceeded)
+	if stale, err := p.Intents.PlanMoved(t.Context(), p.thePlan(got.ID)); err != nil || stale == nil || !slices.Contains(stale.Moved, domain.MovedVariables) {
+		t.Errorf("one of the units that would go has a tenant: %+v, %v", stale, err)
+	}
+	_, err = p.apply(got.ID, of)
+	p.stale(err, domain.MovedVariables, domain.MovedState)
+	if units := p.Units(host); len(units) != 2 || p.Allocation(a).State != domain.AllocationAllocated {
+		t.Errorf("a refused plan changed %d units", len(units))
+	}
+	_, err = p.apply(got.ID, p.askRelayout(host, 1))
+	p.conflict(err, "plan_mismatch")
 }
 
 // newVersion adds a version of a playbook; as a seed it becomes the default.

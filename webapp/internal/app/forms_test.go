@@ -125,6 +125,9 @@ func TestLayOutFreeUnitsAnew(t *testing.T) {
 	s.api.Answer("relayout-host", 202, apitest.Host(), apitest.JobID)
 	s.wantRedirect(s.post("/hosts/h1/relayout", form), "/jobs/"+apitest.JobID)
 	call := s.only("relayout-host")
+	if plan := call.Query; plan != "" {
+		t.Errorf("query %q", plan)
+	}
 	var got api.SetLayout
 	call.Into(t, &got)
 	if d := cmp.Diff(api.SetLayout{Units: []api.SetUnit{{CPUs: "4"}, {CPUs: "5", VolumeBytes: 8 << 30}}}, got); d != "" {

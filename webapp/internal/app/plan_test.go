@@ -80,6 +80,12 @@ func TestPlansAreMadeAndApplied(t *testing.T) {
 		}
 	}
 	s := setup(t)
+	s.api.Answer("relayout-host", http.StatusAccepted, p, p.JobID)
+	s.wantRedirect(s.post("/hosts/h1/relayout", url.Values{"mode": {"sets"}, "units": {"4"}, "version": {"7"}, "plan": {"true"}}), "/plans/"+p.ID)
+	if call := s.only("relayout-host"); call.Query != "plan=true" || call.Header.Get("If-Match") != `"7"` {
+		t.Errorf("%+v", call)
+	}
+	s = setup(t)
 	s.api.Answer("create-allocation", http.StatusAccepted, p, p.JobID)
 	s.wantRedirect(s.post("/allocations/new", url.Values{"cpus": {"2"}, "ssh_keys": {apitest.Key}, "plan": {"true"}, "key": {aKey}}), "/plans/"+p.ID)
 	if call := s.only("create-allocation"); call.Query != "plan=true" || call.Header.Get("Idempotency-Key") != aKey {

@@ -205,6 +205,10 @@ func setLayout(r *page.Request) error {
 
 func relayout(r *page.Request) error {
 	return takeLayout(r, func(f layoutForm, in api.SetLayout, version int64) error {
+		if r.Planning() {
+			p, _, err := r.API.PlanRelayoutHost(r.Ctx, f.Host.ID, in, client.IfMatch(version))
+			return r.GoPlan(p, err)
+		}
 		_, job, err := r.API.RelayoutHost(r.Ctx, f.Host.ID, in, client.IfMatch(version))
 		if err != nil {
 			return err

@@ -58,6 +58,12 @@ func apply(r *page.Request) error {
 		_, job, err = r.API.InitializeHost(r.Ctx, p.HostID, bound)
 	case "refence-host":
 		_, job, err = r.API.RefenceHost(r.Ctx, p.HostID, bound)
+	case "relayout-host":
+		var in api.SetLayout
+		if err := json.Unmarshal(p.Request, &in); err != nil {
+			return fmt.Errorf("read the plan's request: %w", err)
+		}
+		_, job, err = r.API.RelayoutHost(r.Ctx, p.HostID, in, bound)
 	case "decommission-host":
 		_, job, err = r.API.DecommissionHost(r.Ctx, p.HostID, bound)
 	case "create-allocation":

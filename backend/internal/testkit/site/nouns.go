@@ -113,7 +113,7 @@ func (s *Site) ReadyHost(spec HostSpec) store.Host {
 			return err
 		}
 		for i, u := range layout.Units {
-			if _, err := tx.InsertUnit(ctx, probed, i+1, u); err != nil {
+			if err := tx.InsertUnit(ctx, probed, uuid.New(), i+1, u); err != nil {
 				return err
 			}
 		}
