@@ -164,7 +164,8 @@ SELECT j.id, j.kind, j.state, j.attempt, j.host_id, j.unit_id, j.allocation_id, 
 
 // A queued job is ended by the event of its cancellation, and all jobs of a
 // host by that of its loss. now() is that of the transaction, so an end and its
-// event carry the same time.
+// event carry the same time. Where the trail says that its older part was
+// removed, what is older than the rest of it is left out.
 const sqlSeeEnds = `
 WITH told AS (
     SELECT j.id,
@@ -183,7 +184,9 @@ lives AS (
            (SELECT count(*) FROM events d
              WHERE d.object_id = j.host_id AND d.action = 'host.declare_lost' AND d.at = j.finished_at AND j.error->>'code' = 'host_lost') AS lost
       FROM jobs j
-      LEFT JOIN told t ON t.id = j.id)
+      LEFT JOIN told t ON t.id = j.id
+     WHERE NOT EXISTS (SELECT 1 FROM events x WHERE x.action = 'event.expire')
+        OR j.created_at >= (SELECT min(f.at) FROM events f WHERE f.workspace_id = j.workspace_id))
 SELECT v.id, v.kind, v.state, v.ends + v.lost AS ends, v.retries, v.agreeing + v.lost AS agreeing
   FROM lives v
  WHERE v.ends + v.lost <> v.retries + v.ended OR v.agreeing + v.lost <> v.ended
@@ -193,6 +196,8 @@ const sqlSeeCreations = `
 SELECT a.id, a.login_user, count(e.id) AS creations
   FROM allocations a
   LEFT JOIN events e ON e.object_id = a.id AND e.action = 'allocation.create'
+ WHERE NOT EXISTS (SELECT 1 FROM events x WHERE x.action = 'event.expire')
+    OR a.created_at >= (SELECT min(f.at) FROM events f WHERE f.workspace_id = a.workspace_id)
  GROUP BY a.id, a.login_user
 HAVING count(e.id) <> 1
  ORDER BY a.id`

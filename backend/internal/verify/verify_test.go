@@ -271,6 +271,34 @@ func TestBrokenInvariantsAreFound(t *testing.T) {
 	}
 }
 
+// TestTrailThatWasShortened says so, and then only what is left of it counts.
+func TestTrailThatWasShortened(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	l.Tx(func(tx *store.Tx) error {
+		_, _, err := tx.ExpireEvents(t.Context(), domain.DefaultWorkspace, 0)
+		return err
+	})
+	if broken := l.verify(verify.Options{}); len(broken) != 2 {
+		t.Errorf("without a word: %q", broken)
+	}
+	l.Tx(func(tx *store.Tx) error {
+		return tx.AddEvent(t.Context(), domain.Actor{Kind: domain.ActorPolicy, Name: "old_events"},
+			store.Audit{Workspace: domain.DefaultWorkspace, Action: "event.expire", ObjectKind: "event"})
+	})
+	_, job, err := l.Allocate(intent.CreateAllocation{})
+	if err == nil {
+		err = l.Intents.CancelJob(t.Context(), l.Actor, job)
+	}
+	if broken := l.verify(verify.Options{}); err != nil || len(broken) > 0 {
+		t.Errorf("%v, %q", err, broken)
+	}
+	l.sql("DELETE FROM events WHERE action = 'job.cancel'")
+	if broken := l.verify(verify.Options{}); len(broken["ends_are_told_once"]) != 1 {
+		t.Errorf("%q", broken)
+	}
+}
+
 // TestSecondJobOfTheSameIsFound: whichever ends second meets states that it
 // does not fit.
 func TestSecondJobOfTheSameIsFound(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"kloigos/backend/internal/ansible/scripted"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/job"
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit/site"
 )
@@ -485,5 +486,41 @@ func (f *fleet) leavesLost(what, name string, host uuid.UUID) {
 	}
 	if err := f.Intents.RemoveHost(ctx, f.Actor, again, 0); err != nil {
 		f.T.Errorf("%s: remove the refused host: %v", what, err)
+	}
+}
+
+// TestEndThatFitsNothingIsToldOf: objects that take neither the success nor the
+// failure of a job stay as they are, and its end has an event like any other.
+func TestEndThatFitsNothingIsToldOf(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	s.AddAddresses("default", 1)
+	s.ReadyHost(site.HostSpec{})
+	s.Backend()
+	id, first, err := s.Allocate(intent.CreateAllocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Ended(first, domain.JobSucceeded)
+	a := s.Allocation(id)
+	var again uuid.UUID
+	s.Tx(func(tx *store.Tx) (err error) { // as no intent would
+		again, err = tx.Enqueue(t.Context(), s.Actor, domain.DefaultWorkspace, job.UnitAllocate{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID})
+		return err
+	})
+	if j := s.Ended(again, domain.JobFailed); j.Error == nil || j.Error.Code != "unit_state" || j.Steps[0].State != domain.StepFailed {
+		t.Errorf("%+v", j)
+	}
+	if now := s.Allocation(id); now.State != domain.AllocationAllocated {
+		t.Errorf("%+v", now)
+	}
+	ends := 0
+	for _, e := range s.Events(id) {
+		if e.JobID != nil && *e.JobID == again && e.Action == "job.unit_allocate" && strings.Contains(string(e.After), `"failed"`) {
+			ends++
+		}
+	}
+	if ends != 1 {
+		t.Errorf("%d events tell of its end", ends)
 	}
 }

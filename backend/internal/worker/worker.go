@@ -365,7 +365,20 @@ func (r *run) failure(end queue.End, why *domain.JobError) queue.Result {
 		}
 		return tx.AddEvent(ctx, r.actor(), r.audit(end.String(), why))
 	}
-	return queue.Result{End: end, Error: why, Apply: apply}
+	return queue.Result{End: end, Error: why, Apply: apply, Else: func(c *domain.Conflict) queue.Result {
+		return r.misfit(&domain.JobError{Code: c.Code, Message: c.Detail, Host: r.host.Name, NextStep: domain.NextStep(c.Code)})
+	}}
+}
+
+// misfit ends a job whose objects take neither its success nor its failure:
+// they are left as they are, and the audit trail has the end all the same.
+func (r *run) misfit(why *domain.JobError) queue.Result {
+	return queue.Result{End: queue.Failed, Error: why, Apply: func(ctx context.Context, tx *store.Tx) error {
+		if err := r.endOpen(ctx, tx, domain.StepFailed); err != nil {
+			return err
+		}
+		return tx.AddEvent(ctx, r.actor(), r.audit(queue.Failed.String(), why))
+	}}
 }
 
 func (r *run) endOpen(ctx context.Context, tx *store.Tx, state domain.StepState) error {
