@@ -1,0 +1,216 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"kloigos/backend/api/client"
+	"kloigos/inventory/demo"
+)
+
+// Backend is one place for a backend: its address and its wire stay, the
+// process comes and goes.
+type Backend struct {
+	world  *World
+	name   string
+	listen string
+	wire   *Wire
+	plain  *client.Client
+
+	process *demo.Process // nil before the first start; guarded by the world's lock
+}
+
+const startLimit = 30 * time.Second
+
+func (w *World) addBackend() (*Backend, error) {
+	ports, err := demo.FreePorts(context.Background(), 0, 1)
+	if err != nil {
+		return nil, err
+	}
+	wire, err := NewWire(w.database)
+	if err != nil {
+		return nil, err
+	}
+	b := &Backend{world: w, name: fmt.Sprintf("backend-%d", len(w.backends)+1), listen: fmt.Sprintf("127.0.0.1:%d", ports[0]), wire: wire}
+	// A backend that was stopped in the middle of an answer is not waited for.
+	if b.plain, err = client.New(client.Config{BaseURL: "http://" + b.listen, UserAgent: "kloigos-faults", Timeout: w.spec.Patience}); err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.backends = append(w.backends, b)
+	return b, nil
+}
+
+func (b *Backend) api(token string) *client.Client { return b.plain.WithToken(token) }
+
+// Start starts a process and waits until it takes requests.
+func (b *Backend) Start(ctx context.Context) error {
+	p, err := b.world.group.Start(b.name, b.world.suite.program(), append([]string{"KLOIGOS_DATABASE_URL=" + b.wire.URL, "KLOIGOS_LISTEN=" + b.listen}, b.world.env...), "serve")
+	if err != nil {
+		return err
+	}
+	b.world.mu.Lock()
+	b.process = p
+	b.world.mu.Unlock()
+	err = await(ctx, b.name+" to be ready", startLimit, func() bool { return b.ready(ctx) || p.Ended() })
+	if err == nil && p.Ended() {
+		err = fmt.Errorf("%s ended:\n%s", b.name, p.Tail())
+	}
+	return err
+}
+
+func (b *Backend) ready(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+b.listen+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	_ = response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
+
+// Alive tells whether its process runs, or is stopped.
+func (b *Backend) Alive() bool {
+	b.world.mu.Lock()
+	defer b.world.mu.Unlock()
+	return b.process != nil && !b.process.Ended()
+}
+
+// PID is its process's.
+func (b *Backend) PID() int {
+	b.world.mu.Lock()
+	defer b.world.mu.Unlock()
+	return b.process.PID
+}
+
+// Kill ends the process, and nothing but it, as a crash would.
+func (b *Backend) Kill() error {
+	b.world.mu.Lock()
+	p := b.process
+	b.world.mu.Unlock()
+	if p == nil || p.Ended() {
+		return nil
+	}
+	return p.Kill()
+}
+
+// Signal sends a signal to the process alone.
+func (b *Backend) Signal(s syscall.Signal) error {
+	if err := syscall.Kill(b.PID(), s); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("signal %s: %w", b.name, err)
+	}
+	return nil
+}
+
+// revive starts those that have ended.
+func (w *World) revive(ctx context.Context) error {
+	for _, b := range w.backends {
+		if !b.Alive() {
+			if err := b.Start(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// alive is one of the backends that run, or the first if none does.
+func (w *World) alive() *Backend {
+	var up []*Backend
+	for _, b := range w.backends {
+		if b.Alive() {
+			up = append(up, b)
+		}
+	}
+	if len(up) == 0 {
+		return w.backends[0]
+	}
+	return up[w.someInt(len(up))]
+}
+
+// supervisors are the children of a backend that supervise plays.
+func (b *Backend) supervisors() []int {
+	var found []int
+	for _, pid := range processes() {
+		if parentOf(pid) == b.PID() && strings.HasPrefix(commandLine(pid), "kloigos-supervisor") {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// marked are the processes of all runs below this world's run root: they carry
+// its path in their environment.
+func (w *World) marked() []int {
+	var found []int
+	for _, pid := range processes() {
+		environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		if err == nil && strings.Contains(string(environment), "KLOIGOS_RUN="+w.runRoot+"/") {
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// leavesNothing holds that no process of any run is left.
+func (w *World) leavesNothing() error {
+	var left []int
+	err := await(context.Background(), "the processes of all runs to end", 15*time.Second, func() bool {
+		left = w.marked()
+		return len(left) == 0
+	})
+	if err == nil {
+		return nil
+	}
+	for _, pid := range left {
+		err = fmt.Errorf("%w; %d: %s", err, pid, commandLine(pid))
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	return err
+}
+
+func processes() []int {
+	names, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var all []int
+	for _, n := range names {
+		if pid, err := strconv.Atoi(n.Name()); err == nil {
+			all = append(all, pid)
+		}
+	}
+	return all
+}
+
+func parentOf(pid int) int {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	// The name, in parentheses, may hold anything.
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	parent, _ := strconv.Atoi(fields[1])
+	return parent
+}
+
+func commandLine(pid int) string {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(strings.ReplaceAll(string(raw), "\x00", " "))
+}

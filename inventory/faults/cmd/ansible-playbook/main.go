@@ -1,0 +1,305 @@
+// Command ansible-playbook stands in for Ansible in the fault suite: real
+// backends find it first on their PATH and run it under their real supervisor,
+// in a real run directory. It reads the inventory and the variables that the
+// runner wrote, logs in to the (stood-in) host with the key from there, has
+// tasks run on it, and tells of them as the callback plugin does.
+//
+// Like Ansible it has children that a kill of it alone would leave behind.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/knownhosts"
+
+	"kloigos/inventory/faults/host"
+)
+
+// lingers is the argument of a child that outlives whatever does not end it.
+const lingers = "lingers"
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == lingers {
+		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
+		time.Sleep(10 * time.Minute)
+		return
+	}
+	code, err := play(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "ERROR!", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// target is a host as the inventory has it.
+type target struct {
+	Address     string `json:"ansible_host"`
+	Port        int    `json:"ansible_port"`
+	User        string `json:"ansible_user"`
+	Interpreter string `json:"ansible_python_interpreter"`
+	KeyFile     string `json:"ansible_ssh_private_key_file"`
+}
+
+// events writes to the pipe that the callback plugin would have.
+type events struct{ out *os.File }
+
+func (e events) tell(kind string, fields map[string]any) {
+	line := map[string]any{"kind": kind, "time": float64(time.Now().UnixMicro()) / 1e6}
+	for k, v := range fields {
+		line[k] = v
+	}
+	raw, err := json.Marshal(line)
+	if err == nil {
+		_, _ = e.out.Write(append(raw, '\n')) // nobody listens any more: this is about to be ended
+	}
+}
+
+func play(args []string) (code int, err error) {
+	inventory, check := "", slices.Contains(args, "--check")
+	book, vars := "", map[string]any{}
+	for i := 0; i < len(args); i++ {
+		option, value, joined := strings.Cut(args[i], "=")
+		if !strings.HasPrefix(option, "-") {
+			book = args[i]
+			continue
+		}
+		if takesValue := slices.Contains([]string{"--inventory", "--extra-vars", "--forks"}, option); takesValue && !joined && i+1 < len(args) {
+			i++
+			value = args[i]
+		}
+		switch option {
+		case "--inventory":
+			inventory = value
+		case "--extra-vars":
+			if err := merge(vars, strings.TrimPrefix(value, "@")); err != nil {
+				return 1, err
+			}
+		}
+	}
+	name, where, err := only(inventory)
+	if err != nil {
+		return 1, err
+	}
+	fd, err := strconv.Atoi(os.Getenv("KLOIGOS_EVENTS_FD"))
+	if err != nil {
+		return 1, fmt.Errorf("no pipe for events: %w", err)
+	}
+	tell := events{os.NewFile(uintptr(fd), "events")}
+	if err := leaveChildren(); err != nil {
+		return 1, err
+	}
+	kind := kindOf(book, vars)
+	tell.tell("play_started", map[string]any{"play": kind})
+	counts := map[string]any{"ok": 0, "changed": 0, "failures": 0, "unreachable": 0, "skipped": 0, "rescued": 0, "ignored": 0}
+	client, err := logIn(where)
+	if err != nil {
+		tell.tell("task_started", map[string]any{"play": kind, "task": "Reach the host"})
+		tell.tell("unreachable", map[string]any{"play": kind, "task": "Reach the host", "host": name, "message": "Failed to connect to the host via ssh: " + err.Error()})
+		counts["unreachable"] = 1
+		tell.tell("stats", map[string]any{"stats": map[string]any{name: counts}})
+		return 4, nil
+	}
+	defer func() { _ = client.Close() }()
+	parts := 1
+	if kind != "host_probe" {
+		parts = 2 + rand.IntN(2)
+	}
+	for part := 1; part <= parts; part++ {
+		fields := map[string]any{"play": kind, "task": fmt.Sprintf("Part %d of %d", part, parts), "action": "kloigos_stand_in"}
+		tell.tell("task_started", fields)
+		fields["host"] = name
+		done := run(client, where.Interpreter, host.Task{Playbook: kind, Part: part, Parts: parts, Check: check, Vars: vars}, tell, fields)
+		counts[done] = counts[done].(int) + 1 //nolint:forcetypeassert // they are all int
+		if done != "ok" {
+			tell.tell("stats", map[string]any{"stats": map[string]any{name: counts}})
+			return 2, nil
+		}
+	}
+	tell.tell("stats", map[string]any{"stats": map[string]any{name: counts}})
+	return 0, nil
+}
+
+// run has one task run on the host and tells of it; it returns what is counted.
+func run(client *ssh.Client, interpreter string, t host.Task, tell events, fields map[string]any) string {
+	task, err := json.Marshal(t)
+	if err != nil {
+		return "failures"
+	}
+	session, err := client.NewSession()
+	if err != nil {
+		fields["message"] = "Failed to connect to the host via ssh: " + err.Error()
+		tell.tell("unreachable", fields)
+		return "unreachable"
+	}
+	defer func() { _ = session.Close() }()
+	var stdout, stderr bytes.Buffer
+	session.Stdin, session.Stdout, session.Stderr = bytes.NewReader(task), &stdout, &stderr
+	err = session.Run("sudo -n " + interpreter)
+	var exit *ssh.ExitError
+	var answer host.Answer
+	_ = json.Unmarshal(stdout.Bytes(), &answer) // empty where nothing was run
+	switch {
+	case err == nil:
+	case errors.As(err, &exit):
+		fields["message"], fields["stderr"] = answer.Message, stderr.String()
+		if answer.Message == "" {
+			fields["message"] = "MODULE FAILURE"
+			fields["stderr"] = stderr.String() + fmt.Sprintf("\nthe module ended with %d", exit.ExitStatus())
+		}
+		tell.tell("failed", fields)
+		return "failures"
+	default:
+		fields["message"] = "Failed to connect to the host via ssh: " + err.Error()
+		tell.tell("unreachable", fields)
+		return "unreachable"
+	}
+	for n := range answer.Lines {
+		tell.tell("ok", map[string]any{"play": fields["play"], "task": fields["task"], "host": fields["host"], "item": strconv.Itoa(n), "message": "a line of many"})
+	}
+	if answer.Result != nil {
+		if raw, err := json.Marshal(answer.Result); err == nil {
+			tell.tell("result", map[string]any{"host": fields["host"], "result": string(raw)})
+		}
+	}
+	kind := "ok"
+	if fields["changed"] = answer.Changed; answer.Changed {
+		kind = "changed"
+	}
+	tell.tell(kind, fields)
+	return "ok"
+}
+
+// leaveChildren starts children as Ansible has them: one in the same group, and
+// one that left group and session.
+func leaveChildren() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	for _, apart := range []bool{false, true} {
+		cmd := exec.Command(self, lingers)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: apart}
+		if err := cmd.Start(); err != nil {
+			return fmt.Errorf("fork: %w", err)
+		}
+	}
+	return nil
+}
+
+// merge reads a file of variables; what is marked as unsafe is data.
+func merge(vars map[string]any, file string) error {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var read map[string]any
+	if err := json.Unmarshal(raw, &read); err != nil {
+		return fmt.Errorf("read %s: %w", filepath.Base(file), err)
+	}
+	for k, v := range read {
+		vars[k] = plain(v)
+	}
+	return nil
+}
+
+func plain(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if s, marked := v["__ansible_unsafe"]; marked {
+			return s
+		}
+		for k, e := range v {
+			v[k] = plain(e)
+		}
+	case []any:
+		for i, e := range v {
+			v[i] = plain(e)
+		}
+	}
+	return v
+}
+
+// kindOf tells the playbook by what it is given, since every file is called
+// playbook.yml.
+func kindOf(book string, vars map[string]any) string {
+	if filepath.Base(book) == "bootstrap.yml" {
+		return "bootstrap"
+	}
+	for _, kind := range []string{"host_initialize", "host_decommission", "unit_allocate", "unit_deallocate"} {
+		if vars[kind+"_host"] != nil {
+			return kind
+		}
+	}
+	return "host_probe"
+}
+
+// only returns the one host of the inventory.
+func only(file string) (name string, t target, err error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return "", t, err
+	}
+	var inventory struct {
+		All struct {
+			Hosts map[string]target `json:"hosts"`
+		} `json:"all"`
+	}
+	if err := json.Unmarshal(raw, &inventory); err != nil {
+		return "", t, fmt.Errorf("read the inventory: %w", err)
+	}
+	if len(inventory.All.Hosts) != 1 {
+		return "", t, fmt.Errorf("the inventory has %d hosts, the stand-in takes one", len(inventory.All.Hosts))
+	}
+	for name, t = range inventory.All.Hosts {
+	}
+	return name, t, nil
+}
+
+func logIn(t target) (*ssh.Client, error) {
+	raw, err := os.ReadFile(t.KeyFile)
+	if err != nil {
+		return nil, err
+	}
+	signer, err := ssh.ParsePrivateKey(raw)
+	if err != nil {
+		return nil, err
+	}
+	known, err := knownhosts.New(filepath.Join(filepath.Dir(t.KeyFile), "known_hosts"))
+	if err != nil {
+		return nil, err
+	}
+	seconds, err := strconv.Atoi(os.Getenv("ANSIBLE_TIMEOUT"))
+	if err != nil {
+		return nil, fmt.Errorf("no timeout was set: %w", err)
+	}
+	timeout := time.Duration(seconds) * time.Second
+	conn, err := net.DialTimeout("tcp", net.JoinHostPort(t.Address, strconv.Itoa(t.Port)), timeout)
+	if err != nil {
+		return nil, err
+	}
+	_ = conn.SetDeadline(time.Now().Add(timeout))
+	c, channels, requests, err := ssh.NewClientConn(conn, conn.RemoteAddr().String(), &ssh.ClientConfig{
+		User: t.User, Auth: []ssh.AuthMethod{ssh.PublicKeys(signer)}, HostKeyCallback: known,
+	})
+	if err != nil {
+		return nil, err
+	}
+	_ = conn.SetDeadline(time.Time{})
+	return ssh.NewClient(c, channels, requests), nil
+}

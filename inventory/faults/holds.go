@@ -1,0 +1,124 @@
+package faults
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"kloigos/backend/api"
+	"kloigos/backend/api/client"
+	"kloigos/inventory/faults/host"
+)
+
+// settleLimit is how long everything may take to come to rest once nothing
+// goes wrong any more.
+const settleLimit = 90 * time.Second
+
+// holds makes everything good again, lets it come to rest, and holds all that
+// must be true then.
+func (w *World) holds(ctx context.Context) error {
+	if err := w.settle(ctx); err != nil {
+		return fmt.Errorf("settle: %w", err)
+	}
+	var errs []error
+	for _, h := range w.hosts {
+		for _, v := range h.Violations() {
+			errs = append(errs, errors.New(v))
+		}
+	}
+	w.mu.Lock()
+	for _, o := range w.odd {
+		errs = append(errs, errors.New("a client saw: "+o))
+	}
+	w.mu.Unlock()
+	return errors.Join(append(errs, w.verify(ctx), w.carries(ctx))...)
+}
+
+func (w *World) settle(ctx context.Context) error {
+	for _, h := range w.hosts {
+		h.Behave(host.Manners{})
+		if err := h.Plug(); err != nil {
+			return err
+		}
+	}
+	for _, b := range w.backends {
+		b.wire.Mend()
+		b.wire.Slow(0)
+		b.wire.Strict(false)
+		b.wire.LoseCommits(0)
+	}
+	if err := w.revive(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, settleLimit)
+	defer cancel()
+	for {
+		page, err := retried(ctx, w, func(c *client.Client) (api.Page[api.Job], error) {
+			return c.ListJobs(ctx, api.JobFilter{State: "active"})
+		})
+		if err != nil || len(page.Items) == 0 {
+			return err
+		}
+		for _, j := range page.Items {
+			// What waits long for an unreachable host is not waited for here.
+			if j.State == "queued" && time.Until(j.RunAfter) > 5*time.Second {
+				_, _, _ = ask(ctx, w, func(c *client.Client, o client.Option) (api.Job, string, error) { return c.CancelJob(ctx, j.ID, o) })
+			}
+		}
+		if !sleep(ctx, 200*time.Millisecond) {
+			j := page.Items[0]
+			return fmt.Errorf("%d jobs do not end; the first: %s (%s) is %s, attempt %d, error %+v", len(page.Items), j.ID, j.Kind, j.State, j.Attempt, j.Error)
+		}
+	}
+}
+
+// verify runs kloigos-backend verify on all that was noted.
+func (w *World) verify(ctx context.Context) error {
+	acknowledged, err := w.writeAcknowledged()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, w.suite.program(), "verify", "--token-logs", filepath.Join(w.dir, "tokens"), "--acknowledged", acknowledged)
+	cmd.Env = []string{"KLOIGOS_DATABASE_URL=" + w.database}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("kloigos-backend verify: %w\n%s", err, bytes.TrimSpace(out))
+	}
+	if strings.Contains(string(out), "not asked") {
+		return fmt.Errorf("kloigos-backend verify left something out:\n%s", out)
+	}
+	return nil
+}
+
+// carries holds the hosts against the database: each allocation that is set up
+// is on its unit, and nobody is anywhere who has given back.
+func (w *World) carries(ctx context.Context) error {
+	on := map[string]map[string]string{} // tenant of each unit, by host
+	for _, h := range w.hosts {
+		on[h.Name] = h.Tenants()
+	}
+	live := map[string]bool{}
+	var errs []error
+	for a, err := range w.alive().api(w.token).AllAllocations(ctx, api.AllocationFilter{State: "live"}) {
+		if err != nil {
+			return fmt.Errorf("list allocations: %w", err)
+		}
+		live[a.ID] = true
+		if has := on[a.Host][a.UnitID]; a.State == "allocated" && has != a.ID {
+			errs = append(errs, fmt.Errorf("allocation %s is %s on unit %s, which has %q", a.ID, a.State, a.Unit, has))
+		}
+	}
+	for name, units := range on {
+		for unit, tenant := range units {
+			if !live[tenant] {
+				errs = append(errs, fmt.Errorf("unit %s of host %s still has %s, which is gone", unit, name, tenant))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
