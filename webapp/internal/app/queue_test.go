@@ -29,7 +29,7 @@ func TestPauseAndResumeTheQueue(t *testing.T) {
 	}
 	s.api.Answer("get-queue", http.StatusOK, paused())
 	for _, path := range []string{"/system?said=queue-paused", "/jobs"} {
-		s.wantText(s.get(path), "The queue is paused by ada", "new &lt;b&gt;switches&lt;/b&gt;", "Jobs that run go on")
+		s.wantText(s.get(path), "The queue is paused by ada", "since <time", "new &lt;b&gt;switches&lt;/b&gt;", "Jobs that run go on")
 	}
 	if a := s.get("/system"); !strings.Contains(a.body, `action="/system/queue/resume"`) || strings.Contains(a.body, `action="/system/queue/pause"`) {
 		t.Error("a queue that is paused can't be resumed, or can be paused again")
@@ -55,4 +55,15 @@ func TestAnOlderBackendKnowsNoQueue(t *testing.T) {
 	s.api.Refuse("get-queue", api.Problem{Status: http.StatusNotFound, Code: "not_found"})
 	s.wantText(s.get("/system"), "PostgreSQL 15.9")
 	s.wantText(s.get("/jobs"), "Host initialize")
+}
+
+func TestAJobWhoseLogWasRemoved(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	j := apitest.Job("host_initialize", "failed")
+	removed := apitest.Now.Add(-3 * time.Hour)
+	j.LogExpiredAt = &removed
+	s.api.Answer("get-job", http.StatusOK, j)
+	s.api.Answer("get-job-log", http.StatusOK, api.JobLog{Items: []api.LogEntry{}, Complete: true})
+	s.wantText(s.get("/jobs/"+apitest.JobID), "this one was removed <time datetime=\"2026-03-14T12:09:26Z\"", "What to do:")
 }
