@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -60,6 +61,7 @@ type upgrade struct {
 	proxy demo.Proxy
 	nodes []*node
 	api   *client.Client
+	token string // of a session
 	http  counted
 	ssh   *site.SSHServer
 }
@@ -200,7 +202,7 @@ func newUpgrade(t *testing.T) *upgrade {
 		session, err = u.api.CreateSession(t.Context(), api.Login{Account: "admin", Password: string(password[1])})
 		return err == nil
 	})
-	u.api = u.api.WithToken(session.Token)
+	u.api, u.token = u.api.WithToken(session.Token), session.Token
 	u.http.failed.Store(0)
 	u.http.gets.Store(0)
 	return u
@@ -267,6 +269,7 @@ func TestRollingUpgrade(t *testing.T) {
 	load.Wait()
 	streams.Wait()
 	u.nothingIsLost(ctx, all)
+	u.countedWell(len(all))
 	if n := u.http.gets.Load(); n > 0 {
 		t.Errorf("%d reads failed", n)
 	}
@@ -290,6 +293,45 @@ func (u *upgrade) follow(ctx context.Context, job string) {
 		case event.End && next < 20:
 			u.t.Errorf("stream of %s ended after %d entries", job, next-1)
 		}
+	}
+}
+
+// countedWell scrapes the backends of the new version, each by its own address.
+func (u *upgrade) countedWell(jobs int) {
+	u.t.Helper()
+	var claims, plays float64
+	for _, listen := range u.proxy.Backends {
+		req, err := http.NewRequestWithContext(u.t.Context(), http.MethodGet, "http://"+listen+"/metrics", nil)
+		if err != nil {
+			u.t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+u.token)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			u.t.Fatal(err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusOK {
+			u.t.Fatalf("metrics: %s, %v", resp.Status, err)
+		}
+		series := testkit.Series(u.t, string(text))
+		claims += series[`kloigos_job_claims_total{kind="host_probe"}`]
+		plays += series[`kloigos_play_seconds_count{end="ok",kind="host_probe",playbook="host_probe"}`]
+		for name, want := range map[string]float64{
+			"kloigos_queue_known": 1, "kloigos_queue_paused": 0, "kloigos_job_slots": 4, "kloigos_jobs_running": 0,
+			`kloigos_backends_alive{role="worker"}`: 2, `kloigos_backends_alive{role="reconciler"}`: 0,
+		} {
+			if got, ok := series[name]; !ok || got != want {
+				u.t.Errorf("%s: %s is %v (there: %v), want %v", listen, name, got, ok, want)
+			}
+		}
+		if series["kloigos_memory_available_bytes"] <= 0 || series["process_resident_memory_bytes"] <= 0 {
+			u.t.Errorf("%s tells nothing of memory", listen)
+		}
+	}
+	if claims < 3 || plays < 3 || claims > float64(2*jobs) {
+		u.t.Errorf("%v claims and %v plays of %d jobs", claims, plays, jobs)
 	}
 }
 
@@ -333,4 +375,64 @@ func (u *upgrade) nothingIsLost(ctx context.Context, all []acknowledged) {
 	if !slices.Equal(names, want) || jobs != len(all) {
 		u.t.Errorf("%d hosts and %d jobs were made; clients were told of %d", len(names), jobs, len(all))
 	}
+}
+
+// TestABackendWithoutTheAPI runs jobs and tells of its health where it is told
+// to listen; where it is told nothing, it listens nowhere, beside an API that
+// has the default address.
+func TestABackendWithoutTheAPI(t *testing.T) {
+	p := start(t) // prepares the installation, and is the API
+	env := []string{
+		"KLOIGOS_DATABASE_URL=" + p.database, "KLOIGOS_KEYSET_FILE=" + p.keyset, "KLOIGOS_ALLOW_LOOPBACK_HOSTS=true", "KLOIGOS_ROLE=worker",
+	}
+	if _, err := exec.LookPath("ansible-playbook"); err != nil {
+		t.Skip("ansible-playbook is not on the PATH (Debian: apt-get install ansible)")
+	}
+	for listen, want := range map[string]bool{"127.0.0.1:0": true, "": false} {
+		cmd, log := program(t, env, "serve"), &lockedBuffer{}
+		if listen != "" {
+			cmd.Env = append(cmd.Env, "KLOIGOS_LISTEN="+listen)
+		}
+		cmd.Stdout, cmd.Stderr = log, log
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the worker to serve", func() bool { return strings.Contains(log.String(), "backend serves") })
+		m := regexp.MustCompile(`"listen":"([^"]+)"`).FindStringSubmatch(log.String())
+		if (m != nil) != want {
+			t.Errorf("told to listen on %q: %s", listen, log.String())
+		}
+		if m != nil {
+			worker := &process{t: t, url: "http://" + m[1], token: p.token, log: log}
+			for path, status := range map[string]int{"/healthz": 200, "/readyz": 200, "/metrics": 200, "/api/v1/hosts": 404} {
+				if got, body := worker.get(path); got != status || path == "/metrics" && testkit.Series(t, body)["kloigos_job_slots"] != 8 {
+					t.Errorf("%s: %d %.200s", path, got, body)
+				}
+			}
+		}
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the worker ended with %v: %s", err, log.String())
+		}
+	}
+}
+
+// get asks for a path outside of the API's prefix.
+func (p *process) get(path string) (status int, body string) {
+	p.t.Helper()
+	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.url+path, nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+p.token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return resp.StatusCode, string(text)
 }
