@@ -1,6 +1,10 @@
 package domain
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"time"
+)
 
 // JobState is where a job is in its life.
 type JobState string
@@ -125,6 +129,9 @@ var nextSteps = map[string]string{
 	ErrCodeMachineLost:     "What it still carries was given up, and must not come back. Install it anew, so that it has another machine-id, and probe again; or remove this host.",
 	ErrCodeDuplicate:       "This machine is already registered under another name; remove one of the two.",
 }
+
+// JobErrorCodes lists the codes that are explained.
+func JobErrorCodes() []string { return slices.Sorted(maps.Keys(nextSteps)) }
 
 // NextStep tells what a person can do about an error with this code.
 func NextStep(code string) string { return nextSteps[code] }

@@ -33,6 +33,8 @@ func newMetrics(r *prometheus.Registry) *metrics {
 		}),
 	}
 	r.MustRegister(m.requests, m.took, m.logins, m.viewers)
+	m.logins.WithLabelValues("true") // there before the first one, or that is no increase
+	m.logins.WithLabelValues("false")
 	return m
 }
 

@@ -127,6 +127,26 @@ func TestAJobsLifeIsCounted(t *testing.T) {
 	}
 }
 
+// TestCountersBeginAtNothing: of a series that appears with its first event, no
+// alert would see that event.
+func TestCountersBeginAtNothing(t *testing.T) {
+	t.Parallel()
+	r := prometheus.NewRegistry()
+	queue.New(&store.DB{}, nil, queue.NewSignals(), queue.Config{Metrics: r})
+	wants(t, r, map[string]float64{
+		`kloigos_job_takeovers_total{kind="host_probe"}`:                                        0,
+		`kloigos_job_lease_misses_total{why="taken"}`:                                           0,
+		`kloigos_job_lease_misses_total{why="unrenewed"}`:                                       0,
+		`kloigos_job_attempts_ended_total{code="fenced",end="failed",kind="unit_deallocate"}`:   0,
+		`kloigos_job_attempts_ended_total{code="unreachable",end="retry",kind="host_relayout"}`: 0,
+		`kloigos_job_attempts_ended_total{code="",end="handed_over",kind="plan"}`:               0,
+		`kloigos_job_logs_lost_total`:                                                           0,
+	})
+	if n := len(testkit.Scrape(t, r)); n > 400 {
+		t.Errorf("%d series before anything has happened", n)
+	}
+}
+
 // TestTakeoversAndMissesAreCounted, each by the backend that met them.
 func TestTakeoversAndMissesAreCounted(t *testing.T) {
 	t.Parallel()

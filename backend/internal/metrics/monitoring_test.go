@@ -245,7 +245,7 @@ func TestPrometheusTakesTheRules(t *testing.T) {
 	if err != nil {
 		t.Skip("promtool is not installed (Debian's package prometheus)")
 	}
-	for _, args := range [][]string{{"check", "rules", monitoring + "rules.yml"}, {"check", "config", "--syntax-only", monitoring + "prometheus.yml"}} {
+	for _, args := range [][]string{{"check", "rules", monitoring + "rules.yml"}, {"check", "config", "--syntax-only", monitoring + "prometheus.yml"}, {"test", "rules", monitoring + "rules_test.yml"}} {
 		if said, err := exec.CommandContext(t.Context(), promtool, args...).CombinedOutput(); err != nil {
 			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, said)
 		}

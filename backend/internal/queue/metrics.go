@@ -73,7 +73,31 @@ func newMetrics(r *prometheus.Registry, slots int) *metrics {
 	}
 	r.MustRegister(m.claims, m.takeovers, m.ends, m.took, m.stops, m.misses, m.logRows, m.logsLost, m.heldBack, m.claimFails, m.running, m.slots)
 	m.slots.Set(float64(slots))
+	m.begin()
 	return m
+}
+
+// begin makes the series that somebody may wait for: of one that appears with
+// its first event, that event is no increase.
+func (m *metrics) begin() {
+	m.misses.WithLabelValues(missedUnrenewed)
+	m.misses.WithLabelValues(missedTaken)
+	for _, j := range domain.JointTable {
+		kind := string(j.Kind)
+		m.claims.WithLabelValues(kind)
+		m.takeovers.WithLabelValues(kind)
+		for _, code := range domain.JobErrorCodes() {
+			m.ends.WithLabelValues(kind, Failed.label(), code)
+		}
+		for _, end := range []End{Succeeded, Cancelled, HandOver} {
+			code := ""
+			if end == Cancelled {
+				code = domain.ErrCodeCancelled
+			}
+			m.ends.WithLabelValues(kind, end.label(), code)
+		}
+		m.ends.WithLabelValues(kind, Retry.label(), domain.ErrCodeUnreachable)
+	}
 }
 
 func (m *metrics) claimed(c store.Claim) {
