@@ -7,34 +7,67 @@ import (
 	"strings"
 
 	"kloigos/backend/api"
+	"kloigos/backend/api/client"
 )
 
-// decommission gives back what is still allocated, and takes Kloigos off the host.
+// decommission gives back what is still allocated, and takes Kloigos off the host, just as the plans of it showed.
 func (c *checker) decommission(ctx context.Context) error {
-	var jobs []string
-	for a, err := range c.i.Client.AllAllocations(ctx, api.AllocationFilter{Host: c.i.Host.ID, State: "live"}) {
-		if err != nil {
-			return fmt.Errorf("list the allocations: %w", err)
-		}
-		_, job, err := c.i.Client.Deallocate(ctx, a.ID, api.Deallocate{Confirm: a.LoginUser})
-		if err != nil {
-			return fmt.Errorf("deallocate %s: %w", a.LoginUser, err)
-		}
-		jobs = append(jobs, job)
+	if err := c.deallocateAll(ctx); err != nil {
+		return err
 	}
-	for _, job := range jobs {
-		if err := c.i.follow(ctx, job); err != nil {
-			return err
-		}
+	plan, job, err := c.i.Client.PlanDecommissionHost(ctx, c.i.Host.ID)
+	if err != nil {
+		return fmt.Errorf("plan to decommission: %w", err)
 	}
-	_, err := c.twice(ctx, "host_decommission", func() (string, error) {
-		_, job, err := c.i.Client.DecommissionHost(ctx, c.i.Host.ID)
+	if plan, err = c.planned(ctx, plan, job); err != nil {
+		return err
+	}
+	if err := showsRemovals(plan, "volume group kloigos-vg", "file /usr/local/lib/kloigos/fence-python", "file /etc/ssh/sshd_config.d/50-kloigos.conf"); err != nil {
+		return err
+	}
+	_, err = c.twice(ctx, "host_decommission", func() (string, error) {
+		_, job, err := c.i.Client.DecommissionHost(ctx, c.i.Host.ID, client.AsPlanned(plan.ID))
 		return job, err
 	}, ofTheFence)
 	if err != nil {
 		return fmt.Errorf("decommission: %w", err)
 	}
 	return c.i.refresh(ctx)
+}
+
+// deallocateAll gives back what is still allocated, the first one as planned.
+func (c *checker) deallocateAll(ctx context.Context) error {
+	var jobs []string
+	var bound []client.Option
+	for a, err := range c.i.Client.AllAllocations(ctx, api.AllocationFilter{Host: c.i.Host.ID, State: "live"}) {
+		if err != nil {
+			return fmt.Errorf("list the allocations: %w", err)
+		}
+		if len(jobs) == 0 {
+			plan, job, err := c.i.Client.PlanDeallocate(ctx, a.ID, api.Deallocate{Confirm: a.LoginUser})
+			if err != nil {
+				return fmt.Errorf("plan to deallocate %s: %w", a.LoginUser, err)
+			}
+			if plan, err = c.planned(ctx, plan, job); err != nil {
+				return err
+			}
+			if err := showsRemovals(plan, "user "+a.LoginUser, "group "+a.LoginUser, "file /etc/kloigos/keys/"+a.LoginUser); err != nil {
+				return err
+			}
+			bound = []client.Option{client.AsPlanned(plan.ID)}
+		}
+		_, job, err := c.i.Client.Deallocate(ctx, a.ID, api.Deallocate{Confirm: a.LoginUser}, bound...)
+		if err != nil {
+			return fmt.Errorf("deallocate %s: %w", a.LoginUser, err)
+		}
+		jobs, bound = append(jobs, job), nil
+	}
+	for _, job := range jobs {
+		if err := c.i.follow(ctx, job); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ofTheFence tells a task that brings the fence or takes it away. The first run of a decommission ends with taking it

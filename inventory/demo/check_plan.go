@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kloigos/backend/api"
@@ -25,14 +26,22 @@ func (c *checker) planned(ctx context.Context, plan api.Plan, job string) (api.P
 	return plan, nil
 }
 
-// planNothing plans what has just been done: a check of it must say that nothing would change.
+// planNothing plans what has just been done, with a version from outside that says the same in other words: a check of it
+// must say that nothing would change.
 func (c *checker) planNothing(ctx context.Context) error {
-	plan, job, err := c.i.Client.PlanInitializeHost(ctx, c.i.Host.ID)
+	_, version, err := c.upload(ctx, "host_initialize", "roles/host_initialize/tasks/main.yml", func(text string) string { return text + "\n# The same.\n" })
+	if err != nil {
+		return err
+	}
+	plan, job, err := c.i.Client.PlanInitializeHost(ctx, c.i.Host.ID, client.PlaybookVersion(version))
 	if err != nil {
 		return fmt.Errorf("plan to initialize again: %w", err)
 	}
 	if plan, err = c.planned(ctx, plan, job); err != nil {
 		return err
+	}
+	if plan.PlaybookVersion != version {
+		return fmt.Errorf("the plan is of version %d, not of %d, which was to be tried", plan.PlaybookVersion, version)
 	}
 	var would []string
 	for _, change := range plan.Changes {
@@ -121,6 +130,25 @@ func shows(plan api.Plan, unit api.ComputeUnit) error {
 	}
 	if len(missing) > 0 {
 		return fmt.Errorf("the plan does not show %s among its %d changes", strings.Join(missing, ", "), len(plan.Changes))
+	}
+	return nil
+}
+
+// showsRemovals fails if a plan would stop, or does not show that these go, each a kind and a name.
+func showsRemovals(plan api.Plan, all ...string) error {
+	if plan.Counts.Stops > 0 {
+		return errors.New("a run of the plan would stop")
+	}
+	var shown []string
+	for _, change := range plan.Changes {
+		if change.Action == "remove" {
+			shown = append(shown, change.Kind+" "+change.Name)
+		}
+	}
+	for _, want := range all {
+		if !slices.Contains(shown, want) {
+			return fmt.Errorf("the plan does not show that %s goes, but %s", want, strings.Join(shown, ", "))
+		}
 	}
 	return nil
 }
