@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -112,6 +113,102 @@ func TestOriginServesBothAndSurvivesABackend(t *testing.T) {
 		if got, _ := get("/api/v1/hosts"); got != "backend-2" {
 			t.Errorf("with one backend gone, %q answers", got)
 		}
+	}
+}
+
+// TestABackendThatStopsKeepsItsRequests: it gets nothing new, and what it has begun is not cut off, which for a write
+// would mean that nobody knows whether it was done.
+func TestABackendThatStopsKeepsItsRequests(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	certificates, err := demo.MakeCertificates(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stopping atomic.Bool
+	var told atomic.Int64
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	first := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/readyz" && stopping.Load():
+			told.Add(1)
+			w.WriteHeader(http.StatusNotFound)
+		case r.URL.Path == "/api/slow":
+			close(begun)
+			<-goOn
+			_, _ = io.WriteString(w, "done")
+		default:
+			_, _ = io.WriteString(w, "backend-1")
+		}
+	}))
+	t.Cleanup(first.Close)
+	second := named(t, "backend-2")
+	ports, err := demo.FreePorts(t.Context(), 0, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := demo.Proxy{
+		Listen: fmt.Sprintf("127.0.0.1:%d", ports[0]), Internal: fmt.Sprintf("127.0.0.1:%d", ports[1]), Bundle: certificates.Bundle,
+		Backends: []string{first.Listener.Addr().String(), second.Listener.Addr().String()}, Webapps: []string{second.Listener.Addr().String()},
+	}
+	config := filepath.Join(dir, "haproxy.cfg")
+	if err := proxy.Write(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	group := demo.NewGroup(dir)
+	t.Cleanup(func() {
+		if err := group.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := group.Start("haproxy", "/usr/sbin/haproxy", nil, "-db", "-f", config); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(method, path string) (string, error) {
+		request, err := http.NewRequestWithContext(t.Context(), method, "http://"+proxy.Internal+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Close = true
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = response.Body.Close() }()
+		body, err := io.ReadAll(response.Body)
+		return fmt.Sprint(response.StatusCode, " ", string(body)), err
+	}
+	answers := func(want string) bool { got, err := ask(http.MethodGet, "/api"); return err == nil && got == want }
+	await := func(what string, holds func() bool) {
+		t.Helper()
+		for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("waited in vain for %s", what)
+			}
+		}
+	}
+	await("both", func() bool { return answers("200 backend-1") })
+	slow := make(chan string, 1)
+	go func() { // asked until the first one gets it
+		for {
+			got, err := ask(http.MethodPost, "/api/slow")
+			if err != nil || got != "200 backend-2" {
+				slow <- fmt.Sprint(got, err)
+				return
+			}
+		}
+	}()
+	<-begun
+	stopping.Store(true)
+	await("the proxy to have asked often enough", func() bool { return told.Load() >= 4 }) // two would do
+	for range 20 {
+		if !answers("200 backend-2") {
+			t.Error("the one that stops got something new")
+		}
+	}
+	close(goOn)
+	if got := <-slow; got != "200 done<nil>" {
+		t.Errorf("the request that was under way ended with %q", got)
 	}
 }
 

@@ -263,8 +263,11 @@ func TestRollingUpgrade(t *testing.T) {
 	for n, listen := range u.proxy.Backends {
 		before := count()
 		eventually(t, "load on both", func() bool { return count() >= before+3 })
+		from := time.Now()
 		u.stop(u.nodes[n])
+		stopped := time.Since(from)
 		u.nodes[n] = u.serve(false, listen)
+		t.Logf("backend %d stopped in %s, its successor was ready %s after", n+1, stopped.Round(time.Millisecond), (time.Since(from) - stopped).Round(time.Millisecond))
 	}
 	before := count()
 	eventually(t, "load on the new version", func() bool { return count() >= before+3 })

@@ -43,7 +43,13 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 			out.Ready = false
 		}
 	}
-	if !out.Ready {
+	switch {
+	case s.isClosing():
+		// HAProxy's word for "give me nothing new" (http-check disable-on-404): a
+		// server that is taken for dead has its requests cut, this one answers
+		// those that it has.
+		c.Status(http.StatusNotFound)
+	case !out.Ready:
 		c.Status(http.StatusServiceUnavailable)
 	}
 	return c.JSON(out)

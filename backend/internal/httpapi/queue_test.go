@@ -59,5 +59,5 @@ func TestABackendWithoutTheAPI(t *testing.T) {
 		}
 	}
 	server.Drain()
-	b.mustDo(http.MethodGet, url+"/readyz", nil, http.StatusServiceUnavailable)
+	b.mustDo(http.MethodGet, url+"/readyz", nil, http.StatusNotFound)
 }

@@ -214,7 +214,7 @@ func TestHealth(t *testing.T) {
 		t.Errorf("metrics: %.300s", metrics)
 	}
 	b.server.Drain()
-	b.mustDo(http.MethodGet, b.url+"/readyz", nil, http.StatusServiceUnavailable)
+	b.mustDo(http.MethodGet, b.url+"/readyz", nil, http.StatusNotFound)
 	b.mustDo(http.MethodGet, "/whoami", nil, http.StatusOK)
 }
 
