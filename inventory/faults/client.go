@@ -150,6 +150,9 @@ func (w *World) tenants(ctx context.Context, n int) (stop func()) {
 func (w *World) tenancy(ctx context.Context) error {
 	a, job, err := w.create(ctx, "")
 	if definite(err) { // nothing is free at the moment
+		if p := (*api.Problem)(nil); errors.As(err, &p) && p.Code != "no_capacity" {
+			return fmt.Errorf("an allocation was refused: %w", err)
+		}
 		sleep(ctx, w.between(50*time.Millisecond, 300*time.Millisecond))
 		return nil
 	}

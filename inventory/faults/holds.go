@@ -51,6 +51,7 @@ func (w *World) settle(ctx context.Context) error {
 		b.wire.Slow(0)
 		b.wire.Strict(false)
 		b.wire.LoseCommits(0)
+		b.wire.LoseKeyed(0)
 	}
 	if err := w.revive(ctx); err != nil {
 		return err

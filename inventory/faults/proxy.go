@@ -23,6 +23,8 @@ type Wire struct {
 	delay    atomic.Int64 // each way, in nanoseconds
 	cut      atomic.Bool
 	lose     atomic.Int64 // COMMITs whose answers are still to be lost
+	loseKeys atomic.Int64 // those of requests with an idempotency key
+	keys     atomic.Pointer[[]byte]
 	lost     atomic.Int64
 	strict   atomic.Bool
 	refused  atomic.Int64
@@ -38,6 +40,10 @@ var (
 	commitMessage = []byte("Q\x00\x00\x00\x0bcommit\x00")
 	relaxed       = []byte("begin isolation level read committed\x00")
 	strictly      = []byte("begin isolation level serializable  \x00")
+	// In the statement that a request with an idempotency key begins with, and
+	// how the driver names statements that it has prepared.
+	keyStatement   = []byte("INSERT INTO idempotency_keys")
+	preparedPrefix = []byte("stmtcache_")
 	// Of an error: the field of its code.
 	serializationFailure = []byte("C40001\x00")
 )
@@ -80,6 +86,9 @@ func (w *Wire) Mend() { w.cut.Store(false) }
 
 // LoseCommits makes the next n COMMITs arrive and their answers not.
 func (w *Wire) LoseCommits(n int) { w.lose.Store(int64(n)) }
+
+// LoseKeyed is LoseCommits for COMMITs of requests with an idempotency key.
+func (w *Wire) LoseKeyed(n int) { w.loseKeys.Store(int64(n)) }
 
 // Lost is how many answers to a COMMIT were lost.
 func (w *Wire) Lost() int { return int(w.lost.Load()) }
@@ -147,10 +156,11 @@ func (w *Wire) connect(client net.Conn) {
 		return
 	}
 	var deaf atomic.Bool // the answer to a COMMIT is not to come through
+	keyed := false       // the transaction is that of a request with a key
 	var both sync.WaitGroup
 	both.Go(func() {
 		defer func() { _ = server.Close() }()
-		w.pass(client, server, func(part []byte) []byte { return w.asked(part, &deaf) })
+		w.pass(client, server, func(part []byte) []byte { return w.asked(part, &deaf, &keyed) })
 	})
 	both.Go(func() {
 		defer func() { _ = client.Close() }()
@@ -169,19 +179,37 @@ func (w *Wire) connect(client net.Conn) {
 }
 
 // asked looks at what a client sends.
-func (w *Wire) asked(part []byte, deaf *atomic.Bool) []byte {
+func (w *Wire) asked(part []byte, deaf *atomic.Bool, keyed *bool) []byte {
 	if w.strict.Load() {
 		part = bytes.ReplaceAll(part, relaxed, strictly)
 	}
-	if bytes.Contains(part, commitMessage) {
-		for n := w.lose.Load(); n > 0; n = w.lose.Load() {
-			if w.lose.CompareAndSwap(n, n-1) {
-				deaf.Store(true)
-				break
-			}
+	if at := bytes.Index(part, keyStatement); at > 0 { // prepared here and now; its name stands before it
+		if from := bytes.LastIndex(part[:at], preparedPrefix); from >= 0 {
+			name, _, _ := bytes.Cut(part[from:at], []byte{0})
+			name = bytes.Clone(name)
+			w.keys.Store(&name)
 		}
 	}
+	if name := w.keys.Load(); name != nil && bytes.Contains(part, *name) {
+		*keyed = true
+	}
+	if bytes.Contains(part, commitMessage) {
+		if countDown(&w.lose) || *keyed && countDown(&w.loseKeys) {
+			deaf.Store(true)
+		}
+		*keyed = false
+	}
 	return part
+}
+
+// countDown takes one, if there is one left.
+func countDown(n *atomic.Int64) bool {
+	for have := n.Load(); have > 0; have = n.Load() {
+		if n.CompareAndSwap(have, have-1) {
+			return true
+		}
+	}
+	return false
 }
 
 // pass carries bytes one way until either end is gone, or seen returns nil.

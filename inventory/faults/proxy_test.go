@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 )
@@ -69,6 +70,18 @@ func TestWire(t *testing.T) {
 	}
 	if got := answer(t, w, commitMessage); got == nil {
 		t.Error("more than one COMMIT was lost")
+	}
+	w.LoseKeyed(1)
+	if got := answer(t, w, commitMessage); got == nil {
+		t.Error("the COMMIT of anything was lost")
+	}
+	prepare := slices.Concat([]byte("P\x00\x00\x00\x99stmtcache_12ab\x00\n"), keyStatement, []byte(" ... \x00"), commitMessage)
+	if got := answer(t, w, prepare); got != nil {
+		t.Error("the COMMIT of a request with a key was not lost")
+	}
+	w.LoseKeyed(1)
+	if got := answer(t, w, slices.Concat([]byte("B\x00\x00\x00\x99\x00stmtcache_12ab\x00"), commitMessage)); got != nil {
+		t.Error("the COMMIT of a request with a key that was prepared before was not lost")
 	}
 	w.Strict(true)
 	if got := answer(t, w, relaxed); !bytes.Equal(got, strictly) {

@@ -44,6 +44,9 @@ func hostsGone(ctx context.Context, w *World) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if err := w.settle(ctx); err != nil { // or a job that is still there would hang first
+		return err
+	}
 	return w.hangs(ctx)
 }
 
@@ -78,7 +81,7 @@ func (w *World) hangs(ctx context.Context) error {
 }
 
 func (w *World) cancelHanging(ctx context.Context, job string) error {
-	err := await(ctx, "the job to run", 20*time.Second, func() bool {
+	err := await(ctx, "the job to run", patience, func() bool {
 		j, err := w.alive().api(w.token).GetJob(ctx, job)
 		return err == nil && j.State == "running"
 	})
@@ -95,11 +98,12 @@ func (w *World) cancelHanging(ctx context.Context, job string) error {
 	})
 }
 
-// diskFull leaves no room for running plays, and then room again.
+// diskFull leaves no room for running plays, and then room again; then the same
+// on a host.
 func diskFull(ctx context.Context, w *World) error {
 	if err := syscall.Mount("kloigos-faults", w.runRoot, "tmpfs", 0, "size=2m,mode=0700"); err != nil {
-		w.suite.say("      a small file system can't be mounted here (%v): disk_full shows nothing", err)
-		return nil
+		w.suite.say("      a small file system can't be mounted here (%v): disk_full shows the host's alone", err)
+		return w.hostFull(ctx)
 	}
 	defer func() { _ = syscall.Unmount(w.runRoot, syscall.MNT_DETACH) }()
 	full := filepath.Join(w.runRoot, "full")
@@ -110,7 +114,7 @@ func diskFull(ctx context.Context, w *World) error {
 	if err != nil {
 		return err
 	}
-	err = await(ctx, "an attempt to fail", 20*time.Second, func() bool {
+	err = await(ctx, "an attempt to fail", patience, func() bool {
 		j, err := w.alive().api(w.token).GetJob(ctx, job)
 		return err == nil && j.Failures > 0
 	})
@@ -118,6 +122,34 @@ func diskFull(ctx context.Context, w *World) error {
 		return err
 	}
 	if err := os.Remove(full); err != nil {
+		return err
+	}
+	if err := w.succeeds(ctx, job); err != nil {
+		return err
+	}
+	return w.hostFull(ctx)
+}
+
+// hostFull has a host's disk full: nothing is run there, a person hears why,
+// and once there is room a retry is all that it takes.
+func (w *World) hostFull(ctx context.Context) error {
+	h := w.hosts[0]
+	h.Behave(host.Manners{Full: true})
+	_, job, err := w.create(ctx, h.Name)
+	if err != nil {
+		return err
+	}
+	j, err := w.over(ctx, job)
+	if err != nil {
+		return err
+	}
+	if j.State != "failed" || j.Error == nil || !strings.Contains(j.Error.Message, "cannot be written") {
+		return fmt.Errorf("on a host whose disk is full the job is %s: %+v", j.State, j.Error)
+	}
+	h.Behave(host.Manners{})
+	if _, _, err = ask(ctx, w, func(c *client.Client, o client.Option) (api.Job, string, error) {
+		return c.RetryJob(ctx, job, api.RetryJob{}, o)
+	}); err != nil {
 		return err
 	}
 	return w.succeeds(ctx, job)

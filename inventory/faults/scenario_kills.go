@@ -87,7 +87,7 @@ func killAtFailpoints(ctx context.Context, w *World) error {
 }
 
 func (w *World) lifeAt(ctx context.Context, n int, point string) error {
-	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 2*patience)
 	defer cancel()
 	if !strings.Contains(point, ".host_") && point != "step_ended" {
 		return w.roundTrip(ctx, "")
@@ -155,7 +155,7 @@ func (w *World) running(ctx context.Context, pause time.Duration) (b *Backend, j
 	if err != nil {
 		return nil, "", h, err
 	}
-	if err := await(ctx, "the play on the host", 20*time.Second, func() bool { return len(h.Active()) > 0 }); err != nil {
+	if err := await(ctx, "the play on the host", patience, func() bool { return len(h.Active()) > 0 }); err != nil {
 		return nil, "", h, err
 	}
 	for _, b := range w.backends {

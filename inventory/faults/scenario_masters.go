@@ -107,7 +107,7 @@ func (w *World) cancelAt(ctx context.Context, point string) error {
 	if point != "" {
 		reached = func() bool { return !w.isArmed(point) }
 	}
-	if err := await(ctx, "the moment to cancel", 20*time.Second, reached); err != nil {
+	if err := await(ctx, "the moment to cancel", patience, reached); err != nil {
 		return err
 	}
 	if err := w.cancel(ctx, job); err != nil {
@@ -130,7 +130,7 @@ func (w *World) cancelAt(ctx context.Context, point string) error {
 
 // polite asks a backend to stop, once and then twice.
 func polite(ctx context.Context, w *World) error {
-	b, job, h, err := w.running(ctx, w.spec.Lease)
+	b, job, h, err := w.running(ctx, 2*time.Second)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func polite(ctx context.Context, w *World) error {
 		return err
 	}
 	// Handed over, and not left until its lease would have run out.
-	if err := await(ctx, "another backend to go on", w.spec.Lease, func() bool { return h.Number() > before }); err != nil {
+	if err := await(ctx, "another backend to go on", w.spec.Lease/2, func() bool { return h.Number() > before }); err != nil {
 		return err
 	}
 	return w.succeeds(ctx, job)

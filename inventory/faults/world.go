@@ -52,13 +52,16 @@ type World struct {
 
 	server   *localdb.Server // its own; nil if it shares one
 	database string          // URL, without a wire
-	env      []string
-	group    *demo.Group
-	hosts    []*host.Host
-	account  string
-	password string
-	token    string
-	key      string // some SSH key of a tenant
+	drop     func() error    // the database; nil if it goes with its server
+
+	cockroach bool
+	env       []string
+	group     *demo.Group
+	hosts     []*host.Host
+	account   string
+	password  string
+	token     string
+	key       string // some SSH key of a tenant
 
 	mu       sync.Mutex
 	draw     *mrand.Rand
@@ -115,7 +118,9 @@ func (w *World) fill() {
 	w.env = []string{
 		"KLOIGOS_KEYSET_FILE=" + filepath.Join(w.dir, "keyset.json"), "KLOIGOS_ALLOW_LOOPBACK_HOSTS=true",
 		"KLOIGOS_LEASE=" + w.spec.Lease.String(), "KLOIGOS_RUN_ROOT=" + w.runRoot, "KLOIGOS_FAILPOINT_DIR=" + filepath.Join(w.dir, "failpoints"),
-		"KLOIGOS_LOG_FORMAT=text", "PATH=" + filepath.Join(w.suite.options.Dir, "path") + ":" + os.Getenv("PATH"),
+		"KLOIGOS_LOG_FORMAT=text",
+		// Nothing but the stand-in: ansible-lint, for one, would take the processors for a minute.
+		"PATH=" + filepath.Join(w.suite.options.Dir, "path"),
 	}
 }
 
@@ -134,9 +139,21 @@ func (w *World) prepareDatabase(ctx context.Context) (err error) {
 		if err := exec1(ctx, url, "CREATE DATABASE "+name); err != nil {
 			return err
 		}
+		w.drop = func() error {
+			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+			defer cancel()
+			// PostgreSQL's way, and CockroachDB's.
+			if err := exec1(ctx, url, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+				return exec1(ctx, url, "DROP DATABASE "+name+" CASCADE")
+			}
+			return nil
+		}
 		if w.database, err = localdb.WithDatabase(url, name); err != nil {
 			return err
 		}
+	}
+	if w.cockroach, err = isCockroach(ctx, w.database); err != nil {
+		return err
 	}
 	cmd := exec.CommandContext(ctx, w.suite.program(), "init")
 	cmd.Env = append([]string{"KLOIGOS_DATABASE_URL=" + w.database}, w.env...)
@@ -155,6 +172,17 @@ func (w *World) prepareDatabase(ctx context.Context) (err error) {
 		}
 	}
 	return nil
+}
+
+func isCockroach(ctx context.Context, url string) (bool, error) {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return false, fmt.Errorf("connect to the database: %w", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	var version string
+	err = conn.QueryRow(ctx, "SELECT version()").Scan(&version)
+	return strings.Contains(version, "CockroachDB"), err
 }
 
 // exec1 runs one statement.
@@ -308,6 +336,9 @@ func (w *World) close() error {
 	errs = append(errs, w.leavesNothing())
 	for _, h := range w.hosts {
 		h.Close()
+	}
+	if w.drop != nil {
+		errs = append(errs, w.drop())
 	}
 	if w.server != nil {
 		errs = append(errs, w.server.Stop())

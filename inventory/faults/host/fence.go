@@ -37,7 +37,8 @@ func (g *group) leave() { g.inside.Done() }
 
 func (g *group) String() string { return fmt.Sprintf("%d (%s)", g.number, g.run) }
 
-// admit lets a module of a run in, or tells why not: ExitRefused, ExitNoFence.
+// admit lets a module of a run in, or tells why not: ExitRefused, ExitNoFence,
+// ExitBroken.
 func (f *fence) admit(incarnation string, number int64, run string) (g *group, code int, why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -48,6 +49,9 @@ func (f *fence) admit(incarnation string, number int64, run string) (g *group, c
 		return nil, ExitRefused, fmt.Sprintf("incarnation %s is not this host's %s", incarnation, f.incarnation)
 	case number < f.number:
 		return nil, ExitRefused, fmt.Sprintf("token %d is older than %d", number, f.number)
+	case number > f.number && f.host.manners.Load().Full:
+		f.end()
+		return nil, ExitBroken, "the log cannot be written"
 	case number > f.number:
 		f.end()
 		f.write(number, run)

@@ -46,6 +46,7 @@ type Answer struct {
 const (
 	ExitFailed  = 1
 	ExitRefused = 97
+	ExitBroken  = 98
 	ExitNoFence = 127
 	ExitKilled  = 137
 )
@@ -57,6 +58,7 @@ type Manners struct {
 	Pause       time.Duration // that each task takes longer
 	Hangs       bool          // takes connections and says nothing
 	Lines       int           // events that each task tells beside
+	Full        bool          // its disk is full: the fence can note no new number
 }
 
 // Host is one stand-in.

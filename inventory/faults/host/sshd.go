@@ -108,6 +108,9 @@ func (h *Host) command(line string, channel ssh.Channel) (code int) {
 	case ExitRefused:
 		say("kloigos-fence: refused: %s", why)
 		return code
+	case ExitBroken:
+		say("kloigos-fence: cannot check: %s", why)
+		return code
 	}
 	defer run.leave()
 	if task == nil {

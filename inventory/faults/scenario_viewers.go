@@ -1,0 +1,66 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"kloigos/inventory/faults/host"
+)
+
+// viewers follow a job from all backends while those are killed and come back:
+// each reads the whole log in order, nothing twice, and its end.
+func viewers(ctx context.Context, w *World) error {
+	h := w.hosts[0]
+	h.Behave(host.Manners{Lines: 3000, Pause: 2 * time.Second})
+	_, job, err := w.create(ctx, h.Name)
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	var errs []error
+	var all sync.WaitGroup
+	for n := range 24 {
+		c := w.backends[n%len(w.backends)].api(w.token)
+		all.Go(func() {
+			var last int64
+			over := false
+			for e, err := range c.StreamJobLog(ctx, job, 0) {
+				switch {
+				case err == nil && e.Log != nil && e.Log.Sequence == last+1:
+					last++
+					continue
+				case err == nil && e.Log != nil:
+					err = fmt.Errorf("entry %d follows entry %d", e.Log.Sequence, last)
+				case err == nil:
+					over = over || e.End
+					continue
+				}
+				mu.Lock()
+				errs = append(errs, fmt.Errorf("a viewer: %w", err))
+				mu.Unlock()
+				return
+			}
+			if mu.Lock(); !over || last < 6000 {
+				errs = append(errs, fmt.Errorf("a viewer saw %d entries, the end: %t", last, over))
+			}
+			mu.Unlock()
+		})
+	}
+	for range 4 {
+		sleep(ctx, w.between(500*time.Millisecond, 1500*time.Millisecond))
+		b := w.alive()
+		if err := b.Kill(); err != nil {
+			return err
+		}
+		if err := b.Start(ctx); err != nil {
+			return err
+		}
+	}
+	h.Behave(host.Manners{})
+	err = w.succeeds(ctx, job)
+	all.Wait()
+	return errors.Join(append(errs, err)...)
+}
