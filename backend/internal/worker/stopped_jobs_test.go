@@ -1,0 +1,195 @@
+package worker_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"kloigos/backend/internal/ansible"
+	"kloigos/backend/internal/ansible/scripted"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/testkit/site"
+)
+
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	p := place{Site: site.New(t)}
+	p.AddAddresses("default", 2)
+	p.ReadyHost(site.HostSpec{Units: []string{"1", "2"}})
+	a, job, err := p.Allocate(intent.CreateAllocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Queued: ended at once, with what that means for its objects.
+	if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err != nil {
+		t.Fatal(err)
+	}
+	if j := p.Job(job); j.State != domain.JobCancelled || j.Attempt != 0 {
+		t.Errorf("%+v", j)
+	}
+	p.is(a, domain.AllocationAllocationFailed, domain.UnitAllocationFailed, domain.AddressReserved)
+	if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err == nil {
+		t.Error("cancelled twice")
+	}
+	// Running: the play is stopped.
+	begun := make(chan struct{}, 1)
+	p.Runner.HandleFunc("unit_allocate", func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		begun <- struct{}{}
+		return site.Play(ctx, play, sink, scripted.Script{Wait: make(chan struct{})})
+	})
+	if err := p.Intents.RetryJob(t.Context(), p.Actor, job, false); err != nil {
+		t.Fatal(err)
+	}
+	p.Backend()
+	site.Await(t, "the play", begun)
+	asked := time.Now()
+	if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err != nil {
+		t.Fatal(err)
+	}
+	j := p.Ended(job, domain.JobCancelled)
+	if took := time.Since(asked); took > 10*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if j.Error.Code != domain.ErrCodeCancelled || j.Steps[0].State != domain.StepFailed {
+		t.Errorf("%+v", j)
+	}
+	// What it began goes on on a host without its play: the fence is told to end it.
+	calls, ends := p.Runner.Calls(), p.Runner.Ends()
+	if len(ends) != 1 || ends[0].Fence == nil || ends[0].Fence.Number <= calls[len(calls)-1].Play.Hosts[0].Fence.Number {
+		t.Errorf("told to end: %+v", ends)
+	}
+	p.is(a, domain.AllocationAllocationFailed, domain.UnitAllocationFailed, domain.AddressReserved)
+	p.Succeed()
+	p.Ended(p.must(p.Intents.GiveUpJob(t.Context(), p.Actor, job)), domain.JobSucceeded)
+	p.is(a, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
+}
+
+// TestCancelBetweenSteps: a play that ends well in the moment in which it should
+// be stopped is not followed by the next step, and a retry goes on there.
+func TestCancelBetweenSteps(t *testing.T) {
+	t.Parallel()
+	p := place{Site: site.New(t)}
+	host := p.ReadyHost(site.HostSpec{Units: []string{"1"}}).ID
+	begun := make(chan struct{})
+	var plays atomic.Int64
+	p.Runner.HandleFunc("host_initialize", func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		if plays.Add(1) == 1 {
+			close(begun)
+			<-ctx.Done()
+		}
+		return site.Play(context.WithoutCancel(ctx), play, sink, scripted.Script{})
+	})
+	p.Backend()
+	job := p.must(p.Intents.InitializeHost(t.Context(), p.Actor, host, 0, false))
+	site.Await(t, "the first step", begun)
+	if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err != nil {
+		t.Fatal(err)
+	}
+	j := p.Ended(job, domain.JobCancelled)
+	if j.Steps[1].State != domain.StepPending || plays.Load() != 1 {
+		t.Errorf("%+v after %d plays", j.Steps, plays.Load())
+	}
+	if err := p.Intents.RetryJob(t.Context(), p.Actor, job, false); err != nil {
+		t.Fatal(err)
+	}
+	p.Ended(job, domain.JobSucceeded)
+}
+
+// TestUnreachableHostsAreTriedAgain later, until the attempts are used up.
+func TestUnreachableHostsAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	host := p.probed("h1")
+	gone := scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeUnreachable, Message: "No route to host."}}
+	p.Runner.Handle("host_probe", gone, gone, gone)
+	job := p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0))
+	failures := 0
+	for range 2 {
+		failures++
+		site.Eventually(t, "a failed attempt", func() bool { return p.Job(job).Failures == failures })
+		j := p.Job(job)
+		if j.State != domain.JobQueued || j.Error.Code != domain.ErrCodeUnreachable || j.Steps[1].State != domain.StepFailed {
+			t.Fatalf("%+v", j)
+		}
+		if h := p.Host(host); h.Health != domain.HealthUnreachable || h.HealthMessage != "No route to host." || h.State != domain.HostProbing {
+			t.Errorf("%+v", h)
+		}
+		if wait := j.RunAfter.Sub(*j.StartedAt).Seconds(); wait < 1 || wait > 30 {
+			t.Errorf("the next try is %.1f s after the first", wait)
+		}
+		p.now(job)
+	}
+	if j := p.Ended(job, domain.JobFailed); j.Error.Code != domain.ErrCodeUnreachable || j.Failures > 3 {
+		t.Errorf("%+v", j)
+	}
+	if h := p.Host(host); h.State != domain.HostRegistered {
+		t.Errorf("%+v", h)
+	}
+	// The next probe that succeeds makes it healthy again.
+	p.Succeed()
+	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+	if h := p.Host(host); h.Health != domain.HealthHealthy {
+		t.Errorf("%+v", h)
+	}
+}
+
+// TestAHostThatAnswersIsNotUnreachable any more, whatever the job came to.
+func TestAHostThatAnswersIsNotUnreachable(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	p.AddAddresses("default", 3)
+	host := p.ready("h1")
+	gone := scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeUnreachable, Message: "No route to host."}}
+	p.Runner.Handle("unit_allocate", gone, scripted.Script{}, gone, taskFailed)
+	for _, want := range []struct {
+		job    domain.JobState
+		health domain.HostHealth
+	}{{domain.JobSucceeded, domain.HealthHealthy}, {domain.JobFailed, domain.HealthUnknown}} {
+		_, job, err := p.Allocate(intent.CreateAllocation{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		site.Eventually(t, "a failed attempt", func() bool { return p.Job(job).Failures == 1 })
+		if h := p.Host(host); h.Health != domain.HealthUnreachable {
+			t.Errorf("%+v", h)
+		}
+		if _, _, err := p.Allocate(intent.CreateAllocation{}); err == nil {
+			t.Error("a unit of a host that does not answer was handed out")
+		}
+		p.now(job)
+		p.Ended(job, want.job)
+		if h := p.Host(host); h.Health != want.health || h.HealthMessage != "" {
+			t.Errorf("%s: %s, %q", want.job, h.Health, h.HealthMessage)
+		}
+	}
+}
+
+// TestNobodyListens: the refused connection is the host's, not ours.
+func TestNobodyListens(t *testing.T) {
+	t.Parallel()
+	p := place{Site: site.New(t), ssh: &site.SSHServer{Port: 1}} // nobody listens there
+	p.Backend()
+	_, job := p.register("h1", true)
+	site.Eventually(t, "a failed attempt", func() bool { return p.Job(job).Failures == 1 })
+	if j := p.Job(job); j.Error.Code != domain.ErrCodeUnreachable || !strings.Contains(j.Error.Message, "connection refused") {
+		t.Errorf("%+v", j.Error)
+	}
+}
+
+func TestDeadline(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	host := p.probed("h1")
+	gone := scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeUnreachable, Message: "No route to host."}}
+	p.Runner.Handle("host_probe", gone)
+	job := p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0))
+	site.Eventually(t, "a failed attempt", func() bool { return p.Job(job).Failures == 1 })
+	p.sql(`UPDATE jobs SET deadline_at = now(), run_after = now() WHERE id = $1`, job)
+	j := p.Ended(job, domain.JobFailed)
+	if j.Error.Code != domain.ErrCodeDeadline || !strings.Contains(j.Error.Message, "No route to host.") {
+		t.Errorf("%+v", j.Error)
+	}
+}
