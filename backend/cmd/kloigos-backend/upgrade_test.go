@@ -100,15 +100,16 @@ func (u *upgrade) command(old bool, listen string, args ...string) *exec.Cmd {
 	if old && u.old != "" {
 		cmd.Path = u.old
 	}
-	cmd.Env = append(cmd.Env, "PATH="+u.path(), "KLOIGOS_LISTEN="+listen)
+	cmd.Env = append(cmd.Env, "PATH="+standInPath(u.t), "KLOIGOS_LISTEN="+listen)
 	return cmd
 }
 
-// path leads to the stand-in for Ansible first.
-func (u *upgrade) path() string {
+// standInPath leads to the stand-in for Ansible first.
+func standInPath(t *testing.T) string {
+	t.Helper()
 	here, err := filepath.Abs("testdata")
 	if err != nil {
-		u.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return here + ":" + os.Getenv("PATH")
 }
@@ -382,64 +383,4 @@ func (u *upgrade) nothingIsLost(ctx context.Context, all []acknowledged) {
 	if !slices.Equal(names, want) || jobs != len(all) {
 		u.t.Errorf("%d hosts and %d jobs were made; clients were told of %d", len(names), jobs, len(all))
 	}
-}
-
-// TestABackendWithoutTheAPI runs jobs and tells of its health where it is told
-// to listen; where it is told nothing, it listens nowhere, beside an API that
-// has the default address.
-func TestABackendWithoutTheAPI(t *testing.T) {
-	p := start(t) // prepares the installation, and is the API
-	env := []string{
-		"KLOIGOS_DATABASE_URL=" + p.database, "KLOIGOS_KEYSET_FILE=" + p.keyset, "KLOIGOS_ALLOW_LOOPBACK_HOSTS=true", "KLOIGOS_ROLE=worker",
-	}
-	if _, err := exec.LookPath("ansible-playbook"); err != nil {
-		t.Skip("ansible-playbook is not on the PATH (Debian: apt-get install ansible)")
-	}
-	for listen, want := range map[string]bool{"127.0.0.1:0": true, "": false} {
-		cmd, log := program(t, env, "serve"), &lockedBuffer{}
-		if listen != "" {
-			cmd.Env = append(cmd.Env, "KLOIGOS_LISTEN="+listen)
-		}
-		cmd.Stdout, cmd.Stderr = log, log
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		eventually(t, "the worker to serve", func() bool { return strings.Contains(log.String(), "backend serves") })
-		m := regexp.MustCompile(`"listen":"([^"]+)"`).FindStringSubmatch(log.String())
-		if (m != nil) != want {
-			t.Errorf("told to listen on %q: %s", listen, log.String())
-		}
-		if m != nil {
-			worker := &process{t: t, url: "http://" + m[1], token: p.token, log: log}
-			for path, status := range map[string]int{"/healthz": 200, "/readyz": 200, "/metrics": 200, "/api/v1/hosts": 404} {
-				if got, body := worker.get(path); got != status || path == "/metrics" && testkit.Series(t, body)["kloigos_job_slots"] != 8 {
-					t.Errorf("%s: %d %.200s", path, got, body)
-				}
-			}
-		}
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the worker ended with %v: %s", err, log.String())
-		}
-	}
-}
-
-// get asks for a path outside of the API's prefix.
-func (p *process) get(path string) (status int, body string) {
-	p.t.Helper()
-	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.url+path, nil)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+p.token)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return resp.StatusCode, string(text)
 }
