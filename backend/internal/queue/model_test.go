@@ -59,6 +59,7 @@ type ending struct{ failure *ansible.Failure }
 // attempt is an attempt of a job that a worker has begun.
 type attempted struct {
 	job   uuid.UUID
+	nth   int      // attempt of the job
 	play  *playing // that it waits for; nil once it goes on by itself
 	ended chan struct{}
 }
@@ -276,19 +277,20 @@ func (s *schedule) giveUp() {
 	}
 }
 
-// claim has a worker claim a job and go on until it waits for a play, or ends.
+// claim has a worker claim jobs and go on until each waits for a play, or ends.
 func (s *schedule) claim(how func(*store.Tx, context.Context, uuid.UUID, time.Duration, int) ([]store.Claim, error)) {
 	ctx := context.Background()
+	limit := rapid.IntRange(1, 2).Draw(s.t, "how many") // two meet at the host's lock
 	var claims []store.Claim
 	err := s.DB.InTx(ctx, func(tx *store.Tx) (err error) {
-		claims, err = how(tx, ctx, uuid.New(), time.Hour, 1)
+		claims, err = how(tx, ctx, uuid.New(), time.Hour, limit)
 		return err
 	})
 	if err != nil {
 		s.t.Fatalf("claim: %v", err)
 	}
 	for _, c := range claims {
-		a := &attempted{job: c.ID, ended: make(chan struct{})}
+		a := &attempted{job: c.ID, nth: c.Attempt, ended: make(chan struct{})}
 		s.running = append(s.running, a)
 		go func() {
 			defer close(a.ended)
@@ -348,6 +350,14 @@ func (s *schedule) endPlay() {
 
 func (s *schedule) end(a *attempted, outcome string) {
 	p := a.play
+	before := s.seen(a.job)
+	ours := before.nth == a.nth && !before.over // else another worker has the job, or it has ended
+	switch {
+	case ours && p.number < s.newest:
+		s.t.Fatalf("number %d, of the present attempt of job %s, was ended by number %d", p.number, a.job, s.newest)
+	case before.over && p.number == s.newest:
+		s.t.Fatalf("job %s is %s, and number %d of it still goes on on the host", a.job, before.state, p.number)
+	}
 	var how ending
 	switch {
 	case p.number < s.newest:
@@ -370,6 +380,29 @@ func (s *schedule) end(a *attempted, outcome string) {
 	a.play = nil
 	p.end <- how
 	s.follow(a)
+	if after := s.seen(a.job); !ours && after != before {
+		s.t.Fatalf("attempt %d of job %s, which is no longer its worker's, made %+v out of %+v", a.nth, a.job, after, before)
+	}
+}
+
+// row is what a job says of itself.
+type row struct {
+	state  string
+	nth    int
+	over   bool
+	leased bool
+	done   int // steps
+}
+
+func (s *schedule) seen(job uuid.UUID) (r row) {
+	err := s.conn.QueryRow(context.Background(), `
+		SELECT j.state, j.attempt, j.finished_at IS NOT NULL, j.lease_expires_at IS NOT NULL,
+		       (SELECT count(*) FROM job_steps s WHERE s.job_id = j.id AND s.state <> 'running')
+		  FROM jobs j WHERE j.id = $1`, job).Scan(&r.state, &r.nth, &r.over, &r.leased, &r.done)
+	if err != nil {
+		s.t.Fatalf("%v", err)
+	}
+	return r
 }
 
 func (s *schedule) leasesRunOut() {
