@@ -81,7 +81,7 @@ func (b *Bed) startHost(ctx context.Context, incarnation string, logins ...strin
 	}
 	sshd := strings.Join([]string{
 		"ListenAddress " + address, "HostKey /etc/ssh/kloigos-bench-key", "AuthorizedKeysFile /etc/ssh/kloigos-bench-logins", "PidFile none",
-		"UsePAM no", "PermitRootLogin prohibit-password", "PasswordAuthentication no", "UseDNS no", "Subsystem sftp internal-sftp", "",
+		"UsePAM yes", "PermitRootLogin prohibit-password", "PasswordAuthentication no", "UseDNS no", "Subsystem sftp /usr/lib/openssh/sftp-server", "",
 	}, "\n")
 	for name, file := range map[string]struct {
 		text string
