@@ -48,9 +48,14 @@ func (w *World) restartDatabase(ctx context.Context, signal syscall.Signal) erro
 	}
 	select {
 	case <-w.server.Done():
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		return errors.New("the server does not end")
 	}
+	return w.startDatabase(ctx)
+}
+
+// startDatabase starts the world's own server, which has ended, again.
+func (w *World) startDatabase(ctx context.Context) (err error) {
 	if err := w.server.Stop(); err != nil {
 		return err
 	}
@@ -65,6 +70,42 @@ func (w *World) restartDatabase(ctx context.Context, signal syscall.Signal) erro
 	for _, b := range w.backends {
 		b.wire.Lead(u.Host)
 	}
+	return nil
+}
+
+// databaseFull leaves the database no room, under clients, until it has
+// refused or ended; then there is room again.
+func databaseFull(ctx context.Context, w *World) error {
+	if !w.small {
+		w.suite.say("      a small file system can't be mounted here: database_full shows nothing")
+		return nil
+	}
+	stop := w.tenants(ctx, 4)
+	defer stop()
+	sleep(ctx, 2*time.Second)
+	full := filepath.Join(w.server.Dir, "full")
+	if err := os.WriteFile(full, make([]byte, w.spec.Room), 0o600); err == nil {
+		return errors.New("the small file system is not full")
+	}
+	sleep(ctx, 5*time.Second)
+	if err := os.Remove(full); err != nil {
+		return err
+	}
+	told, err := os.ReadFile(filepath.Join(w.server.Dir, "server.log"))
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(string(told), "No space left on device") {
+		return errors.New("the database never wanted room, so nothing is proven")
+	}
+	select {
+	case <-w.server.Done():
+		if err := w.startDatabase(ctx); err != nil {
+			return err
+		}
+	default:
+	}
+	sleep(ctx, 3*time.Second)
 	return nil
 }
 

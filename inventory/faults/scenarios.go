@@ -19,6 +19,7 @@ func Scenarios() []Scenario {
 		{Name: "cut_off", Goes: "a backend loses the database and not the host: its run ends, the job goes on elsewhere", Run: cutOff},
 		{Name: "cancelled", Goes: "jobs are cancelled while they run and at every failpoint: the work on the host stops within 10 s", Run: cancelled},
 		{Name: "database_ends", Goes: "the database is restarted politely, at once, and by kill -9 under clients", Spec: Spec{Own: true}, Run: databaseEnds},
+		{Name: "database_full", Goes: "the database's disk is full under clients", Spec: Spec{Own: true, Room: 160 << 20}, Run: databaseFull},
 		{Name: "database_slow", Goes: "the database answers 5, 50 and 500 ms late", Spec: Spec{Lease: 10 * time.Second, Patience: 30 * time.Second}, Run: databaseSlow},
 		{Name: "lost_commits", Goes: "answers to COMMIT are lost", Run: lostCommits},
 		{Name: "serialization", Goes: "transactions are refused with 40001 by the dozen", Run: serialization},

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -34,6 +35,7 @@ type Spec struct {
 	Lease    time.Duration // 2 s
 	Patience time.Duration // of clients with an answer; 5 s
 	Own      bool          // a database server of its own, that keeps its data
+	Room     int64         // bytes for the database server of its own; 0: as much as there is
 	RunRoot  string        // where plays have their directories; "" for one of its own
 	// Manners of the hosts once they are ready.
 	Manners host.Manners
@@ -55,6 +57,7 @@ type World struct {
 	drop     func() error    // the database; nil if it goes with its server
 
 	cockroach bool
+	small     bool // its database has the room of Spec.Room
 	env       []string
 	group     *demo.Group
 	hosts     []*host.Host
@@ -127,6 +130,9 @@ func (w *World) fill() {
 func (w *World) prepareDatabase(ctx context.Context) (err error) {
 	url := w.suite.options.Database
 	if w.spec.Own {
+		if err := w.limitRoom(); err != nil {
+			return err
+		}
 		if w.server, err = localdb.Start(ctx, localdb.Options{Engine: localdb.Postgres, Dir: filepath.Join(w.dir, "db")}); err != nil {
 			return err
 		}
@@ -171,6 +177,19 @@ func (w *World) prepareDatabase(ctx context.Context) (err error) {
 			w.password = value
 		}
 	}
+	return nil
+}
+
+// limitRoom gives the database a small file system, where one can be mounted.
+func (w *World) limitRoom() error {
+	if w.spec.Room == 0 {
+		return nil
+	}
+	dir := filepath.Join(w.dir, "db")
+	if err := os.Mkdir(dir, 0o711); err != nil {
+		return fmt.Errorf("make a directory: %w", err)
+	}
+	w.small = syscall.Mount("kloigos-faults", dir, "tmpfs", 0, fmt.Sprintf("size=%d,mode=0711", w.spec.Room)) == nil
 	return nil
 }
 
@@ -342,6 +361,9 @@ func (w *World) close() error {
 	}
 	if w.server != nil {
 		errs = append(errs, w.server.Stop())
+	}
+	if w.small {
+		errs = append(errs, syscall.Unmount(filepath.Join(w.dir, "db"), syscall.MNT_DETACH))
 	}
 	return errors.Join(append(errs, os.RemoveAll(w.runRoot))...)
 }

@@ -220,7 +220,7 @@ SELECT v.id, v.kind, v.state, v.states AS steps
  WHERE v.steps = 0 OR v.last_step <> v.steps - 1 OR v.newest > v.attempt
     OR v.last_done <> v.done - 1 OR v.reached > v.done
     OR v.state IN ('succeeded', 'failed', 'cancelled') AND v.running > 0
-    OR v.state = 'succeeded' AND v.done < v.steps AND (v.kind <> ALL($1) OR v.done = 0)
+    OR v.state = 'succeeded' AND v.done < v.steps AND (v.kind <> ALL($1::TEXT[]) OR v.done = 0)
     OR v.state <> 'succeeded' AND v.done = v.steps
  ORDER BY v.id`
 
