@@ -31,6 +31,7 @@ func TestPauseAndResumeTheQueue(t *testing.T) {
 	for _, path := range []string{"/system?said=queue-paused", "/jobs"} {
 		s.wantText(s.get(path), "The queue is paused by ada", "since <time", "new &lt;b&gt;switches&lt;/b&gt;", "Jobs that run go on")
 	}
+	s.wantText(s.get("/"), "The queue is paused by ada", "new &lt;b&gt;switches&lt;/b&gt;", `href="/system"`)
 	if a := s.get("/system"); !strings.Contains(a.body, `action="/system/queue/resume"`) || strings.Contains(a.body, `action="/system/queue/pause"`) {
 		t.Error("a queue that is paused can't be resumed, or can be paused again")
 	}
@@ -55,6 +56,7 @@ func TestAnOlderBackendKnowsNoQueue(t *testing.T) {
 	s.api.Refuse("get-queue", api.Problem{Status: http.StatusNotFound, Code: "not_found"})
 	s.wantText(s.get("/system"), "PostgreSQL 15.9")
 	s.wantText(s.get("/jobs"), "Host initialize")
+	s.wantText(s.get("/"), "Waits for a person")
 }
 
 func TestAJobWhoseLogWasRemoved(t *testing.T) {

@@ -38,8 +38,10 @@ func list(r *page.Request) error {
 	v := listView{Jobs: jobs.Items, State: f.State, Kind: f.Kind, Host: f.Host, Filtered: f.State+f.Kind+f.Host != ""}
 	v.First, v.Next = r.Pages(jobs.NextCursor)
 	v.Sort = r.Sorter("-created_at")
-	// Only a notice: the list is of use without it, on a backend that is older than pauses, say.
-	v.Queue, _ = r.API.GetQueue(r.Ctx)
+	v.Queue, err = r.API.GetQueue(r.Ctx)
+	if err := page.Optional(err); err != nil { // a backend that is older than pauses has none
+		return err
+	}
 	return r.Show(page.View{Title: "Jobs", Nav: "/jobs", Body: listPage(v, r.Here())})
 }
 

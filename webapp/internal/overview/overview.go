@@ -36,6 +36,7 @@ type view struct {
 	Recent      []api.Job
 	Failed      []api.Allocation
 	Quarantined int
+	Queue       api.Queue
 }
 
 func show(r *page.Request) error {
@@ -84,6 +85,10 @@ func gather(ctx context.Context, r *page.Request) (view, error) {
 	g.Go(func() error {
 		found, err := r.API.ListAddresses(ctx, api.AddressFilter{State: "quarantined", PageQuery: api.PageQuery{Limit: 500}})
 		v.Quarantined = len(found.Items)
+		return page.Optional(err)
+	})
+	g.Go(func() (err error) {
+		v.Queue, err = r.API.GetQueue(ctx)
 		return page.Optional(err)
 	})
 	err := g.Wait()
@@ -211,6 +216,9 @@ func (v view) tasks() []task {
 	}
 	for _, a := range v.Failed {
 		bad = append(bad, task{ui.Bad, a.LoginUser + " on " + a.Unit + ": " + ui.Word(a.State), ui.Sentence(a.StateMeans) + ".", "/allocations/" + a.ID})
+	}
+	if q := v.Queue; q.Paused {
+		wait = append(wait, task{ui.Wait, "The queue is paused by " + q.PausedBy, q.Reason, "/system"})
 	}
 	if v.Quarantined > 0 {
 		wait = append(wait, task{ui.Wait, ui.Count(v.Quarantined, "address") + " in quarantine", "Release them once it is sure that the lost host does not answer any more.", "/address-pool?state=quarantined"})

@@ -3,7 +3,6 @@
 package system
 
 import (
-	"errors"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -43,12 +42,9 @@ func draw(r *page.Request, status int, f pauseForm) error {
 	f.Key = page.NewKey()
 	v := view{System: s, Pause: f}
 	q, err := r.API.GetQueue(r.Ctx)
-	var p *api.Problem
-	switch {
-	case err == nil:
+	if err == nil {
 		v.Queue = &q
-	case errors.As(err, &p) && p.Status == fiber.StatusNotFound: // in the middle of an upgrade
-	default:
+	} else if err := page.Optional(err); err != nil {
 		return err
 	}
 	return r.Show(page.View{Title: "System", Nav: "/system", Status: status, Body: systemPage(v)})
