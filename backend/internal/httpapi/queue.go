@@ -2,9 +2,12 @@ package httpapi
 
 import (
 	"context"
+	"sync"
+	"time"
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/store"
 )
 
 func (s *Server) registerQueue() {
@@ -13,8 +16,34 @@ func (s *Server) registerQueue() {
 	register(s, "resume-queue", s.resumeQueue)
 }
 
+// backlogFor is how old the counts of the queue may be: pages that show it ask
+// every few seconds, and a long queue is not counted anew for each of them.
+const backlogFor = 2 * time.Second
+
+// backlog is the queue as it was counted last.
+type backlog struct {
+	mu   sync.Mutex
+	at   time.Time
+	rows []store.Backlog
+}
+
+func (b *backlog) read(ctx context.Context, db *store.DB) ([]store.Backlog, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.at.IsZero() && time.Since(b.at) < backlogFor {
+		return b.rows, nil
+	}
+	rows, err := db.Backlog(ctx)
+	if err == nil {
+		b.rows, b.at = rows, time.Now()
+	}
+	return rows, err
+}
+
+// getQueue tells of a pause as it is now, and of the jobs as they were a moment
+// ago.
 func (s *Server) getQueue(ctx context.Context, _ *struct{}) (*object[api.Queue], error) {
-	backlog, err := s.db.Backlog(ctx)
+	backlog, err := s.backlog.read(ctx, s.db)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/httpapi"
@@ -38,6 +39,23 @@ func TestPauseTheQueue(t *testing.T) {
 	}
 	for _, reason := range []string{"", "   ", "a\nb", strings.Repeat("x", 501)} {
 		b.mustDo(http.MethodPost, "/queue/pause", api.PauseQueue{Reason: reason}, http.StatusUnprocessableEntity)
+	}
+}
+
+// However many ask, a long queue is counted once in a while.
+func TestTheQueueIsCountedSeldom(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	from := time.Now()
+	first := decode[api.Queue](t, b.mustDo(http.MethodGet, "/queue", nil, http.StatusOK))
+	b.mustDo(http.MethodPost, "/hosts", api.RegisterHost{Name: "h1", Address: "127.0.0.1"}, http.StatusAccepted)
+	if again := decode[api.Queue](t, b.mustDo(http.MethodGet, "/queue", nil, http.StatusOK)); first.Queued != 0 || again.Queued != 0 && time.Since(from) < 2*time.Second {
+		t.Errorf("counted at once: %+v, then %+v", first, again)
+	}
+	for end := time.Now().Add(10 * time.Second); decode[api.Queue](t, b.mustDo(http.MethodGet, "/queue", nil, http.StatusOK)).Queued != 1; {
+		if time.Now().After(end) {
+			t.Fatal("never counted again")
+		}
 	}
 }
 

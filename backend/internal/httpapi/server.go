@@ -78,6 +78,7 @@ type Server struct {
 	handled map[string]bool            // operation ids that have a handler
 	metrics *metrics
 	uses    uses
+	backlog backlog
 	viewers chan struct{}
 	gates   chan struct{} // one for each upload that is being looked at
 	// largeBodies holds a place for each large body that is being decoded.
