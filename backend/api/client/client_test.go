@@ -343,6 +343,9 @@ func TestEveryRouteHasItsMethod(t *testing.T) {
 	try(c.GetPlan(ctx, "ID"))
 	try(c.ListEvents(ctx, api.EventFilter{}))
 	try(c.GetSystem(ctx))
+	try(c.GetQueue(ctx))
+	try(c.PauseQueue(ctx, api.PauseQueue{}))
+	try(c.ResumeQueue(ctx))
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
