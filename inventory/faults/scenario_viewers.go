@@ -59,7 +59,7 @@ func viewers(ctx context.Context, w *World) error {
 			return err
 		}
 	}
-	h.Behave(host.Manners{})
+	h.Behave(host.Manners{Lines: 3000}) // the last attempt tells as much, and takes no longer than it must
 	err = w.succeeds(ctx, job)
 	all.Wait()
 	return errors.Join(append(errs, err)...)
