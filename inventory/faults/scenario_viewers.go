@@ -43,7 +43,7 @@ func viewers(ctx context.Context, w *World) error {
 				mu.Unlock()
 				return
 			}
-			if mu.Lock(); !over || last < 6000 {
+			if mu.Lock(); !over || last < 3000 {
 				errs = append(errs, fmt.Errorf("a viewer saw %d entries, the end: %t", last, over))
 			}
 			mu.Unlock()
