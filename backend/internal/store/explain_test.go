@@ -125,7 +125,7 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 	add("place", "compute_units_free", `Seq Scan on compute_units|Seq Scan on allocations|Sort`, sql+"\nFOR UPDATE OF u SKIP LOCKED", args)
 	sql, args = Wanted{WorkspaceID: domain.DefaultWorkspace, MinCPUs: 1, Zone: "z1", LoginUser: "ada"}.quick().locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
 	add("place in a zone", "compute_units_free_in_zone", `Seq Scan on compute_units|Seq Scan on allocations|Sort`, sql, args)
-	sql, args = Wanted{WorkspaceID: domain.DefaultWorkspace, MinCPUs: 1}.roomy().locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
+	sql, args = Wanted{WorkspaceID: domain.DefaultWorkspace, MinCPUs: 1}.quick().and(onRoomyHost).locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
 	add("place on a roomy host", "compute_units_free", `Seq Scan on compute_units`, sql, args)
 	sql, args = page(sqlHost, "h.name, h.id", "h.workspace_id = ?", "h.removed_at IS NULL")
 	add("hosts", "hosts_by_workspace", `Seq Scan on (jobs|compute_units|allocations)`, sql, args)

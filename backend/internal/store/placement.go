@@ -76,35 +76,20 @@ UPDATE compute_units
    SET state = 'allocating', state_message = '', version = version + 1, updated_at = now()
  WHERE id = $1 AND state = 'free'`
 
-// Of the first hundred candidates, in a zone or anywhere, and on hosts of whose
-// CPUs, those of all their units, less than 72 % are in use: a host that is
-// aimed below full has room to mend and to grow. So says docs/architecture.md.
-// In a fleet that has no such host, every other candidate would be asked in vain.
-const (
-	firstInZone = `u.id = ANY (ARRAY(SELECT c.id
-                 FROM compute_units c
-                WHERE c.workspace_id = ? AND c.zone = ? AND c.state = 'free' AND c.cpu_count >= ?
-                ORDER BY c.cpu_count, c.shuffle
-                LIMIT 100))`
-
-	firstAnywhere = `u.id = ANY (ARRAY(SELECT c.id
-                 FROM compute_units c
-                WHERE c.workspace_id = ? AND c.state = 'free' AND c.cpu_count >= ?
-                ORDER BY c.cpu_count, c.shuffle
-                LIMIT 100))`
-
-	onRoomyHost = `EXISTS (SELECT 1 FROM compute_units o
+// onRoomyHost holds for units of hosts of whose CPUs, those of all their units,
+// less than 72 % are in use: a host that is aimed below full has room to mend
+// and to grow. So says docs/architecture.md.
+const onRoomyHost = `EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)`
-)
 
-// PickUnit takes the smallest free unit that fits, rather on a host under 72 %
-// use; among units alike in size, a random one. False if there is none:
+// PickUnit takes the smallest free unit that fits, on a host under 72 % use
+// while there is one; among units alike in size, a random one. False if there is none:
 // also none that another request holds and may give back, for whoever found
 // nothing beside the locked rows waits for those and looks again.
 func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 	for range 16 {
-		sql, args := w.roomy().locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
+		sql, args := w.quick().and(onRoomyHost).locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
 		picked, ok, err := tx.pickOnce(ctx, sql, args)
 		if ok || err != nil {
 			return picked, ok, err
@@ -148,20 +133,6 @@ func (w Wanted) quick() *list {
 		l.and("u.zone = ?", w.Zone)
 	}
 	return l
-}
-
-// roomy is the look before it: at hosts with room.
-func (w Wanted) roomy() *list {
-	l := w.quick()
-	switch {
-	case w.UnitID != nil || w.HostID != nil: // there is no choice of hosts
-		return l
-	case w.Zone != "":
-		l.and(firstInZone, w.WorkspaceID, w.Zone, w.MinCPUs)
-	default:
-		l.and(firstAnywhere, w.WorkspaceID, w.MinCPUs)
-	}
-	return l.and(onRoomyHost)
 }
 
 func (w Wanted) list(base statement) *list {

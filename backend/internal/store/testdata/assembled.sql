@@ -1988,16 +1988,11 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND $2 = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
-  AND u.id = ANY (ARRAY(SELECT c.id
-                 FROM compute_units c
-                WHERE c.workspace_id = $5 AND c.state = 'free' AND c.cpu_count >= $6
-                ORDER BY c.cpu_count, c.shuffle
-                LIMIT 100))
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $7
+LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
@@ -2050,16 +2045,11 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
-  AND u.id = ANY (ARRAY(SELECT c.id
-                 FROM compute_units c
-                WHERE c.workspace_id = $4 AND c.state = 'free' AND c.cpu_count >= $5
-                ORDER BY c.cpu_count, c.shuffle
-                LIMIT 100))
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $6
+LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
@@ -2111,16 +2101,11 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5))
-  AND u.id = ANY (ARRAY(SELECT c.id
-                 FROM compute_units c
-                WHERE c.workspace_id = $6 AND c.state = 'free' AND c.cpu_count >= $7
-                ORDER BY c.cpu_count, c.shuffle
-                LIMIT 100))
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $8
+LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
@@ -2177,16 +2162,11 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
-  AND u.id = ANY (ARRAY(SELECT c.id
-                 FROM compute_units c
-                WHERE c.workspace_id = $5 AND c.state = 'free' AND c.cpu_count >= $6
-                ORDER BY c.cpu_count, c.shuffle
-                LIMIT 100))
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $7
+LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
@@ -2240,16 +2220,11 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
-  AND u.id = ANY (ARRAY(SELECT c.id
-                 FROM compute_units c
-                WHERE c.workspace_id = $5 AND c.state = 'free' AND c.cpu_count >= $6
-                ORDER BY c.cpu_count, c.shuffle
-                LIMIT 100))
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $7
+LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
@@ -2304,16 +2279,11 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND u.zone = $5
-  AND u.id = ANY (ARRAY(SELECT c.id
-                 FROM compute_units c
-                WHERE c.workspace_id = $6 AND c.zone = $7 AND c.state = 'free' AND c.cpu_count >= $8
-                ORDER BY c.cpu_count, c.shuffle
-                LIMIT 100))
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $9
+LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
@@ -2368,16 +2338,11 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
-  AND u.id = ANY (ARRAY(SELECT c.id
-                 FROM compute_units c
-                WHERE c.workspace_id = $5 AND c.state = 'free' AND c.cpu_count >= $6
-                ORDER BY c.cpu_count, c.shuffle
-                LIMIT 100))
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $7
+LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
@@ -2417,6 +2382,23 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
@@ -2472,6 +2454,23 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
@@ -2501,6 +2500,32 @@ SELECT u.id, u.host_id, u.name, h.networks
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND $10 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
+  AND u.zone = $13
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $14
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
