@@ -92,6 +92,7 @@ func (c *checker) relaidOut(ctx context.Context) (err error) {
 // that stays.
 func showsVolumes(plan api.Plan, goes, stays api.ComputeUnit) error {
 	var comes, removed bool
+	next := max(goes.Ordinal, stays.Ordinal) + 1 // no number is given twice
 	for _, c := range plan.Changes {
 		volume := c.Kind == "volume" || c.Kind == "logical volume"
 		switch {
@@ -99,7 +100,7 @@ func showsVolumes(plan api.Plan, goes, stays api.ComputeUnit) error {
 			return fmt.Errorf("the plan would touch the unit that stays: %s %s %s", c.Action, c.Kind, c.Name)
 		case volume && c.Action == "remove" && strings.HasSuffix(c.Name, fmt.Sprintf("cu%02d", goes.Ordinal)):
 			removed = true
-		case volume && c.Action == "create" && strings.HasSuffix(c.Name, fmt.Sprintf("cu%02d", goes.Ordinal+1)):
+		case volume && c.Action == "create" && strings.HasSuffix(c.Name, fmt.Sprintf("cu%02d", next)):
 			comes = true
 		}
 	}

@@ -28,6 +28,7 @@ func TestDemo(t *testing.T) {
 		showLogs(t, dir)
 		t.Fatal(err)
 	}
+	var failed []string
 	t.Cleanup(func() {
 		if t.Failed() {
 			installation.KeepHostJournal()
@@ -37,6 +38,7 @@ func TestDemo(t *testing.T) {
 		}
 		if t.Failed() {
 			showLogs(t, dir)
+			t.Logf("--- failed\n%s", strings.Join(failed, "\n")) // again, since the end of a log is what is read first
 		}
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
@@ -46,6 +48,7 @@ func TestDemo(t *testing.T) {
 		t.Run(check.Name, func(t *testing.T) {
 			if err := check.Run(t.Context()); err != nil {
 				t.Error(err)
+				failed = append(failed, check.Name+": "+err.Error())
 			}
 		})
 	}

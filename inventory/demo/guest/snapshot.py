@@ -22,12 +22,12 @@ def say(kind, name, value=""):
     sys.stdout.write(line + "\n")
 
 
-def run(*argv):
-    """Lines of output; none where the program or what it asks for is not there."""
+def run(*argv, limit=None):
+    """Lines of output; none where the program or what it asks for is not there, or after limit seconds."""
     try:
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False,
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False, timeout=limit,
                               env={"LC_ALL": "C", "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"})
-    except OSError:
+    except (OSError, subprocess.TimeoutExpired):
         return []
     return [line.rstrip() for line in done.stdout.decode("utf-8", "replace").splitlines() if line.strip()]
 
@@ -81,14 +81,20 @@ def accounts():
         say("group", entry.gr_name, "%d %s" % (entry.gr_gid, ",".join(sorted(entry.gr_mem))))
 
 
+def settle():
+    """Waits until the boot is over: SSH lets in before, while units still start."""
+    run("systemctl", "is-system-running", "--wait", limit=300)
+
+
 def systemd():
     for line in run("systemctl", "list-unit-files", "--no-legend", "--no-pager"):
         fields = line.split()
         say("unit-file", fields[0], fields[1])
-    # Scopes are logins.
+    # Scopes are logins. What is loaded but not active is only a name that something else mentions, for as long as it does.
     for line in run("systemctl", "list-units", "--all", "--no-legend", "--no-pager", "--plain", "--type=service,socket,timer,mount,swap,target,slice,path,automount"):
         fields = line.lstrip("\u25cf* ").split()  # a failed one has a dot before it
-        say("unit", fields[0], " ".join(fields[1:4]))
+        if fields[2] != "inactive":
+            say("unit", fields[0], " ".join(fields[1:4]))
 
 
 def network():
@@ -151,5 +157,5 @@ def apparmor():
         say("apparmor", "none")
 
 
-for part in (files, accounts, systemd, network, kernel, storage, apparmor):
+for part in (settle, files, accounts, systemd, network, kernel, storage, apparmor):
     part()
