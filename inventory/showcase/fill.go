@@ -1,0 +1,155 @@
+package showcase
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// Size says how much there is to show.
+type Size struct {
+	Hosts     int
+	UnitsEach int // of a host; 30 at most
+	Jobs      int // that ended well, beside those that belong to something that is under way or failed
+	Events    int
+	LogLines  int // of the longest log
+}
+
+// Full is what the pages are judged with.
+var Full = Size{Hosts: 100, UnitsEach: 20, Jobs: 500, Events: 2000, LogLines: 100_000}
+
+const seed = 20260314 // the same installation every time
+
+// table is rows that are to be written.
+type table struct {
+	name    string
+	columns []string
+	rows    [][]any
+}
+
+func (t *table) add(values ...any) { t.rows = append(t.rows, values) }
+
+// world is all that is written, and what it is made with.
+type world struct {
+	size      Size
+	random    *rand.Rand
+	now       time.Time
+	workspace uuid.UUID
+	org       uuid.UUID
+	playbooks map[string]uuid.UUID // name -> default version
+	worker    uuid.UUID
+
+	hosts, locks, units, cpus, allocations, uids, addresses, jobs, steps, logs, events, backends table
+
+	ended []*host // hosts on which something may have been done
+	found Jobs
+	run   *log // of the job that runs
+	given int  // addresses and UIDs that were handed out
+}
+
+// Fill writes the rows of an installation into a database that init has prepared, and returns the jobs that have
+// something to show and the log of the one that runs.
+func Fill(ctx context.Context, conn *pgx.Conn, size Size) (Jobs, *log, error) {
+	w := &world{
+		size: size, random: rand.New(rand.NewPCG(seed, seed)), //nolint:gosec // data to look at, the same every time
+		now: time.Now().Add(-time.Minute), playbooks: map[string]uuid.UUID{},
+	}
+	if err := w.read(ctx, conn); err != nil {
+		return Jobs{}, nil, err
+	}
+	w.makeTables()
+	w.worker = w.id()
+	w.backends.add(w.worker, "control-1/4711", "1.0.0", "api,worker,reconciler", w.ago(26*time.Hour), w.now)
+	w.backends.add(w.id(), "control-2/815", "1.0.0", "api,worker,reconciler", w.ago(26*time.Hour), w.now)
+	w.fleet()
+	w.pool()
+	w.history()
+	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		for _, t := range []*table{
+			&w.backends, &w.hosts, &w.locks, &w.units, &w.cpus, &w.allocations, &w.uids, &w.addresses, &w.jobs, &w.steps, &w.logs, &w.events,
+		} {
+			if _, err := tx.CopyFrom(ctx, pgx.Identifier{t.name}, t.columns, pgx.CopyFromRows(t.rows)); err != nil {
+				return fmt.Errorf("fill %s: %w", t.name, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return Jobs{}, nil, err
+	}
+	_, err = conn.Exec(ctx, "ANALYZE")
+	return w.found, w.run, err
+}
+
+// read takes up what init made.
+func (w *world) read(ctx context.Context, conn *pgx.Conn) error {
+	if err := conn.QueryRow(ctx, "SELECT w.id, p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id LIMIT 1").Scan(&w.workspace, &w.org); err != nil {
+		return fmt.Errorf("find the workspace: %w", err)
+	}
+	rows, err := conn.Query(ctx, "SELECT p.name, v.id FROM playbooks p JOIN playbook_versions v ON v.playbook = p.name AND v.version = p.default_version")
+	if err != nil {
+		return fmt.Errorf("find the playbooks: %w", err)
+	}
+	var name string
+	var id uuid.UUID
+	_, err = pgx.ForEachRow(rows, []any{&name, &id}, func() error {
+		w.playbooks[name] = id
+		return nil
+	})
+	return err
+}
+
+func (w *world) makeTables() {
+	w.backends = table{name: "backends", columns: []string{"id", "name", "version", "roles", "started_at", "seen_at"}}
+	w.hosts = table{name: "hosts", columns: []string{
+		"id", "workspace_id", "organization_id", "name", "address", "port", "admin_user", "region", "zone", "networks", "labels", "profile",
+		"trust_on_first_use", "host_key", "offered_host_key", "state", "health", "health_message", "health_at", "machine_id", "facts", "facts_at",
+		"layout", "next_ordinal", "incarnation", "fenced", "created_at",
+	}}
+	w.locks = table{name: "host_locks", columns: []string{"host_id", "number"}}
+	w.units = table{name: "compute_units", columns: []string{
+		"id", "workspace_id", "host_id", "ordinal", "name", "state", "cpus", "cpu_count", "memory_nodes", "memory_max_bytes", "memory_high_bytes",
+		"volume_bytes", "tasks_max", "shuffle", "state_message", "zone", "created_at",
+	}}
+	w.cpus = table{name: "unit_cpus", columns: []string{"host_id", "cpu", "unit_id"}}
+	w.allocations = table{name: "allocations", columns: []string{
+		"id", "workspace_id", "unit_id", "host_id", "login_user", "uid", "address", "network", "ssh_keys", "labels", "state", "state_message",
+		"created_by", "keys_applied", "created_at", "ended_at",
+	}}
+	w.uids = table{name: "uids", columns: []string{"uid", "allocation_id"}}
+	w.addresses = table{name: "addresses", columns: []string{
+		"id", "workspace_id", "network", "address", "sort_key", "state", "allocation_id", "shuffle",
+	}}
+	w.jobs = table{name: "jobs", columns: []string{
+		"id", "workspace_id", "kind", "args", "host_id", "unit_id", "allocation_id", "state", "priority", "run_after", "deadline_at", "attempt",
+		"failures", "max_attempts", "worker_id", "lease_expires_at", "playbook_version_id", "requested_by", "error", "outcome", "created_at",
+		"started_at", "finished_at",
+	}}
+	w.steps = table{name: "job_steps", columns: []string{"job_id", "position", "name", "state", "attempt", "started_at", "finished_at"}}
+	w.logs = table{name: "job_log", columns: logColumns}
+	w.events = table{name: "events", columns: []string{
+		"id", "at", "workspace_id", "actor_kind", "actor_name", "client", "request_id", "action", "object_kind", "object_id", "object_name",
+		"job_id", "state_before", "state_after",
+	}}
+}
+
+// id is the next id, the same in every run.
+func (w *world) id() uuid.UUID {
+	var raw [16]byte
+	for i := range raw {
+		raw[i] = byte(w.random.Uint32())
+	}
+	id := uuid.UUID(raw)
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	return id
+}
+
+func (w *world) ago(d time.Duration) time.Time { return w.now.Add(-d) }
+
+func (w *world) some(n int) int { return w.random.IntN(n) }
+
+func pick[T any](w *world, of []T) T { return of[w.some(len(of))] }
