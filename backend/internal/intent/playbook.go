@@ -123,14 +123,13 @@ type LintTask struct {
 // if there is none. A caller that is not able has no tool, and only takes what
 // nobody has looked at, to say so.
 func (in *Intents) TakeLint(ctx context.Context, able bool) (LintTask, error) {
-	var t LintTask
-	err := in.db.InTx(ctx, func(tx *store.Tx) error {
-		due, err := tx.LintDue(ctx, able)
-		if err != nil {
-			return err
-		}
-		started, err := tx.StartLint(ctx, due.ID)
-		t = LintTask{Due: due, started: started}
+	due, err := in.db.LintDue(ctx, able) // mostly none, which costs no transaction
+	if err != nil {
+		return LintTask{}, err
+	}
+	t := LintTask{Due: due}
+	err = in.db.InTx(ctx, func(tx *store.Tx) (err error) {
+		t.started, err = tx.StartLint(ctx, due.ID)
 		return err
 	})
 	if err == nil {
