@@ -34,7 +34,8 @@ import (
 )
 
 const (
-	heartbeat = 10 * time.Second
+	heartbeat      = 10 * time.Second
+	heartbeatRetry = time.Second
 	// How long a running task may go on after the first request to stop.
 	taskGrace = 30 * time.Second
 	// How long Ansible waits for a host's sshd and sudo.
@@ -153,7 +154,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	signals := queue.NewSignals()
 	registry := metrics.NewRegistry(Version())
 	metrics.Watch(registry, b.db)
-	wake := func() {}
+	wake, placed := func() {}, func(store.Place, time.Time) {}
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	if b.cfg.Has(config.RoleWorker) {
@@ -161,7 +162,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 		q := queue.New(b.db, w.Work, signals, queue.Config{
 			Worker: b.id, Slots: b.cfg.Workers, Lease: b.cfg.Lease, Logger: b.log, Failpoints: points, Metrics: registry, Room: b.room(registry),
 		})
-		wake = q.Wake
+		wake, placed = q.Wake, q.SetPlace
 		parts.Go(func() { q.Run(stop, hard) })
 	}
 	intents := intent.New(b.db, intent.Config{Targets: targets, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Wake: wake})
@@ -169,7 +170,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 		policies := append(reconcile.Policies(reconcile.Retention{Logs: b.cfg.KeepLogs, Events: b.cfg.KeepEvents}), reconcile.LintPlaybooks(intents, lint.New()))
 		parts.Go(func() { reconcile.Run(stop, b.db, policies, b.log, registry) })
 	}
-	parts.Go(func() { b.beat(stop) })
+	parts.Go(func() { b.beat(stop, placed) })
 	if b.cfg.Listen == "" {
 		b.log.Info("backend serves", "version", Version(), "roles", b.cfg.Roles)
 		<-stop.Done()
@@ -262,16 +263,23 @@ func (b *Backend) schemaFits(ctx context.Context) error {
 	return nil
 }
 
-// beat shows this process to operators for as long as it lives.
-func (b *Backend) beat(stop context.Context) {
+// beat shows this process to operators and to the other workers for as long as
+// it lives, and tells of its place among them.
+func (b *Backend) beat(stop context.Context, placed func(store.Place, time.Time)) {
 	roles := make([]string, len(b.cfg.Roles))
 	for i, r := range b.cfg.Roles {
 		roles[i] = string(r)
 	}
 	me := store.Backend{ID: b.id, Name: b.name, Version: Version(), Roles: strings.Join(roles, ",")}
 	for {
-		if err := b.db.InTx(stop, func(tx *store.Tx) error { return tx.SeenBackend(stop, me) }); err != nil && stop.Err() == nil {
+		pause, asked := heartbeat, time.Now()
+		place, err := b.db.SeenBackend(stop, me)
+		switch {
+		case err == nil:
+			placed(place, asked)
+		case stop.Err() == nil:
 			b.log.Warn("show this backend as alive", "error", err)
+			pause = heartbeatRetry
 		}
 		select {
 		case <-stop.Done():
@@ -279,7 +287,7 @@ func (b *Backend) beat(stop context.Context) {
 			defer cancel()
 			_ = b.db.InTx(bye, func(tx *store.Tx) error { return tx.GoneBackend(bye, b.id) })
 			return
-		case <-time.After(heartbeat):
+		case <-time.After(pause):
 		}
 	}
 }

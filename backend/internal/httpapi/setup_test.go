@@ -178,6 +178,14 @@ func (b *backend) tx(f func(tx *store.Tx) error) {
 	}
 }
 
+// seen has another backend say that it is there.
+func (b *backend) seen(other store.Backend) {
+	b.t.Helper()
+	if _, err := b.db.SeenBackend(b.t.Context(), other); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // sql changes rows behind the store's back.
 func (b *backend) sql(statement string, args ...any) {
 	b.t.Helper()
@@ -237,7 +245,7 @@ func (b *backend) finishJob(about, jobID string, work func(tx *store.Tx) error) 
 	ctx := b.t.Context()
 	want := uuid.MustParse(jobID)
 	worker := store.Backend{ID: uuid.New(), Name: "worker", Version: "test", Roles: "worker"}
-	b.tx(func(tx *store.Tx) error { return tx.SeenBackend(ctx, worker) })
+	b.seen(worker)
 	b.tx(func(tx *store.Tx) error {
 		claims, err := tx.ClaimJobs(ctx, worker.ID, time.Minute, 100)
 		if err != nil {

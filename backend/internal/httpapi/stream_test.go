@@ -34,7 +34,7 @@ func (b *backend) running() *running {
 	ctx := b.t.Context()
 	h := decode[api.Host](b.t, b.mustDo(http.MethodPost, "/hosts", api.RegisterHost{Name: "h1", Address: "127.0.0.1"}, 202))
 	worker := store.Backend{ID: uuid.New(), Name: "worker"}
-	b.tx(func(tx *store.Tx) error { return tx.SeenBackend(ctx, worker) })
+	b.seen(worker)
 	r := &running{b: b, id: uuid.MustParse(h.ActiveJob), next: 1}
 	b.tx(func(tx *store.Tx) error {
 		claims, err := tx.ClaimJobs(ctx, worker.ID, time.Hour, 10)

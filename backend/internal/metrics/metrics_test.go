@@ -226,12 +226,11 @@ func TestTheQueueIsShown(t *testing.T) {
 	sql(s, `UPDATE jobs SET run_after = now() - INTERVAL '90 seconds' WHERE id = $1`, ids[0])
 	sql(s, `UPDATE jobs SET run_after = now() + INTERVAL '1 hour' WHERE id = $1`, ids[2])
 	sql(s, `UPDATE jobs SET state = 'running', attempt = 1, worker_id = gen_random_uuid(), started_at = now() - INTERVAL '30 seconds', lease_expires_at = now() - INTERVAL '1 second' WHERE id = $1`, ids[3])
-	s.Tx(func(tx *store.Tx) error {
-		return tx.SeenBackend(t.Context(), store.Backend{ID: uuid.New(), Name: "b", Version: "1", Roles: "api,worker"})
-	})
-	s.Tx(func(tx *store.Tx) error {
-		return tx.SeenBackend(t.Context(), store.Backend{ID: uuid.New(), Name: "c", Version: "1", Roles: "api"})
-	})
+	for name, roles := range map[string]string{"b": "api,worker", "c": "api"} {
+		if _, err := s.DB.SeenBackend(t.Context(), store.Backend{ID: uuid.New(), Name: name, Version: "1", Roles: roles}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := s.Intents.PauseQueue(t.Context(), s.Actor, "new switches"); err != nil {
 		t.Fatal(err)
 	}

@@ -25,3 +25,6 @@ func (l *Log) Close() { l.close() }
 func (q *Queue) Attempt(stop, hard context.Context, c store.Claim) {
 	q.attempt(stop, hard, c, time.Now())
 }
+
+// UntilTurn is how long a worker waits for its turn.
+var UntilTurn = untilTurn

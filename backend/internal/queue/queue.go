@@ -67,7 +67,7 @@ type Config struct {
 	Worker uuid.UUID     // this backend
 	Slots  int           // how many jobs at once; 8
 	Lease  time.Duration // 30 s
-	Poll   time.Duration // how often an idle worker looks; 200 ms, jittered
+	Poll   time.Duration // how often the idle workers, all together, look; 200 ms
 	// Room says how many more jobs may begin, by the memory that is there, when
 	// recent of those that run began so lately that theirs is not taken yet;
 	// nil: as many as there are slots. One is run at any rate.
@@ -88,6 +88,7 @@ type Queue struct {
 	slots   chan struct{}
 	running sync.WaitGroup
 	metrics *metrics
+	turns   turns
 	begun   []time.Time // of the jobs that began lately; touched by Run alone
 }
 
@@ -110,7 +111,7 @@ func New(db *store.DB, work Work, signals *Signals, cfg Config) *Queue {
 	}
 	return &Queue{
 		db: db, work: work, cfg: cfg, signals: signals, wake: make(chan struct{}, 1), slots: make(chan struct{}, cfg.Slots),
-		metrics: newMetrics(cfg.Metrics, cfg.Slots),
+		metrics: newMetrics(cfg.Metrics, cfg.Slots), turns: turns{poll: cfg.Poll},
 	}
 }
 
@@ -126,19 +127,42 @@ func (q *Queue) Wake() {
 // that run, which have until hard is done.
 func (q *Queue) Run(stop, hard context.Context) {
 	defer q.running.Wait()
-	takeover := time.NewTicker(max(q.cfg.Lease/10, 100*time.Millisecond))
-	defer takeover.Stop()
+	turn := time.NewTimer(q.turns.wait())
+	defer turn.Stop()
 	for {
 		select {
 		case <-stop.Done():
 			return
-		case <-takeover.C:
-			q.claim(stop, hard, (*store.Tx).TakeOverJobs)
 		case <-q.wake:
 			q.claim(stop, hard, (*store.Tx).ClaimJobs)
-		case <-time.After(q.cfg.Poll/2 + rand.N(q.cfg.Poll)):
-			q.claim(stop, hard, (*store.Tx).ClaimJobs)
+		case <-turn.C:
+			q.look(stop, hard)
+			turn.Reset(q.turns.wait())
 		}
+	}
+}
+
+// look takes over and claims where there is something. Mostly there is nothing,
+// and then it costs one statement that only reads.
+func (q *Queue) look(stop, hard context.Context) {
+	if len(q.slots) == cap(q.slots) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(stop, 5*time.Second)
+	defer cancel()
+	waiting, err := q.db.Waiting(ctx)
+	if err != nil {
+		if stop.Err() == nil {
+			q.cfg.Logger.Error("look for jobs", "error", err)
+			q.metrics.claimFails.Inc()
+		}
+		return
+	}
+	if waiting.Overdue { // first: they have waited for longer
+		q.claim(stop, hard, (*store.Tx).TakeOverJobs)
+	}
+	if waiting.Claimable {
+		q.claim(stop, hard, (*store.Tx).ClaimJobs)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"kloigos/backend/internal/domain"
 )
 
 // Backend is one row of backends: a process, as an operator sees it.
@@ -35,16 +37,32 @@ func (r Reads) Backends(ctx context.Context) ([]Backend, error) {
 	return collect[Backend](ctx, r.q, sqlBackends)
 }
 
-const sqlUpsertBackend = `
-INSERT INTO backends (id, name, version, roles)
-VALUES ($1, $2, $3, $4)
-ON CONFLICT (id) DO UPDATE
-   SET seen_at = now()`
+// The statement does not see the row that it writes, so the others are counted.
+const sqlSeenBackend = `
+WITH seen AS (
+    INSERT INTO backends (id, name, version, roles)
+    VALUES ($1, $2, $3, $4)
+    ON CONFLICT (id) DO UPDATE
+       SET seen_at = now()
+    RETURNING id
+)
+SELECT count(*) FILTER (WHERE b.id < $1) AS rank, count(*) + 1 AS workers, now() AS at
+  FROM backends b
+ WHERE b.id <> $1 AND b.seen_at > now() - INTERVAL '30 seconds' AND position('worker' IN b.roles) > 0`
 
-// SeenBackend says that a backend is there; called at its start and every 10 s.
-func (tx *Tx) SeenBackend(ctx context.Context, b Backend) error {
-	_, err := tx.exec(ctx, sqlUpsertBackend, b.ID, b.Name, b.Version, b.Roles)
-	return err
+// Place is where a worker stands among those that are alive, all of which order
+// themselves alike.
+type Place struct {
+	Rank    int       `db:"rank"`    // from 0
+	Workers int       `db:"workers"` // itself included
+	At      time.Time `db:"at"`      // the database's time
+}
+
+// SeenBackend says that a backend is there, called at its start and every 10 s,
+// and returns its place, for one that is a worker. One statement by itself: a
+// second one of the same would do no harm.
+func (db *DB) SeenBackend(ctx context.Context, b Backend) (Place, error) {
+	return first[Place](ctx, db.q, domain.ErrNotFound, sqlSeenBackend, b.ID, b.Name, b.Version, b.Roles)
 }
 
 const sqlGoneBackend = `

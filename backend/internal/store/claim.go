@@ -18,24 +18,55 @@ type Claim struct {
 	Takeover bool            `db:"takeover"`
 }
 
-// A job of a host that another job holds is left in the queue, unless it only
-// reads: it could do nothing but wait. ARRAY makes the inner statement run
-// once; as the inner side of a join it would run for each row of the outer one,
-// pass over what it has just updated, and claim more than its limit. While the
-// queue is paused it finds none, on whatever backend; a takeover does not look,
-// since what had begun goes on.
+// What may be claimed: a job of a host that another job holds is left in the
+// queue, unless it only reads: it could do nothing but wait. While the queue is
+// paused there is none, on whatever backend. $1: the kinds that only read.
+const claimable = `j.state = 'queued' AND j.run_after <= now()
+                          AND (j.kind = ANY($1) OR NOT EXISTS (SELECT 1 FROM host_locks l WHERE l.host_id = j.host_id AND l.job_id <> j.id))
+                          AND NOT EXISTS (SELECT 1 FROM queue_pauses p WHERE p.queue = 'jobs')`
+
+// What may be taken over. It does not ask for a pause, since what had begun
+// goes on.
+const overdue = `j.lease_expires_at < now()`
+
+// Inside EXISTS the order, and with it the index, would be lost.
+const sqlWaiting = `
+SELECT (SELECT true
+          FROM jobs j
+         WHERE ` + claimable + `
+         ORDER BY j.priority DESC, j.run_after, j.id
+         LIMIT 1) IS NOT NULL AS claimable,
+       (SELECT true
+          FROM jobs j
+         WHERE ` + overdue + `
+         ORDER BY j.lease_expires_at
+         LIMIT 1) IS NOT NULL AS overdue`
+
+// Waiting is what a worker could begin now.
+type Waiting struct {
+	Claimable bool `db:"claimable"` // ClaimJobs would find a job
+	Overdue   bool `db:"overdue"`   // TakeOverJobs would
+}
+
+// Waiting tells whether it is worth the while to claim or to take over: it locks
+// and writes nothing, so that any number of idle workers may ask.
+func (r Reads) Waiting(ctx context.Context) (Waiting, error) {
+	return first[Waiting](ctx, r.q, domain.ErrNotFound, sqlWaiting, readOnlyKinds())
+}
+
+// ARRAY makes the inner statement run once; as the inner side of a join it
+// would run for each row of the outer one, pass over what it has just updated,
+// and claim more than its limit.
 const sqlClaimJobs = `
 UPDATE jobs
-   SET state = 'running', attempt = attempt + 1, worker_id = $1, lease_expires_at = now() + $2::INT8 * INTERVAL '1 millisecond',
+   SET state = 'running', attempt = attempt + 1, worker_id = $2, lease_expires_at = now() + $3::INT8 * INTERVAL '1 millisecond',
        started_at = COALESCE(started_at, now())
  WHERE state = 'queued'
    AND id = ANY (ARRAY(SELECT j.id
                          FROM jobs j
-                        WHERE j.state = 'queued' AND j.run_after <= now()
-                          AND (j.kind = ANY($4) OR NOT EXISTS (SELECT 1 FROM host_locks l WHERE l.host_id = j.host_id AND l.job_id <> j.id))
-                          AND NOT EXISTS (SELECT 1 FROM queue_pauses p WHERE p.queue = 'jobs')
+                        WHERE ` + claimable + `
                         ORDER BY j.priority DESC, j.run_after, j.id
-                        LIMIT $3
+                        LIMIT $4
                           FOR UPDATE SKIP LOCKED))
 RETURNING id, kind, attempt, state, false AS takeover`
 
@@ -45,22 +76,26 @@ UPDATE jobs
  WHERE lease_expires_at < now()
    AND id = ANY (ARRAY(SELECT j.id
                          FROM jobs j
-                        WHERE j.lease_expires_at < now()
+                        WHERE ` + overdue + `
                         ORDER BY j.lease_expires_at
                         LIMIT $3
                           FOR UPDATE SKIP LOCKED))
 RETURNING id, kind, attempt, state, true AS takeover`
 
+// readOnlyKinds are the kinds of jobs that need not be the one holder of a host.
+func readOnlyKinds() (kinds []string) {
+	for _, j := range domain.JointTable {
+		if j.ReadOnly {
+			kinds = append(kinds, string(j.Kind))
+		}
+	}
+	return kinds
+}
+
 // ClaimJobs gives a worker the lease of up to limit queued jobs, by priority,
 // then age.
 func (tx *Tx) ClaimJobs(ctx context.Context, worker uuid.UUID, lease time.Duration, limit int) ([]Claim, error) {
-	var readOnly []string
-	for _, j := range domain.JointTable {
-		if j.ReadOnly {
-			readOnly = append(readOnly, string(j.Kind))
-		}
-	}
-	return collect[Claim](ctx, tx.q, sqlClaimJobs, worker, lease.Milliseconds(), limit, readOnly)
+	return collect[Claim](ctx, tx.q, sqlClaimJobs, readOnlyKinds(), worker, lease.Milliseconds(), limit)
 }
 
 // TakeOverJobs gives a worker the lease of up to limit jobs whose own worker

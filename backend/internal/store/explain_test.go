@@ -106,8 +106,10 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		never string // a pattern in the plan
 	}
 	statements := []hot{
-		{"claim", sqlClaimJobs, []any{one, int64(30000), 8, []string{"host_probe"}}, "jobs_claimable", `Seq Scan on jobs|Sort`},
+		{"claim", sqlClaimJobs, []any{[]string{"host_probe"}, one, int64(30000), 8}, "jobs_claimable", `Seq Scan on jobs|Sort`},
 		{"take over", sqlTakeOverJobs, []any{one, int64(30000), 8}, "jobs_leased", `Seq Scan on jobs`},
+		{"look for what may be claimed", sqlWaiting, []any{[]string{"host_probe"}}, "jobs_claimable", `Seq Scan on jobs|Sort`},
+		{"look for what may be taken over", sqlWaiting, []any{[]string{"host_probe"}}, "jobs_leased", `Seq Scan on jobs|Sort`},
 		{"renew", sqlRenewLease, []any{one, 1, int64(30000)}, "jobs_pkey", `Seq Scan`},
 		{"append to log", sqlAppendLog, []any{one, 1, 2, 1, []byte{1}}, "jobs_pkey", `Seq Scan on jobs`},
 		{"end of log", sqlLastSequence, []any{one}, "job_log_pkey", `Seq Scan|Sort`},

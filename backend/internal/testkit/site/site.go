@@ -219,12 +219,13 @@ func (s *Site) BackendWith(work queue.Work, cfg queue.Config) *Backend {
 		cfg.Poll = 10 * time.Millisecond
 	}
 	cfg.Worker, cfg.Logger = b.ID, slog.New(slog.DiscardHandler)
-	if err := s.DB.InTx(s.T.Context(), func(tx *store.Tx) error {
-		return tx.SeenBackend(s.T.Context(), store.Backend{ID: b.ID, Name: "backend-" + b.ID.String()[:4], Version: "test", Roles: "worker"})
-	}); err != nil {
+	asked := time.Now()
+	place, err := s.DB.SeenBackend(s.T.Context(), store.Backend{ID: b.ID, Name: "backend-" + b.ID.String()[:4], Version: "test", Roles: "worker"})
+	if err != nil {
 		s.T.Fatal(err)
 	}
 	b.Queue = queue.New(s.DB, work, s.Signals, cfg)
+	b.Queue.SetPlace(place, asked)
 	var stop, hard context.Context
 	stop, b.stop = context.WithCancel(context.Background())
 	hard, b.hard = context.WithCancel(context.Background())
