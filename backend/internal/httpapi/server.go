@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -79,13 +78,15 @@ type Server struct {
 	metrics *metrics
 	uses    uses
 	backlog backlog
-	viewers chan struct{}
+	watches watches
+	viewers chan struct{} // one for each
 	gates   chan struct{} // one for each upload that is being looked at
 	// largeBodies holds a place for each large body that is being decoded.
 	largeBodies chan struct{}
 
-	closing   chan struct{}
-	closeOnce sync.Once
+	// life ends when the server stops, and with it all streams.
+	life context.Context
+	end  context.CancelFunc
 }
 
 // New makes the server and every route of api.Routes. It panics if a route has
@@ -127,12 +128,16 @@ func bare(cfg Config) *Server {
 	}
 	s := &Server{
 		cfg: cfg, db: cfg.DB, intents: cfg.Intents, log: cfg.Log, roles: rolesOf(api.Routes), handled: map[string]bool{},
-		metrics: newMetrics(cfg.Metrics), viewers: make(chan struct{}, maxViewers), gates: make(chan struct{}, maxGates), largeBodies: make(chan struct{}, maxLargeBodies), closing: make(chan struct{}),
+		metrics: newMetrics(cfg.Metrics), viewers: make(chan struct{}, maxViewers), gates: make(chan struct{}, maxGates), largeBodies: make(chan struct{}, maxLargeBodies),
+		watches: watches{jobs: map[uuid.UUID]*watch{}},
 	}
+	s.life, s.end = context.WithCancel(context.Background())
 	s.app = fiber.New(fiber.Config{
 		AppName: "kloigos", DisableStartupMessage: true, Immutable: true, StrictRouting: true, CaseSensitive: true,
 		BodyLimit: maxBody, ReadBufferSize: maxHeader, ReadTimeout: cfg.ReadTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		Concurrency: maxConnections, ErrorHandler: s.broken,
+		// A connection that waits, or that a stream is written to, holds no buffer for requests.
+		ReduceMemoryUsage: true,
 		// Forms of several parts would be parsed before anyone has asked who sends them; the API has none.
 		DisablePreParseMultipartForm: true,
 	})
@@ -181,7 +186,7 @@ func (s *Server) Run(ctx context.Context) {
 // Shutdown takes no more requests, ends streams, and waits for what is being
 // answered. From its first moment /readyz says no.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.closeOnce.Do(func() { close(s.closing) })
+	s.end()
 	err := s.app.Server().ShutdownWithContext(ctx)
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("shut the API down: %w", err)
@@ -191,13 +196,6 @@ func (s *Server) Shutdown(ctx context.Context) error {
 
 // Drain makes /readyz say no and ends streams, so that the load balancer sends
 // new requests elsewhere, while requests are still answered.
-func (s *Server) Drain() { s.closeOnce.Do(func() { close(s.closing) }) }
+func (s *Server) Drain() { s.end() }
 
-func (s *Server) isClosing() bool {
-	select {
-	case <-s.closing:
-		return true
-	default:
-		return false
-	}
-}
+func (s *Server) isClosing() bool { return s.life.Err() != nil }

@@ -9,10 +9,12 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
@@ -277,5 +279,83 @@ func TestStreamOfAViewerThatTakesNothing(t *testing.T) {
 	viewers(0)
 	if !strings.Contains(b.log.String(), "stream ended") {
 		t.Error("the log does not say so")
+	}
+}
+
+// counter counts the statements that hold a text.
+type counter struct {
+	text string
+	n    atomic.Int64
+}
+
+func (c *counter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
+	if strings.Contains(q.SQL, c.text) {
+		c.n.Add(1)
+	}
+	return ctx
+}
+
+func (c *counter) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// However many follow a job, what is told is read from the database once.
+func TestViewersShareWhatIsRead(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	reads := &counter{text: "l.entries"}
+	db, err := store.Open(t.Context(), b.database, store.WithTracer(reads))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	cfg := b.cfg2()
+	cfg.DB = db
+	_, url := b.serve(cfg)
+	r := b.running()
+	var viewers []<-chan sse
+	for range 20 {
+		events, leave := r.follow(url, "")
+		defer leave()
+		if first := <-events; first.event != "state" {
+			t.Fatalf("first %+v", first)
+		}
+		viewers = append(viewers, events)
+	}
+	for n := 1; n <= 5; n++ {
+		r.say(1, "line ")
+		for _, events := range viewers {
+			if got := logs(t, events, 1); got[0] != strconv.Itoa(n) {
+				t.Fatalf("sequence %s instead of %d", got[0], n)
+			}
+		}
+	}
+	if n := reads.n.Load(); n != 5 {
+		t.Errorf("5 chunks were read %d times", n)
+	}
+}
+
+// Who comes later begins anywhere in what the others share, and hears the rest
+// as they do.
+func TestViewersWhoComeLater(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := b.running()
+	first, leave := r.follow(b.url, "")
+	defer leave()
+	<-first
+	for range 8 { // more than is kept for all
+		r.say(40, strings.Repeat("x", 200))
+		logs(t, first, 40)
+	}
+	for _, after := range []int{0, 1, 250, 299, 319, 320} {
+		events, leave := r.follow(b.url, "?after="+strconv.Itoa(after))
+		defer leave()
+		if got := logs(t, events, 320-after); len(got) > 0 && (got[0] != strconv.Itoa(after+1) || got[len(got)-1] != "320") {
+			t.Errorf("after %d came %s to %s", after, got[0], got[len(got)-1])
+		}
+		live := r.next
+		r.say(1, "live ")
+		if got := logs(t, events, int(live)-320); got[len(got)-1] != strconv.FormatInt(live, 10) {
+			t.Errorf("who came after %d hears %v", after, got)
+		}
 	}
 }

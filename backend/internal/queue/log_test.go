@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -70,6 +71,30 @@ func TestLogHasNoGapsOverAttempts(t *testing.T) {
 		if len(all) != 3*450 || all[0].Attempt != 1 || all[450].Attempt != 2 || all[1349].Attempt != 3 {
 			t.Errorf("%d entries", len(all))
 		}
+	}
+}
+
+// Who has little room for a log gets it in small parts, but never nothing.
+func TestLogInSmallParts(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	_, c := attempt(s)
+	l := openLog(s, c, queue.MaxLogBytes, func() { t.Error("lost") })
+	for _, size := range []int{10, 10_000, 10_000, 10_000, 100_000, 10} {
+		l.Add(store.LogEntry{Kind: "output", Output: strings.Repeat("z", size)})
+	}
+	l.Close()
+	var parts []int
+	for after := int64(0); after < 6; {
+		some, err := s.DB.JobLogPart(t.Context(), c.ID, after, 100, 21_000)
+		if err != nil || len(some) == 0 || some[0].Sequence != after+1 {
+			t.Fatalf("after %d: %d entries, %v", after, len(some), err)
+		}
+		parts = append(parts, len(some))
+		after += int64(len(some))
+	}
+	if !slices.Equal(parts, []int{3, 1, 1, 1}) {
+		t.Errorf("parts of %v", parts)
 	}
 }
 

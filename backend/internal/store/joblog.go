@@ -90,24 +90,37 @@ func (tx *Tx) AppendLog(ctx context.Context, id uuid.UUID, attempt int, entries 
 }
 
 type logChunk struct {
-	LastSeq int64  `db:"last_seq"`
-	Entries []byte `db:"entries"`
+	FirstSeq int64  `db:"first_seq"`
+	Entries  []byte `db:"entries"`
 }
 
 // The first condition lets the newest chunk that may hold entries after $2 be
 // found from the primary key.
 const sqlLogChunks = `
-SELECT l.last_seq, l.entries
+SELECT l.first_seq, l.entries
   FROM job_log l
  WHERE l.job_id = $1 AND l.last_seq > $2
    AND l.first_seq >= COALESCE((SELECT max(f.first_seq) FROM job_log f WHERE f.job_id = $1 AND f.first_seq <= $2 + 1), 0)
  ORDER BY l.first_seq
  LIMIT $3`
 
-// JobLog returns entries after a sequence, in order: at least one chunk if
-// there is one, at most limit entries.
+// What one look at a log holds in memory: chunks as they are stored, and bytes
+// of the entries in them.
+const (
+	maxLogChunks  = 20
+	maxLogPage    = 4 << 20
+	bytesOfAChunk = 8 << 10 // a guess, so that a small part asks for few chunks
+)
+
+// JobLog returns entries after a sequence, in order: at least one if there is
+// one, at most limit, and of more than one no more than 4 MiB.
 func (r Reads) JobLog(ctx context.Context, id uuid.UUID, after int64, limit int) ([]LogEntry, error) {
-	chunks, err := collect[logChunk](ctx, r.q, sqlLogChunks, id, after, 20)
+	return r.JobLogPart(ctx, id, after, limit, maxLogPage)
+}
+
+// JobLogPart is JobLog for who has room for so many bytes only.
+func (r Reads) JobLogPart(ctx context.Context, id uuid.UUID, after int64, limit, size int) ([]LogEntry, error) {
+	chunks, err := collect[logChunk](ctx, r.q, sqlLogChunks, id, after, min(2+size/bytesOfAChunk, maxLogChunks))
 	if err != nil {
 		return nil, fmt.Errorf("read log: %w", err)
 	}
@@ -117,16 +130,17 @@ func (r Reads) JobLog(ctx context.Context, id uuid.UUID, after int64, limit int)
 		if err != nil {
 			return nil, fmt.Errorf("decode log: %w", err)
 		}
-		for dec := json.NewDecoder(bytes.NewReader(lines)); dec.More(); {
-			var e LogEntry
-			if err := dec.Decode(&e); err != nil {
-				return nil, fmt.Errorf("decode log entry: %w", err)
-			}
-			if e.Sequence <= after {
+		sequence := c.FirstSeq - 1 // of the line before; a chunk has no gaps
+		for line := range bytes.Lines(lines) {
+			if sequence++; sequence <= after {
 				continue
 			}
-			if len(entries) == limit {
+			if size -= len(line); len(entries) == limit || len(entries) > 0 && size < 0 {
 				return entries, nil
+			}
+			var e LogEntry
+			if err := json.Unmarshal(line, &e); err != nil {
+				return nil, fmt.Errorf("decode log entry: %w", err)
 			}
 			entries = append(entries, e)
 		}
