@@ -53,7 +53,7 @@ func Facts() *api.HostFacts {
 
 // Layout is one of three units.
 func Layout() *api.Layout {
-	l := &api.Layout{SystemCPUs: "0", VolumeGroup: "kloigos-vg", Devices: []string{"/dev/disk/by-id/virtio-kloigos0"}, SystemMemoryBytes: 512 << 20}
+	l := &api.Layout{SystemCPUs: "0", VolumeGroup: "kloigos-vg", Devices: []string{"/dev/disk/by-id/virtio-kloigos0"}, SystemMemoryBytes: 512 << 20, VolumeSpaceBytes: 63 << 30}
 	for i, cpus := range []string{"1-3", "4-5", "6-7"} {
 		n := 3 - min(i, 1)
 		node := "0"

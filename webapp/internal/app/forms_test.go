@@ -1,8 +1,10 @@
 package app
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -151,15 +153,61 @@ func TestPreviewOfALayout(t *testing.T) {
 	s := setup(t)
 	form := url.Values{"mode": {"count"}, "count": {"3"}, "cpus_each": {"2"}}
 	part := s.post("/hosts/h3/layout/preview", form, header("HX-Request", "true"))
-	s.wantText(part, `id="preview"`, "with 7 of 8 CPUs, 7 GiB of 8 GiB of memory, 63 GiB of disk", "CPU 4, core 0, node 1: unit 2")
-	if strings.Contains(part.body, "<html") {
+	s.wantText(part, `id="preview"`, "7 of 8 CPUs", "7 GiB of 8 GiB", "63 GiB of 63 GiB", `data-cpus="4-5" data-shares="2 GiB · 18 GiB"`, `data-system="0"`)
+	if strings.Contains(part.body, "<html") || strings.Contains(part.body, "<figure") {
 		t.Error("a whole page for a part")
 	}
-	s.wantText(s.post("/hosts/h3/layout/preview", form), "<html", "63 GiB of disk", `value="3"`)
+	s.wantText(s.post("/hosts/h3/layout/preview", form), "<html", "63 GiB of 63 GiB", `value="3"`, "CPU 4, core 0, node 1: unit 2")
 	s.api.Refuse("preview-layout", api.Problem{Status: 422, Code: "invalid", Errors: []api.FieldProblem{{Field: "count", Message: "3 units of 4 CPUs do not fit"}}})
 	s.wantText(s.post("/hosts/h3/layout/preview", form, header("HX-Request", "true")), "This does not fit.", "3 units of 4 CPUs do not fit")
+	s.api.Refuse("preview-layout", api.Problem{Status: 422, Code: "invalid", Errors: []api.FieldProblem{{Field: "units[1].cpus", Message: "CPUs 3 already belong to units[0]"}}})
+	s.wantText(s.post("/hosts/h3/layout/preview", form, header("HX-Request", "true")), `data-problem="units[1].cpus"`, "Line 2: CPUs 3 already belong to line 1")
 	if n := len(s.api.Calls("set-layout")); n != 0 {
 		t.Error("a preview set the layout")
+	}
+}
+
+// TestTheDrawnCPUsOfALayout: the map is there for the script and hidden without
+// it; what stays can't be drawn over.
+func TestTheDrawnCPUsOfALayout(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	a := s.get("/hosts/h3/layout")
+	s.wantText(a, `data-word="unit" data-first="0" hidden`, `data-brush="system"`, `data-cpu="7" data-place="CPU 7, core 3, node 1"`)
+	if n := strings.Count(a.body, "data-cpu="); n != 8 {
+		t.Errorf("%d CPUs are drawn", n)
+	}
+	if strings.Contains(a.body, "data-fixed") {
+		t.Error("some CPUs of a host without units can't be drawn over")
+	}
+	a = s.get("/hosts/h1/layout") // units 1 and 3 stay, and with them the system
+	s.wantText(a, `data-word="new" data-first="2" hidden`)
+	if n := strings.Count(a.body, "data-fixed"); n != 6 || strings.Contains(a.body, `data-brush="system"`) {
+		t.Errorf("%d CPUs stay", n)
+	}
+	script := regexp.MustCompile(`src="/static/layout\.[0-9a-f]+\.js"`)
+	if !script.MatchString(a.body) || script.MatchString(s.get("/hosts/h1").body) {
+		t.Error("the script belongs to this page and no other")
+	}
+}
+
+// TestALayoutBeforeDisksAreChosen: CPUs and memory are shown all the same.
+func TestALayoutBeforeDisksAreChosen(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.On("preview-layout", func(w http.ResponseWriter, r *http.Request) {
+		var in api.SetLayout
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || len(in.Devices) == 0 {
+			apitest.Problem(w, api.Problem{Status: 422, Code: "invalid", Errors: []api.FieldProblem{{Field: "devices", Message: "name the disks"}}})
+			return
+		}
+		apitest.JSON(w, apitest.Layout())
+	})
+	form := url.Values{"mode": {"count"}, "count": {"3"}, "cpus_each": {"2"}}
+	s.wantText(s.post("/hosts/h3/layout/preview", form, header("HX-Request", "true")), "No disk is chosen yet", "7 of 8 CPUs")
+	form.Set("devices", "/dev/disk/by-id/virtio-kloigos0")
+	if a := s.post("/hosts/h3/layout/preview", form, header("HX-Request", "true")); strings.Contains(a.body, "No disk is chosen") {
+		t.Error("a disk is chosen")
 	}
 }
 

@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,7 @@ type layoutForm struct {
 	Version                                       string
 	Wrong                                         ui.Problems
 	Preview                                       *api.Layout
+	NoDisks                                       bool // none is chosen yet: the preview is with all that are empty
 }
 
 var layoutFields = []string{"count", "cpus_each", "units", "system_cpus", "system_memory_bytes", "volume_group", "devices", "volume_bytes"}
@@ -104,7 +106,7 @@ func showLayout(r *page.Request) error {
 }
 
 func drawLayout(r *page.Request, status int, f layoutForm) error {
-	return r.Show(page.View{Title: "Layout of " + f.Host.Name, Nav: "/hosts", Status: status, Body: layoutPage(f)})
+	return r.Show(page.View{Title: "Layout of " + f.Host.Name, Nav: "/hosts", Status: status, Script: "layout.js", Body: layoutPage(f)})
 }
 
 // fromUnits fills the form with the free part of the host as it is cut now.
@@ -141,15 +143,19 @@ func (f *layoutForm) suggest() {
 		each = max(len(facts.CPUs)/n/2, 1)
 	}
 	f.Count, f.CPUsEach = strconv.Itoa(max((len(facts.CPUs)-1)/each, 1)), strconv.Itoa(each)
-	var empty []string
-	for _, d := range facts.Devices {
-		if d.ByID != "" && contents(d) == "" {
-			empty = append(empty, d.ByID)
-		}
-	}
-	if len(empty) == 1 {
+	if empty := emptyDisks(facts); len(empty) == 1 {
 		f.Devices = empty
 	}
+}
+
+// emptyDisks are those that can be named in a layout.
+func emptyDisks(facts *api.HostFacts) (ids []string) {
+	for _, d := range facts.Devices {
+		if d.ByID != "" && contents(d) == "" {
+			ids = append(ids, d.ByID)
+		}
+	}
+	return ids
 }
 
 func (f *layoutForm) preview(r *page.Request) {
@@ -159,6 +165,14 @@ func (f *layoutForm) preview(r *page.Request) {
 		return
 	}
 	l, err := r.API.PreviewLayout(r.Ctx, f.Host.ID, in)
+	if onlyDisks(err) && len(in.Devices) == 0 && f.Host.Facts != nil {
+		// CPUs and memory can be looked at before disks are chosen.
+		in.Devices = emptyDisks(f.Host.Facts)
+		f.NoDisks = len(in.Devices) > 0
+		if f.NoDisks {
+			l, err = r.API.PreviewLayout(r.Ctx, f.Host.ID, in)
+		}
+	}
 	if err != nil {
 		problems, ok := page.Problems(err)
 		if !ok {
@@ -170,6 +184,15 @@ func (f *layoutForm) preview(r *page.Request) {
 		return
 	}
 	f.Preview = &l
+}
+
+// onlyDisks tells whether nothing but disks is missing.
+func onlyDisks(err error) bool {
+	p, ok := page.Problems(err)
+	for _, f := range p.Fields {
+		ok = ok && f.Field == "devices"
+	}
+	return ok && len(p.Fields) > 0
 }
 
 func readLayout(r *page.Request) (layoutForm, error) {
@@ -279,17 +302,100 @@ func (f *layoutForm) request() (in api.SetLayout, wrong ui.Problems) {
 
 // totals is what a layout gives away, of what there is.
 type totals struct {
-	CPUs, AllCPUs     int
-	Memory, AllMemory int64
-	Volumes           int64
+	CPUs, System, AllCPUs           int
+	Memory, SystemMemory, AllMemory int64
+	Volumes, Space                  int64
 }
 
 func totalsOf(l api.Layout, f *api.HostFacts) totals {
-	t := totals{AllCPUs: len(f.CPUs), AllMemory: f.MemoryBytes}
+	t := totals{
+		System: len(parseCPUs(l.SystemCPUs)), AllCPUs: len(f.CPUs), SystemMemory: l.SystemMemoryBytes, AllMemory: f.MemoryBytes,
+		Space: l.VolumeSpaceBytes,
+	}
 	for _, u := range l.Units {
 		t.CPUs += u.CPUCount
 		t.Memory += u.MemoryMaxBytes
 		t.Volumes += u.VolumeBytes
 	}
 	return t
+}
+
+// share is a part of what a host has, and where it goes.
+type share struct {
+	What, Units, System, Rest string
+	Parts                     []ui.Part
+}
+
+func (t totals) shares() []share {
+	size := func(n int64) string { return ui.Bytes(max(n, 0)) }
+	rest := t.AllCPUs - t.CPUs - t.System
+	return []share{
+		{
+			"CPUs", strconv.Itoa(t.CPUs) + " of " + ui.Count(t.AllCPUs, "CPU"), strconv.Itoa(t.System), strconv.Itoa(rest),
+			parts(int64(t.CPUs), int64(t.System), int64(rest)),
+		},
+		{
+			"Memory", size(t.Memory) + " of " + size(t.AllMemory), size(t.SystemMemory), size(t.AllMemory - t.Memory - t.SystemMemory),
+			parts(t.Memory, t.SystemMemory, t.AllMemory-t.Memory-t.SystemMemory),
+		},
+		{"Disk", size(t.Volumes) + " of " + size(t.Space), "", size(t.Space - t.Volumes), parts(t.Volumes, 0, t.Space-t.Volumes)},
+	}
+}
+
+// parts draws what units, the system and nobody get, in thousandths.
+func parts(units, system, nobody int64) []ui.Part {
+	all := max(float64(units+system+max(nobody, 0)), 1)
+	thousandths := func(n int64) int { return int(float64(max(n, 0)) * 1000 / all) }
+	return []ui.Part{
+		{Tone: ui.Good, Word: "units", Count: thousandths(units)},
+		{Tone: ui.Edit, Word: "the system", Count: thousandths(system)},
+		{Tone: ui.Gone, Word: "nobody", Count: thousandths(nobody)},
+	}
+}
+
+// fixedOwners are those of the CPUs that a new layout leaves where they are.
+func (f *layoutForm) fixedOwners() owners {
+	o := owners{}
+	kept := f.kept()
+	if len(kept) > 0 {
+		o.give(f.present().SystemCPUs, ui.CPU{Owner: ui.OwnerSystem, Label: "sys", Fixed: true})
+	}
+	for i, u := range kept {
+		o.give(u.CPUs, ui.CPU{Owner: i, Label: shortName(u.Ordinal), Name: u.Name, Fixed: true})
+	}
+	return o
+}
+
+// word is what a unit of the layout is called before it has a name.
+func (f *layoutForm) word() string {
+	if len(f.kept()) > 0 {
+		return "new"
+	}
+	return "unit"
+}
+
+var unitOfRequest = regexp.MustCompile(`units\[(\d{1,4})\]`)
+
+// byLine writes a unit of the request as the line of the form that it stands on.
+func byLine(s string) string {
+	return unitOfRequest.ReplaceAllStringFunc(s, func(m string) string {
+		n, _ := strconv.Atoi(unitOfRequest.FindStringSubmatch(m)[1])
+		return "line " + strconv.Itoa(n+1)
+	})
+}
+
+// problemWhere names, as the page does, the field that a problem is about.
+func problemWhere(field string) string {
+	if unit := unitOfRequest.FindString(field); unit != "" {
+		return ui.Sentence(byLine(unit))
+	}
+	for prefix, words := range map[string]string{
+		"count": "Units", "cpus_each": "CPUs each", "units": "CPU sets", "system_cpus": "CPUs of the system", "system_memory": "Memory of the system",
+		"volume_group": "Volume group", "volume_bytes": "Volumes", "devices": "Disks",
+	} {
+		if strings.HasPrefix(field, prefix) {
+			return words
+		}
+	}
+	return field
 }

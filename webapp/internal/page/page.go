@@ -128,6 +128,7 @@ type View struct {
 	Title  string
 	Nav    string // path of the entry of the navigation that it belongs to
 	Status int    // 200 if 0
+	Script string // name of a script that only this page needs, "" for none
 	Body   templ.Component
 }
 
@@ -150,6 +151,9 @@ func (r *Request) show(v View, account string) error {
 		Title: v.Title, Nav: v.Nav, Account: account, Theme: theme(r.C), Here: r.here(), Notice: notices[r.C.Query("said")],
 		CSS: a.Assets.URL("app.css"), Icon: a.Assets.URL("icon.svg"),
 		Scripts: []string{a.Assets.URL("htmx.js"), a.Assets.URL("app.js")},
+	}
+	if v.Script != "" {
+		shell.Scripts = append(shell.Scripts, a.Assets.URL(v.Script))
 	}
 	r.C.Status(orOK(v.Status))
 	return r.render(ui.Shell(shell), v.Body)

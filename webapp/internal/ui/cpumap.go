@@ -11,6 +11,7 @@ type CPU struct {
 	Owner                      int    // index in the legend; -1: the system; -2: nobody
 	Label                      string // short name of the owner, shown in the cell
 	Name                       string // its full name
+	Fixed                      bool   // in a map that is edited: stays with its owner
 }
 
 // Owners that are no unit.
@@ -45,7 +46,10 @@ type MapCell struct {
 	X, Y          int
 	Class         string
 	Number, Label string
-	Title         string
+	Where         string // core and node
+	Place         string // the same with its number
+	Title         string // its place and who has it
+	Fixed         bool
 }
 
 // CPUMap lays CPUs out by socket, node and core; threads of a core are
@@ -92,10 +96,11 @@ func (c CPU) cell(at int) MapCell {
 	case OwnerNone:
 		who = "nobody"
 	}
+	where := "core " + strconv.Itoa(c.Core) + ", node " + strconv.Itoa(c.Node)
+	place := "CPU " + strconv.Itoa(c.Number) + ", " + where
 	return MapCell{
 		X: nodePad + at%mostAcross*(cellWidth+cellGap), Y: nodePad + at/mostAcross*(cellHeight+cellGap),
-		Class: class, Number: strconv.Itoa(c.Number), Label: c.Label,
-		Title: "CPU " + strconv.Itoa(c.Number) + ", core " + strconv.Itoa(c.Core) + ", node " + strconv.Itoa(c.Node) + ": " + who,
+		Class: class, Number: strconv.Itoa(c.Number), Label: c.Label, Where: where, Place: place, Title: place + ": " + who, Fixed: c.Fixed,
 	}
 }
 
