@@ -45,6 +45,8 @@ type Options struct {
 	Engine Engine
 	// Database is created where it is missing, and named by the server's URL. Empty means "kloigos".
 	Database string
+	// Env is added to the server's environment, as NAME=value.
+	Env []string
 }
 
 // Server is a running database server.
@@ -112,6 +114,7 @@ func Start(ctx context.Context, opts Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	plan.env = append(plan.env, opts.Env...)
 	watch, err := startWatched(plan, opts.Dir, throwaway)
 	if err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func (w *World) settle(ctx context.Context) error {
 		}
 		for _, j := range page.Items {
 			// What waits long for an unreachable host is not waited for here.
-			if j.State == "queued" && time.Until(j.RunAfter) > 5*time.Second {
+			if j.State == "queued" && time.Until(j.RunAfter)-w.ahead > 5*time.Second {
 				_, _, _ = ask(ctx, w, func(c *client.Client, o client.Option) (api.Job, string, error) { return c.CancelJob(ctx, j.ID, o) })
 			}
 		}

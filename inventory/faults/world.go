@@ -36,6 +36,7 @@ type Spec struct {
 	Patience time.Duration // of clients with an answer; 5 s
 	Own      bool          // a database server of its own, that keeps its data
 	Room     int64         // bytes for the database server of its own; 0: as much as there is
+	Ahead    time.Duration // of this machine's clock is that of the database server of its own
 	RunRoot  string        // where plays have their directories; "" for one of its own
 	// Manners of the hosts once they are ready.
 	Manners host.Manners
@@ -57,7 +58,9 @@ type World struct {
 	drop     func() error    // the database; nil if it goes with its server
 
 	cockroach bool
-	small     bool // its database has the room of Spec.Room
+	small     bool          // its database has the room of Spec.Room
+	moved     bool          // its database has a clock of its own
+	ahead     time.Duration // of this machine's clock is the database's
 	env       []string
 	group     *demo.Group
 	hosts     []*host.Host
@@ -133,7 +136,11 @@ func (w *World) prepareDatabase(ctx context.Context) (err error) {
 		if err := w.limitRoom(); err != nil {
 			return err
 		}
-		if w.server, err = localdb.Start(ctx, localdb.Options{Engine: localdb.Postgres, Dir: filepath.Join(w.dir, "db")}); err != nil {
+		env, err := w.clockOfDatabase()
+		if err != nil {
+			return err
+		}
+		if w.server, err = localdb.Start(ctx, localdb.Options{Engine: localdb.Postgres, Dir: filepath.Join(w.dir, "db"), Env: env}); err != nil {
 			return err
 		}
 		w.database = w.server.URL

@@ -1,0 +1,119 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"kloigos/inventory/faults/host"
+)
+
+// clockLibrary moves the clock of the programs that it is loaded into; those
+// in Go ask the kernel themselves and are out of its reach, so it is the
+// database's clock that is moved and the backends' that stay.
+const clockLibrary = "/usr/lib/*/faketime/libfaketime.so.1"
+
+// clockOfDatabase is what the database server's environment needs to have the
+// clock that the world's specification says; nothing where that can't be had.
+func (w *World) clockOfDatabase() ([]string, error) {
+	library, err := filepath.Glob(clockLibrary)
+	if err != nil || len(library) == 0 || w.spec.Ahead == 0 {
+		return nil, err
+	}
+	w.moved = true
+	// What measures time that has passed goes on as ever.
+	return []string{
+		"LD_PRELOAD=" + library[0], "FAKETIME_TIMESTAMP_FILE=" + w.clockFile(), "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1",
+	}, w.setClock(w.spec.Ahead)
+}
+
+func (w *World) clockFile() string { return filepath.Join(w.dir, "clock") }
+
+// setClock sets how far the database's clock is ahead, from one moment to the
+// next.
+func (w *World) setClock(ahead time.Duration) error {
+	next := w.clockFile() + ".next"
+	if err := os.WriteFile(next, fmt.Appendf(nil, "%+d\n", int64(ahead.Seconds())), 0o644); err != nil { //nolint:gosec // the database runs as another user
+		return fmt.Errorf("set the database's clock: %w", err)
+	}
+	if err := os.Rename(next, w.clockFile()); err != nil {
+		return fmt.Errorf("set the database's clock: %w", err)
+	}
+	w.ahead = ahead
+	return nil
+}
+
+// clocks lets every lease run out at once, while all who hold one go on and
+// their own clocks tell of no time that has passed; and lets the leases of the
+// dead last longer than they were given for.
+func clocks(ctx context.Context, w *World) error {
+	if !w.moved {
+		w.suite.say("      %s is not there: clocks shows nothing", clockLibrary)
+		return nil
+	}
+	if err := w.isAhead(ctx); err != nil {
+		return err
+	}
+	w.behave(host.Manners{Pause: 300 * time.Millisecond})
+	stop := w.tenants(ctx, 6)
+	defer stop()
+	for _, ahead := range []time.Duration{w.spec.Ahead, w.spec.Ahead + time.Hour} {
+		if !sleep(ctx, 3*time.Second) {
+			return ctx.Err()
+		}
+		if err := w.setClock(ahead); err != nil {
+			return err
+		}
+	}
+	if !sleep(ctx, 4*time.Second) {
+		return ctx.Err()
+	}
+	if err := w.someTakenOver(); err != nil {
+		return err
+	}
+	if err := w.alive().Kill(); err != nil {
+		return err
+	}
+	if err := w.setClock(w.ahead - 15*time.Second); err != nil {
+		return err
+	}
+	sleep(ctx, 5*time.Second)
+	return w.isAhead(ctx)
+}
+
+// isAhead holds that the database's clock is where it was set.
+func (w *World) isAhead(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, w.database)
+	if err != nil {
+		return fmt.Errorf("connect to the database: %w", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	var now time.Time
+	if err := conn.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now); err != nil {
+		return fmt.Errorf("ask the database for the time: %w", err)
+	}
+	if off := time.Until(now) - w.ahead; off.Abs() > 10*time.Second {
+		return fmt.Errorf("the database's clock is %s from where it was set, so nothing is proven", off)
+	}
+	return nil
+}
+
+// someTakenOver holds that leases did run out.
+func (w *World) someTakenOver() error {
+	for _, b := range w.backends {
+		told, err := os.ReadFile(filepath.Join(w.dir, b.name+".log"))
+		if err != nil {
+			return err
+		}
+		if strings.Contains(string(told), "takeover=true") {
+			return nil
+		}
+	}
+	return errors.New("no job was taken over, so nothing is proven")
+}
