@@ -24,7 +24,7 @@ func TestRegisterAHost(t *testing.T) {
 		"name": {" h9 "}, "address": {"root@192.0.2.9"}, "port": {"2222"}, "admin_user": {"admin"}, "region": {"north"}, "networks": {"default, wan"},
 		"labels": {"rack=b2, disk=nvme"}, "profile": {"build"}, "trust": {"first"}, "host_key": {"ignored"}, "key": {aKey},
 	})
-	s.wantRedirect(a, "/jobs/"+apitest.JobID+"?said=registered")
+	s.wantRedirect(a, "/hosts/"+apitest.HostID+"/setup?said=registered")
 	var got api.RegisterHost
 	call := s.only("register-host")
 	call.Into(t, &got)
@@ -85,7 +85,7 @@ func TestSetALayout(t *testing.T) {
 			s := setup(t)
 			s.api.Answer("set-layout", 200, apitest.ProbedHost())
 			c.form.Set("version", "7")
-			s.wantRedirect(s.post("/hosts/h3/layout", c.form), "/hosts/"+apitest.ProbedHost().ID+"?said=layout-set")
+			s.wantRedirect(s.post("/hosts/h3/layout", c.form), "/hosts/"+apitest.ProbedHost().ID+"/setup?said=layout-set")
 			call := s.only("set-layout")
 			var got api.SetLayout
 			call.Into(t, &got)
@@ -204,9 +204,9 @@ func TestALayoutBeforeDisksAreChosen(t *testing.T) {
 		apitest.JSON(w, apitest.Layout())
 	})
 	form := url.Values{"mode": {"count"}, "count": {"3"}, "cpus_each": {"2"}}
-	s.wantText(s.post("/hosts/h3/layout/preview", form, header("HX-Request", "true")), "No disk is chosen yet", "7 of 8 CPUs")
+	s.wantText(s.post("/hosts/h3/layout/preview", form, header("HX-Request", "true")), "no disk is chosen yet", "7 of 8 CPUs")
 	form.Set("devices", "/dev/disk/by-id/virtio-kloigos0")
-	if a := s.post("/hosts/h3/layout/preview", form, header("HX-Request", "true")); strings.Contains(a.body, "No disk is chosen") {
+	if a := s.post("/hosts/h3/layout/preview", form, header("HX-Request", "true")); strings.Contains(a.body, "no disk is chosen") {
 		t.Error("a disk is chosen")
 	}
 }

@@ -1,5 +1,6 @@
-// Package host owns the pages of hosts: the list, registering one, a host with
-// its map of CPUs and what can be done with it, and its layout.
+// Package host owns the pages of hosts: the list, the steps from registering
+// one to its first units, a host with its map of CPUs and what can be done with
+// it, and its layout.
 package host
 
 import (
@@ -21,6 +22,7 @@ func Mount(r fiber.Router, a *page.App) {
 	r.Get("/hosts/new", a.Page(showRegister))
 	r.Post("/hosts/new", a.Page(register))
 	r.Get("/hosts/:id", a.Page(detail))
+	r.Get("/hosts/:id/setup", a.Page(setup))
 	r.Get("/hosts/:id/layout", a.Page(showLayout))
 	r.Post("/hosts/:id/layout", a.Page(setLayout))
 	r.Post("/hosts/:id/layout/preview", a.Page(previewLayout))
@@ -85,7 +87,7 @@ func confirmKey(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return r.GoJob(job, at(r), "key-confirmed")
+	return goOn(r, job, "key-confirmed")
 }
 
 func probe(r *page.Request) error {
@@ -93,7 +95,7 @@ func probe(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return r.GoJob(job, at(r), "")
+	return goOn(r, job, "")
 }
 
 func initialize(r *page.Request) error {
@@ -105,7 +107,7 @@ func initialize(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return r.GoJob(job, at(r), "")
+	return goOn(r, job, "")
 }
 
 func drain(r *page.Request) error {

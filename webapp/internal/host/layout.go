@@ -222,7 +222,7 @@ func setLayout(r *page.Request) error {
 		if err != nil {
 			return err
 		}
-		return r.Go("/hosts/"+h.ID, "layout-set")
+		return r.Go(setupAt(h), "layout-set")
 	})
 }
 

@@ -51,7 +51,7 @@ func register(r *page.Request) error {
 		f.Wrong = wrong
 		return drawRegister(r, fiber.StatusUnprocessableEntity, f)
 	}
-	h, job, err := r.API.RegisterHost(r.Ctx, in, client.IdempotencyKey(page.KeyOr(r.Form("key"))))
+	h, _, err := r.API.RegisterHost(r.Ctx, in, client.IdempotencyKey(page.KeyOr(r.Form("key"))))
 	if err != nil {
 		problems, ok := page.Problems(err)
 		if !ok {
@@ -60,7 +60,7 @@ func register(r *page.Request) error {
 		f.Wrong = problems
 		return drawRegister(r, fiber.StatusUnprocessableEntity, f)
 	}
-	return r.GoJob(job, "/hosts/"+h.ID, "registered")
+	return r.Go(setupAt(h), "registered")
 }
 
 func (f registerForm) request() (in api.RegisterHost, wrong ui.Problems) {

@@ -123,6 +123,9 @@ func operations(h api.Host) (can, cannot []ui.Operation) {
 	return can, cannot
 }
 
+// place is the region and the zone of a host.
+func place(h api.Host) string { return strings.Trim(h.Region+", "+h.Zone, ", ") }
+
 func allowed(h api.Host, name string) bool {
 	for _, o := range h.Operations {
 		if strings.ReplaceAll(o.Name, "_", "-") == name {

@@ -1,0 +1,75 @@
+package app
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"kloigos/backend/api"
+	"kloigos/webapp/internal/apitest"
+)
+
+// TestTheStepsOfANewHost: which step is shown follows from the host alone.
+func TestTheStepsOfANewHost(t *testing.T) {
+	t.Parallel()
+	host := func(state string, change func(*api.Host)) api.Host {
+		h := apitest.WaitingHost()
+		h.State, h.OfferedKey, h.OfferedPrint = state, "", ""
+		if change != nil {
+			change(&h)
+		}
+		return h
+	}
+	probed := func(h *api.Host) { h.Fingerprint, h.Facts = "SHA256:abc", apitest.Facts() }
+	laidOut := func(h *api.Host) { probed(h); h.Layout = apitest.Layout() }
+	for name, c := range map[string]struct {
+		host api.Host
+		want []string
+	}{
+		"being asked for its key":  {host("probing", func(h *api.Host) { h.ActiveJob = apitest.JobID }), []string{"Step 2 of 6", "asks 192.0.2.11 for its SSH host key", "/jobs/" + apitest.JobID}},
+		"not reached":              {host("registered", nil), []string{"Step 2 of 6", "Host initialize failed", "authorized_keys", "Try again"}},
+		"waits for a confirmation": {apitest.WaitingHost(), []string{"Step 2 of 6", "They are the same: confirm", `name="from" value="setup"`}},
+		"being read":               {host("probing", func(h *api.Host) { h.Fingerprint, h.ActiveJob = "SHA256:abc", apitest.JobID }), []string{"Step 3 of 6", "reads CPUs, memory"}},
+		"probed":                   {host("probed", probed), []string{"Step 3 of 6", "8 CPUs, 8 GiB of memory, 2 NUMA nodes", "/layout\">Go on to the layout"}},
+		"laid out":                 {host("probed", laidOut), []string{"Step 5 of 6", "Make a plan", "Initialize now", "Not now: it has a bad day"}},
+		"being initialized":        {host("initializing", laidOut), []string{"Step 6 of 6", "being initialized"}},
+		"initialize failed":        {host("init_failed", laidOut), []string{"Step 6 of 6", "Initialize again", "See the job"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := setup(t)
+			c.host.Operations = []api.Operation{{Name: "initialize", Prevents: "it has a bad day"}, {Name: "confirm-host-key", Allowed: true}}
+			s.api.Answer("get-host", 200, c.host)
+			s.api.Answer("list-jobs", 200, apitest.Page(apitest.Job("host_initialize", "failed")))
+			s.wantText(s.get("/hosts/h2/setup"), c.want...)
+		})
+	}
+}
+
+// TestAStepThatIsNotReachedIsNotShown: an address can name an earlier step, to
+// look back, and no later one.
+func TestAStepThatIsNotReachedIsNotShown(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.wantText(s.get("/hosts/h2/setup?step=1"), "Step 1 of 6: Address and key", `href="/hosts/`+apitest.WaitingHost().ID+`/setup?step=2"`)
+	s.wantText(s.get("/hosts/h2/setup?step=6"), "Step 2 of 6")
+	s.wantText(s.get("/hosts/h2/setup?step=x"), "Step 2 of 6")
+	s.wantText(s.get("/hosts/h2"), "Go on setting it up", "Step 2 of 6")
+	if strings.Contains(s.get("/hosts/h1").body, "Go on setting it up") {
+		t.Error("a host that is ready is said to be set up")
+	}
+}
+
+// TestAStepLeadsBackToTheSteps: what is done in a step does not lead away.
+func TestAStepLeadsBackToTheSteps(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Answer("confirm-host-key", 202, apitest.Host(), apitest.JobID)
+	s.api.Answer("initialize-host", 202, apitest.Host(), apitest.JobID)
+	s.api.Answer("probe-host", 202, apitest.Host(), apitest.JobID)
+	from := url.Values{"from": {"setup"}, "fingerprint": {"SHA256:abc"}}
+	s.wantRedirect(s.post("/hosts/h2/host-key", from), "/hosts/h2/setup?said=key-confirmed")
+	s.wantRedirect(s.post("/hosts/h2/probe", from), "/hosts/h2/setup")
+	s.wantRedirect(s.post("/hosts/h2/initialize", from), "/hosts/h2/setup")
+	s.wantRedirect(s.post("/hosts/h2/initialize", nil), "/jobs/"+apitest.JobID)
+}
