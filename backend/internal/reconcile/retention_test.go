@@ -108,25 +108,6 @@ func TestOldLogsGo(t *testing.T) {
 	}
 }
 
-// Two schedulers at once part the work, and each log goes once.
-func TestTwoSchedulersRemoveOnce(t *testing.T) {
-	t.Parallel()
-	s := site.New(t)
-	host := s.ReadyHost(site.HostSpec{}).ID
-	for range 130 {
-		ended(s, host, 40*day, 2)
-	}
-	results := make(chan int64, 2)
-	for range 2 {
-		go func() { results <- run(s, reconcile.Retention{Logs: 30 * day}, "old_job_logs") }()
-	}
-	removed := <-results + <-results
-	removed += run(s, reconcile.Retention{Logs: 30 * day}, "old_job_logs")
-	if left := count(s, `SELECT count(*) FROM job_log`); left != 0 || removed != 260 {
-		t.Errorf("%d were removed, %d are left", removed, left)
-	}
-}
-
 // The audit trail stays for ever, unless an operator says otherwise; then it
 // tells that a part of it is gone.
 func TestOldEventsGoOnlyWhenAsked(t *testing.T) {
