@@ -151,15 +151,7 @@ func (i *Installation) startControlPlane(ctx context.Context) error {
 		}
 		i.Webapps = append(i.Webapps, webapp)
 	}
-	config := i.path("haproxy.cfg")
-	if err := proxy.Write(ctx, config); err != nil {
-		return err
-	}
-	program, err := haproxy()
-	if err != nil {
-		return err
-	}
-	if _, err := i.group.Start("haproxy", program, i.env, "-db", "-f", config); err != nil {
+	if _, err := proxy.Start(ctx, i.group, i.env, i.path("haproxy.cfg")); err != nil {
 		return err
 	}
 	for n, backend := range i.Backends {

@@ -48,6 +48,18 @@ func (p Proxy) Write(ctx context.Context, file string) error {
 	return nil
 }
 
+// Start writes the configuration and starts HAProxy with it, and with more arguments of its own.
+func (p Proxy) Start(ctx context.Context, g *Group, env []string, file string, more ...string) (*Process, error) {
+	if err := p.Write(ctx, file); err != nil {
+		return nil, err
+	}
+	program, err := haproxy()
+	if err != nil {
+		return nil, err
+	}
+	return g.Start("haproxy", program, env, append([]string{"-db", "-f", file}, more...)...)
+}
+
 // haproxy finds the program: Debian keeps it where only root's PATH leads.
 func haproxy() (string, error) {
 	for _, name := range []string{"haproxy", "/usr/sbin/haproxy", "/usr/local/sbin/haproxy"} {

@@ -24,12 +24,21 @@ func definite(err error) bool {
 	return errors.As(err, &p) && p.Status < http.StatusInternalServerError
 }
 
+// api is the way of the next request: the balancer, where there is one, else
+// one of the backends that run.
+func (w *World) api() *client.Client {
+	if w.front != nil {
+		return w.front.WithToken(w.token)
+	}
+	return w.alive().api(w.token)
+}
+
 // ask sends a request to one backend after the other, always under one key,
 // until there is an answer: what a client does that must know.
 func ask[T any](ctx context.Context, w *World, do func(*client.Client, client.Option) (T, string, error)) (out T, job string, err error) {
 	key := client.IdempotencyKey(uuid.NewString())
 	for {
-		out, job, err = do(w.alive().api(w.token), key)
+		out, job, err = do(w.api(), key)
 		if err == nil || definite(err) {
 			return out, job, err
 		}
@@ -42,7 +51,7 @@ func ask[T any](ctx context.Context, w *World, do func(*client.Client, client.Op
 // retried is ask for what can be repeated without a key.
 func retried[T any](ctx context.Context, w *World, do func(*client.Client) (T, error)) (out T, err error) {
 	for {
-		out, err = do(w.alive().api(w.token))
+		out, err = do(w.api())
 		if err == nil || definite(err) {
 			return out, err
 		}
@@ -218,6 +227,29 @@ func (w *World) mend(ctx context.Context, job string) error {
 		if next != "" {
 			job = next
 		}
+	}
+	return nil
+}
+
+// follow reads a job's log to its end, and holds that it is whole and in order
+// and has at least so many entries.
+func (w *World) follow(ctx context.Context, c *client.Client, job string, least int64) error {
+	var last int64
+	over := false
+	for e, err := range c.StreamJobLog(ctx, job, 0) {
+		switch {
+		case err != nil:
+			return fmt.Errorf("a viewer: %w", err)
+		case e.Log == nil:
+			over = over || e.End
+		case e.Log.Sequence != last+1:
+			return fmt.Errorf("a viewer: entry %d follows entry %d", e.Log.Sequence, last)
+		default:
+			last++
+		}
+	}
+	if !over || last < least {
+		return fmt.Errorf("a viewer saw %d entries, the end: %t", last, over)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package faults
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -25,28 +24,11 @@ func viewers(ctx context.Context, w *World) error {
 	for n := range 24 {
 		c := w.backends[n%len(w.backends)].api(w.token)
 		all.Go(func() {
-			var last int64
-			over := false
-			for e, err := range c.StreamJobLog(ctx, job, 0) {
-				switch {
-				case err == nil && e.Log != nil && e.Log.Sequence == last+1:
-					last++
-					continue
-				case err == nil && e.Log != nil:
-					err = fmt.Errorf("entry %d follows entry %d", e.Log.Sequence, last)
-				case err == nil:
-					over = over || e.End
-					continue
-				}
+			if err := w.follow(ctx, c, job, 3000); err != nil {
 				mu.Lock()
-				errs = append(errs, fmt.Errorf("a viewer: %w", err))
+				errs = append(errs, err)
 				mu.Unlock()
-				return
 			}
-			if mu.Lock(); !over || last < 3000 {
-				errs = append(errs, fmt.Errorf("a viewer saw %d entries, the end: %t", last, over))
-			}
-			mu.Unlock()
 		})
 	}
 	for range 4 {

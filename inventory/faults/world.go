@@ -63,6 +63,8 @@ type World struct {
 	ahead     time.Duration // of this machine's clock is the database's
 	env       []string
 	group     *demo.Group
+	front     *client.Client // through the balancer; nil where there is none
+	balancers []*demo.Process
 	hosts     []*host.Host
 	account   string
 	password  string
@@ -358,6 +360,9 @@ func (w *World) close() error {
 	for _, b := range w.backends {
 		errs = append(errs, b.Kill())
 		b.wire.Close()
+	}
+	for _, p := range w.balancers {
+		errs = append(errs, p.Kill())
 	}
 	errs = append(errs, w.leavesNothing())
 	for _, h := range w.hosts {
