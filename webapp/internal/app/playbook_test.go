@@ -87,8 +87,7 @@ func TestMakeAVersionTheDefault(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	action := playbookPath + "/versions/2/make-default?revision=4"
-	s.wantText(s.get(playbookPath+"/versions/2"), `action="`+action+`"`, "Make it the default", "&lt;b&gt;{{x}}&lt;/b&gt;",
-		"POST /api/v1/hosts/{host}/initialize?plan=true&amp;playbook_version=2")
+	s.wantText(s.get(playbookPath+"/versions/2"), `action="`+action+`"`, "Make it the default", "&lt;b&gt;{{x}}&lt;/b&gt;")
 	s.wantText(s.get(playbookPath+"/versions/1"), "It is the default", "Nobody has looked yet")
 	s.api.Answer("set-default-playbook", 200, api.Playbook{Name: "host_initialize"})
 	s.wantStatus(s.post(action, url.Values{"confirm": {"host_probe"}}), http.StatusConflict)
@@ -102,6 +101,56 @@ func TestMakeAVersionTheDefault(t *testing.T) {
 	}
 	s.api.Answer("get-playbook", 200, api.Playbook{Name: "host_initialize", DefaultVersion: 3, Revision: 5})
 	s.wantText(s.get(playbookPath+"/versions/2"), "Roll back to it", "the default, v3")
+}
+
+// TestTryAVersion: as a plan on one host or allocation, with this version.
+func TestTryAVersion(t *testing.T) {
+	t.Parallel()
+	for playbook, c := range map[string]struct{ route, on, page, body string }{
+		"host_initialize":   {"initialize-host", apitest.HostID, ">h1</option>", ""},
+		"host_decommission": {"decommission-host", apitest.HostID, ">h1</option>", ""},
+		"unit_allocate":     {"replace-allocation-keys", apitest.AllocationID, ">ada on h1-cu01</option>", apitest.Key},
+		"unit_deallocate":   {"deallocate", apitest.AllocationID, ">ada on h1-cu01</option>", `"confirm":"ada"`},
+	} {
+		t.Run(playbook, func(t *testing.T) {
+			t.Parallel()
+			s := setup(t)
+			s.api.On("get-playbook-version", func(w http.ResponseWriter, _ *http.Request) {
+				v := apitest.PlaybookVersion(2)
+				v.Playbook = playbook
+				apitest.JSON(w, v)
+			})
+			at := "/playbooks/" + playbook + "/versions/2"
+			s.wantText(s.get(at), `action="`+at+`/try"`, c.page, "Make a plan with v2")
+			s.api.Answer(c.route, http.StatusAccepted, apitest.Plan(), apitest.JobID)
+			s.wantRedirect(s.post(at+"/try", url.Values{"on": {c.on}}), "/plans/"+apitest.PlanID)
+			call := s.only(c.route)
+			if call.Query != "plan=true&playbook_version=2" || !strings.Contains(call.Body, c.body) {
+				t.Errorf("asked %q with %s", call.Query, call.Body)
+			}
+			s.wantStatus(s.post(at+"/try", nil), http.StatusBadRequest)
+		})
+	}
+	s := setup(t)
+	s.wantStatus(s.post("/playbooks/host_probe/versions/1/try", url.Values{"on": {"h1"}}), http.StatusNotFound)
+	s.api.Answer("list-hosts", 200, apitest.Page[api.Host]())
+	s.wantText(s.get(playbookPath+"/versions/2"), "No host is ready")
+}
+
+// TestTheEditorIsGivenTheFindings: the text area holds the text as it is, and
+// beside it what is said of its lines; only this page loads the editor.
+func TestTheEditorIsGivenTheFindings(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	a := s.get(playbookPath + "/versions/2/edit?path=playbook.yml")
+	s.wantText(a, `data-line="3">Line 3</a>`, `{&#34;line&#34;:3,&#34;severity&#34;:&#34;warning&#34;,&#34;rule&#34;:&#34;jinja[spacing]&#34;`, "/static/editor.")
+	s.wantText(s.get(playbookPath+"/versions/2/file?path=playbook.yml"), `<span class="finding">jinja[spacing]: `, `id="L3"`, "1 finding")
+	if strings.Contains(s.get(playbookPath+"/versions/2/file?path=playbook.yml").body, "/static/editor.") {
+		t.Error("a page that only shows loads the editor")
+	}
+	s.api.Refuse("upload-playbook", api.Problem{Status: 422, Code: "invalid", Errors: []api.FieldProblem{{Field: "playbook.yml:2", Message: "raw: goes around the fence"}}})
+	a = s.post(playbookPath+"/versions/2/edit", url.Values{"path": {"playbook.yml"}, "content": {"x\ny\n"}})
+	s.wantText(a, `data-line="2">Line 2</a>`, `&#34;severity&#34;:&#34;error&#34;`, "goes around the fence")
 }
 
 func TestDifferencesAreText(t *testing.T) {

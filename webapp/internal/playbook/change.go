@@ -1,6 +1,7 @@
 package playbook
 
 import (
+	"encoding/json"
 	"io"
 	"net/url"
 	"strconv"
@@ -96,6 +97,7 @@ type versionView struct {
 	Playbook api.Playbook
 	Files    []api.PlaybookFile
 	Others   []api.PlaybookVersion
+	Trial    trial
 }
 
 // against is the version that this one is compared with at first: the default,
@@ -117,22 +119,6 @@ func (v versionView) operations() []ui.Operation {
 		o.Label, o.What = "Roll back to it", "It is earlier than the default, v"+strconv.Itoa(v.Playbook.DefaultVersion)+". New jobs are bound to this version again; jobs that exist keep theirs."
 	}
 	return []ui.Operation{o}
-}
-
-// actions are what a job that runs a playbook is asked for by.
-var actions = map[string]string{
-	"host_initialize": "/hosts/{host}/initialize", "host_decommission": "/hosts/{host}/decommission", "unit_allocate": "/allocations",
-	"unit_deallocate": "/allocations/{id}/deallocate",
-}
-
-// trial is the request that tries a version on one host; "" where there is
-// nothing to try, since the playbook only reads.
-func (v versionView) trial() string {
-	action := actions[v.At.Playbook]
-	if action == "" || v.Version.Default {
-		return ""
-	}
-	return "POST " + api.Prefix + action + "?plan=true&playbook_version=" + strconv.Itoa(v.At.Version)
 }
 
 // lintTone is how a version's lint stands.
@@ -199,7 +185,37 @@ func lines(unified string) []diffLine {
 type editForm struct {
 	Key, Path, Content, Note string
 	New                      bool
+	Findings                 []finding
 	Wrong                    ui.Problems
+}
+
+// finding is what is said of one line of the file that is edited, as editor.js
+// reads it.
+type finding struct {
+	Line     int    `json:"line"`
+	Severity string `json:"severity"`
+	Rule     string `json:"rule"`
+	Message  string `json:"message"`
+}
+
+// marks are the findings for editor.js.
+func (f editForm) marks() string {
+	all := f.Findings
+	if all == nil {
+		all = []finding{}
+	}
+	b, _ := json.Marshal(all) // of strings and numbers, which can't fail
+	return string(b)
+}
+
+// note adds what the API refused this file for to what is said of its lines.
+func (f *editForm) note() {
+	for _, p := range f.Wrong.Fields {
+		rest, ok := strings.CutPrefix(p.Field, f.Path+":")
+		if line, err := strconv.Atoi(rest); ok && err == nil {
+			f.Findings = append(f.Findings, finding{line, "error", "refused", p.Message})
+		}
+	}
 }
 
 func edit(r *page.Request) error {
@@ -214,13 +230,21 @@ func edit(r *page.Request) error {
 			return err
 		}
 		form.Content = f.Content
+		said, err := findingsIn(r, at, form.Path)
+		if err != nil {
+			return err
+		}
+		for _, l := range said {
+			form.Findings = append(form.Findings, finding{l.Line, "warning", l.Rule, l.Message})
+		}
 	}
 	return drawEdit(r, at, fiber.StatusOK, form)
 }
 
 func drawEdit(r *page.Request, at place, status int, form editForm) error {
 	form.Key = page.NewKey()
-	return r.Show(page.View{Title: "Change " + at.title(), Nav: "/playbooks", Status: status, Body: editPage(at, form)})
+	form.note()
+	return r.Show(page.View{Title: "Change " + at.title(), Nav: "/playbooks", Status: status, Script: "editor.js", Body: editPage(at, form)})
 }
 
 func save(r *page.Request) error {

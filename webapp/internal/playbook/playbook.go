@@ -1,7 +1,7 @@
 // Package playbook owns the pages of playbooks: the list, versions with what
 // ansible-lint says of them, the files of a version, how it differs from
-// another, its download, and the forms that bring a version in and make it the
-// default.
+// another, its download, and the forms that bring a version in, try it as a plan
+// and make it the default.
 package playbook
 
 import (
@@ -26,6 +26,7 @@ func Mount(r fiber.Router, a *page.App) {
 	r.Post("/playbooks/:name/versions", a.Page(upload))
 	r.Get("/playbooks/:name/versions/:version", a.Page(version))
 	r.Post("/playbooks/:name/versions/:version/make-default", a.Page(makeDefault))
+	r.Post("/playbooks/:name/versions/:version/try", a.Page(try))
 	r.Get("/playbooks/:name/versions/:version/diff", a.Page(diff))
 	r.Get("/playbooks/:name/versions/:version/edit", a.Page(edit))
 	r.Post("/playbooks/:name/versions/:version/edit", a.Page(save))
@@ -77,6 +78,14 @@ func (p place) file(path string) string {
 	return p.href() + "/file?path=" + url.QueryEscape(path)
 }
 
+// line is a line of a file; of 0 it is the file.
+func (p place) line(path string, n int) string {
+	if n < 1 {
+		return p.file(path)
+	}
+	return p.file(path) + "#L" + strconv.Itoa(n)
+}
+
 func placeOf(r *page.Request) (place, error) {
 	v, err := strconv.Atoi(r.Param("version"))
 	if err != nil {
@@ -105,6 +114,9 @@ func version(r *page.Request) error {
 		return err
 	}
 	v.Others = others.Items
+	if v.Trial, err = trialOf(r, v.Version); err != nil {
+		return err
+	}
 	return r.Show(page.View{Title: at.title(), Nav: "/playbooks", Body: versionPage(v)})
 }
 
@@ -117,7 +129,26 @@ func file(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return r.Show(page.View{Title: f.Path, Nav: "/playbooks", Body: filePage(p, f)})
+	findings, err := findingsIn(r, p, f.Path)
+	if err != nil {
+		return err
+	}
+	return r.Show(page.View{Title: f.Path, Nav: "/playbooks", Body: filePage(p, f, findings)})
+}
+
+// findingsIn is what ansible-lint says of one file of a version.
+func findingsIn(r *page.Request, p place, path string) ([]api.LintFinding, error) {
+	v, err := r.API.GetPlaybookVersion(r.Ctx, p.Playbook, p.Version)
+	if err != nil || v.Lint == nil {
+		return nil, err
+	}
+	var found []api.LintFinding
+	for _, l := range v.Lint.Findings {
+		if l.Path == path {
+			found = append(found, l)
+		}
+	}
+	return found, nil
 }
 
 func download(r *page.Request) error {

@@ -4,7 +4,8 @@
 // once, at the start. It refuses to serve anything else.
 //
 // files/htmx.js is htmx 4.0.1 as published (npm htmx.org, Zero-Clause BSD),
-// without its source map line.
+// without its source map line. files/editor.js is made out of webapp/editor by
+// ./task generate:editor.
 package static
 
 import (
@@ -16,6 +17,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/gofiber/fiber/v2"
 )
@@ -41,8 +43,12 @@ var types = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// New hashes and compresses the embedded files.
-func New() (*Assets, error) {
+// New hashes and compresses the embedded files, once in a process.
+func New() (*Assets, error) { return ready() }
+
+var ready = sync.OnceValues(makeReady)
+
+func makeReady() (*Assets, error) {
 	a := &Assets{urls: map[string]string{}, byPath: map[string]asset{}}
 	entries, err := files.ReadDir("files")
 	if err != nil {
