@@ -61,13 +61,17 @@ func (s *Server) admit(ctx context.Context, permission, authorization string) er
 	return nil
 }
 
+// chunked is the length of a body that is told with its parts; one that is not
+// told at all (-2) is none.
+const chunked = -1
+
 // headerReceived says how large the body of a request may be, which the server
 // reads whole before any handler is called: little of a stranger, or thousands
 // of them could fill the memory with bodies that are then refused. Only a
 // larger one costs a look at the database here.
 func (s *Server) headerReceived(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	limit := strangersBody
-	if n := h.ContentLength(); (n < 0 || n > limit) && s.known(string(h.Peek("Authorization"))) {
+	if n := h.ContentLength(); (n == chunked || n > limit) && s.known(string(h.Peek("Authorization"))) {
 		limit = maxBody
 	}
 	return fasthttp.RequestConfig{MaxRequestBodySize: limit}

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"slices"
@@ -171,5 +172,38 @@ func TestClientBehindProxies(t *testing.T) {
 	direct.row(&client, "SELECT client FROM events WHERE object_name = 'h3'")
 	if client != "127.0.0.1" {
 		t.Errorf("a stranger's word was taken: %q", client)
+	}
+}
+
+// A request costs one look at its token; only one with a large body, which must
+// be known before it is read, costs two.
+func TestLooksAtTheToken(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	url, looks := b.counting("t.hash = $1")
+	for _, c := range []struct {
+		method string
+		body   []byte
+		want   int64
+	}{
+		{http.MethodGet, nil, 1},
+		{http.MethodPost, []byte(`{"name": "x"}`), 1},
+		{http.MethodPost, []byte(`{"name": "x"` + strings.Repeat(" ", 10_000) + `}`), 2},
+	} {
+		before := looks.n.Load()
+		r, err := http.NewRequestWithContext(t.Context(), c.method, url+api.Prefix+"/tokens", bytes.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+b.token)
+		r.Header.Set("Content-Type", "application/json")
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if n := looks.n.Load() - before; answer.StatusCode == http.StatusUnauthorized || n != c.want {
+			t.Errorf("%s with %d bytes: status %d, %d looks", c.method, len(c.body), answer.StatusCode, n)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -110,6 +111,37 @@ func (b *backend) cfg2() httpapi.Config {
 	cfg := b.cfg
 	cfg.Signals, cfg.Metrics, cfg.Sessions = nil, nil, intent.NewSessions(b.db)
 	return cfg
+}
+
+// counter counts the statements that hold a text.
+type counter struct {
+	text string
+	n    atomic.Int64
+}
+
+func (c *counter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
+	if strings.Contains(q.SQL, c.text) {
+		c.n.Add(1)
+	}
+	return ctx
+}
+
+func (c *counter) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// counting serves one more backend, whose statements that hold a text are
+// counted.
+func (b *backend) counting(text string) (url string, statements *counter) {
+	b.t.Helper()
+	statements = &counter{text: text}
+	db, err := store.Open(b.t.Context(), b.database, store.WithTracer(statements))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(db.Close)
+	cfg := b.cfg2()
+	cfg.DB = db
+	_, url = b.serve(cfg)
+	return url, statements
 }
 
 // seed does what init does.

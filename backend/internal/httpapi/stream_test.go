@@ -9,12 +9,10 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
@@ -282,34 +280,11 @@ func TestStreamOfAViewerThatTakesNothing(t *testing.T) {
 	}
 }
 
-// counter counts the statements that hold a text.
-type counter struct {
-	text string
-	n    atomic.Int64
-}
-
-func (c *counter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
-	if strings.Contains(q.SQL, c.text) {
-		c.n.Add(1)
-	}
-	return ctx
-}
-
-func (c *counter) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
-
 // However many follow a job, what is told is read from the database once.
 func TestViewersShareWhatIsRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	reads := &counter{text: "l.entries"}
-	db, err := store.Open(t.Context(), b.database, store.WithTracer(reads))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
-	cfg := b.cfg2()
-	cfg.DB = db
-	_, url := b.serve(cfg)
+	url, reads := b.counting("l.entries")
 	r := b.running()
 	var viewers []<-chan sse
 	for range 20 {
