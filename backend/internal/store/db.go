@@ -12,6 +12,7 @@ import (
 	crdbpgx "github.com/cockroachdb/cockroach-go/v2/crdb/crdbpgxv5"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -84,6 +85,10 @@ func Open(ctx context.Context, url string, options ...Option) (*DB, error) {
 		cfg.MaxConns = 16
 	}
 	spread(cfg)
+	cfg.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+		conn.TypeMap().RegisterType(&pgtype.Type{Name: "uuid", OID: pgtype.UUIDOID, Codec: uuidCodec{}})
+		return nil
+	}
 	for _, o := range options {
 		o(cfg)
 	}
@@ -305,7 +310,7 @@ func collect[T any](ctx context.Context, q querier, sql statement, args ...any) 
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
+	return appendRows([]T{}, rows)
 }
 
 func first[T any](ctx context.Context, q querier, ifNone error, sql statement, args ...any) (T, error) {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // Sorting is the orders that a list can be read in. The first is the default;
@@ -87,5 +85,5 @@ func (s Sorting[R]) read(ctx context.Context, q querier, l *list, name string, a
 	if err != nil {
 		return nil, err
 	}
-	return pgx.AppendRows(make([]R, 0, limit), rows, pgx.RowToStructByName[R])
+	return appendRows(make([]R, 0, limit), rows)
 }

@@ -1,0 +1,53 @@
+package store
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// A column that nobody reads, and a field that nobody fills, are mistakes in a
+// statement.
+func TestFieldsOfColumns(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		ID    uuid.UUID `db:"id"`
+		Other int
+		Name  string `db:"name"`
+	}
+	for _, c := range []struct {
+		columns []string
+		want    []int
+	}{
+		{[]string{"id", "name"}, []int{0, 2}},
+		{[]string{"name", "id"}, []int{2, 0}},
+		{[]string{"id"}, nil},
+		{[]string{"id", "name", "other"}, nil},
+		{[]string{"id", "name", "id"}, nil},
+	} {
+		var described []pgconn.FieldDescription
+		for _, name := range c.columns {
+			described = append(described, pgconn.FieldDescription{Name: name})
+		}
+		got, err := fieldsOf(reflect.TypeFor[row](), described)
+		if (err != nil) != (c.want == nil) || err == nil && !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v, %v", c.columns, got, err)
+		}
+	}
+}
+
+func TestScanUUID(t *testing.T) {
+	t.Parallel()
+	want, got := uuid.New(), uuid.UUID{}
+	if err := (scanUUID{}).Scan(want[:], &got); err != nil || got != want {
+		t.Errorf("%s instead of %s: %v", got, want, err)
+	}
+	for _, bad := range [][]byte{nil, want[:15]} {
+		if err := (scanUUID{}).Scan(bad, &got); err == nil {
+			t.Errorf("%d bytes were taken for a UUID", len(bad))
+		}
+	}
+}
