@@ -79,8 +79,47 @@ type LogEntry struct {
 // JobLog is a part of a job's log.
 type JobLog struct {
 	Items    []LogEntry `json:"items" nullable:"false"`
-	Last     int64      `json:"last_sequence" doc:"give it as after to go on"`
+	Last     int64      `json:"last_sequence" doc:"give it as after to go on; with a filter, how far was looked, whether anything was found or not"`
+	Newest   int64      `json:"newest_sequence" doc:"of the newest entry there is by now"`
 	Complete bool       `json:"complete" doc:"the job has ended and this is all"`
+}
+
+// LogFilter asks for a part of a log.
+type LogFilter struct {
+	After  int64  `query:"after" minimum:"0" doc:"sequence after which to begin"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"2000" default:"500"`
+	Kinds  string `query:"kinds" maxLength:"200" doc:"only entries of these kinds, separated by commas"`
+	Search string `query:"search" maxLength:"200" doc:"only entries that hold this text in a name, message, output or diff, in whatever case"`
+}
+
+// LogOutline is a log in short: its tasks, and how each went on each host.
+type LogOutline struct {
+	Hosts   []string       `json:"hosts" nullable:"false" doc:"in the order in which they first told something"`
+	Tasks   []LogTask      `json:"tasks" nullable:"false" doc:"in order; of very many the last"`
+	LeftOut int            `json:"left_out" doc:"how many tasks are not listed, because there are too many"`
+	Counts  map[string]int `json:"counts" nullable:"false" doc:"number of results by kind; the items of a loop are not counted"`
+	Failed  int64          `json:"failed_sequence,omitempty" doc:"of the last entry that is failed or unreachable"`
+	Last    int64          `json:"last_sequence" doc:"of the last entry that was looked at"`
+}
+
+// LogTask is one task of a log.
+type LogTask struct {
+	Sequence int64       `json:"sequence" doc:"of its first entry"`
+	Attempt  int         `json:"attempt"`
+	Step     string      `json:"step"`
+	Play     string      `json:"play,omitempty"`
+	Role     string      `json:"role,omitempty"`
+	Task     string      `json:"task"`
+	Results  []LogResult `json:"results" nullable:"false" doc:"one for each host that told of it"`
+}
+
+// LogResult is how a task went on one host.
+type LogResult struct {
+	Host       string `json:"host"`
+	Kind       string `json:"kind" doc:"ok, changed, skipped, failed, unreachable, ignored; of a loop under way, of the last item"`
+	Sequence   int64  `json:"sequence" doc:"of the entry that tells it"`
+	Items      int    `json:"items,omitempty" doc:"of its loop, so far"`
+	DurationMS int64  `json:"duration_ms,omitempty"`
 }
 
 // RetryJob tries a failed job again.

@@ -74,6 +74,7 @@ var Routes = []Route{
 	{"list-jobs", http.MethodGet, "/jobs", "project.workspace.job:read", "jobs", "List jobs", false},
 	{"get-job", http.MethodGet, "/jobs/{id}", "project.workspace.job:read", "jobs", "Show a job", false},
 	{"get-job-log", http.MethodGet, "/jobs/{id}/log", "project.workspace.job:read", "jobs", "Read a part of its log", false},
+	{"get-job-outline", http.MethodGet, "/jobs/{id}/log/outline", "project.workspace.job:read", "jobs", "Show its tasks, and how each went on each host", false},
 	{"stream-job-log", http.MethodGet, "/jobs/{id}/log/stream", "project.workspace.job:read", "jobs", "Follow its log and state (SSE)", false},
 	{"retry-job", http.MethodPost, "/jobs/{id}/retry", "project.workspace.job:update", "jobs", "Try a failed job again, from the step that failed", true},
 	{"cancel-job", http.MethodPost, "/jobs/{id}/cancel", "project.workspace.job:update", "jobs", "Stop a job", true},

@@ -333,6 +333,8 @@ func TestEveryRouteHasItsMethod(t *testing.T) {
 	try(c.ListJobs(ctx, api.JobFilter{}))
 	try(c.GetJob(ctx, "ID"))
 	try(c.GetJobLog(ctx, "ID", 0, 0))
+	try(c.FindInJobLog(ctx, "ID", api.LogFilter{Search: "x"}))
+	try(c.GetJobOutline(ctx, "ID"))
 	for _, err := range c.StreamJobLog(ctx, "ID", 0) {
 		try(nil, err)
 	}

@@ -41,6 +41,17 @@ func (c *Client) GetJobLog(ctx context.Context, id string, after int64, limit in
 	return get[api.JobLog](ctx, c, in("jobs", id, "log"), q)
 }
 
+// FindInJobLog reads the part of its log that a filter lets through. An answer
+// may be empty before the end: go on after its Last until it is the Newest.
+func (c *Client) FindInJobLog(ctx context.Context, id string, f api.LogFilter) (api.JobLog, error) {
+	return get[api.JobLog](ctx, c, in("jobs", id, "log"), queryOf(f))
+}
+
+// GetJobOutline shows its log in short.
+func (c *Client) GetJobOutline(ctx context.Context, id string) (api.LogOutline, error) {
+	return get[api.LogOutline](ctx, c, in("jobs", id, "log", "outline"), nil)
+}
+
 // RetryJob tries a failed job again, from the step that failed.
 func (c *Client) RetryJob(ctx context.Context, id string, body api.RetryJob, opts ...Option) (j api.Job, jobID string, err error) {
 	return long[api.Job](ctx, c, http.MethodPost, in("jobs", id, "retry"), body, opts)

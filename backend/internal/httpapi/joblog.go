@@ -17,6 +17,7 @@ const eventStream = "text/event-stream"
 
 func (s *Server) registerJobLog() {
 	register(s, "get-job-log", s.getJobLog)
+	register(s, "get-job-outline", s.getJobOutline)
 	register(s, "stream-job-log", s.streamJobLog, func(o *huma.Operation) {
 		o.Description = "Events: `log` with one entry of the log (its `id` is the sequence), `state` with the job whenever it moved, `end` when all was told. " +
 			"Resume with Last-Event-ID, or after."
@@ -24,33 +25,6 @@ func (s *Server) registerJobLog() {
 			Description: "server-sent events", Content: map[string]*huma.MediaType{eventStream: {Schema: &huma.Schema{Type: huma.TypeString}}},
 		}}
 	})
-}
-
-func (s *Server) getJobLog(ctx context.Context, in *struct {
-	ByID
-	After int64 `query:"after" minimum:"0" doc:"sequence after which to begin"`
-	Limit int   `query:"limit" minimum:"1" maximum:"2000" default:"500"`
-},
-) (*object[api.JobLog], error) {
-	j, err := s.job(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	pulse, err := s.db.JobPulse(ctx, j.ID)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := s.db.JobLog(ctx, j.ID, in.After, in.Limit)
-	if err != nil {
-		return nil, err
-	}
-	out := &object[api.JobLog]{Body: api.JobLog{Items: make([]api.LogEntry, len(entries)), Last: in.After}}
-	for i, e := range entries {
-		out.Body.Items[i] = presentLogEntry(e)
-		out.Body.Last = e.Sequence
-	}
-	out.Body.Complete = ended(pulse.State) && out.Body.Last >= pulse.LastSeq
-	return out, nil
 }
 
 func ended(state domain.JobState) bool {

@@ -147,3 +147,52 @@ func (r Reads) JobLogPart(ctx context.Context, id uuid.UUID, after int64, limit,
 	}
 	return entries, nil
 }
+
+// EachLogEntry calls look with the entries after a sequence, in order, until
+// there are no more or it returns false. However long the log is, only a part
+// of it is in memory.
+func (r Reads) EachLogEntry(ctx context.Context, id uuid.UUID, after int64, look func(LogEntry) bool) error {
+	for {
+		chunks, err := collect[logChunk](ctx, r.q, sqlLogChunks, id, after, maxLogChunks)
+		if err != nil {
+			return fmt.Errorf("read log: %w", err)
+		}
+		if len(chunks) == 0 {
+			return nil
+		}
+		for _, c := range chunks {
+			if after, err = c.each(after, look); err != nil {
+				return err
+			}
+			if after == stopped {
+				return nil
+			}
+		}
+	}
+}
+
+// stopped is the sequence after which nothing more is looked at.
+const stopped = -1
+
+// each calls look with the chunk's entries after a sequence, and returns the
+// last one's.
+func (c logChunk) each(after int64, look func(LogEntry) bool) (int64, error) {
+	lines, err := logDecoder.DecodeAll(c.Entries, nil)
+	if err != nil {
+		return 0, fmt.Errorf("decode log: %w", err)
+	}
+	sequence := c.FirstSeq - 1
+	for line := range bytes.Lines(lines) {
+		if sequence++; sequence <= after {
+			continue
+		}
+		var e LogEntry
+		if err := json.Unmarshal(line, &e); err != nil {
+			return 0, fmt.Errorf("decode log entry: %w", err)
+		}
+		if !look(e) {
+			return stopped, nil
+		}
+	}
+	return sequence, nil
+}
