@@ -186,6 +186,19 @@ func Log() []api.LogEntry {
 	return log
 }
 
+// Outline is a log in short that tells of three hosts.
+func Outline() api.LogOutline {
+	return api.LogOutline{
+		Hosts: []string{"h1", "h2", "h3"}, Counts: map[string]int{"changed": 2, "ok": 1, "failed": 1}, Failed: 12, Last: 12,
+		Tasks: []api.LogTask{
+			{Sequence: 2, Attempt: 1, Step: "bootstrap", Role: "host_bootstrap", Task: "Install the fence", Results: []api.LogResult{
+				{Host: "h1", Kind: "changed", Sequence: 3, DurationMS: 412}, {Host: "h3", Kind: "ok", Sequence: 4, Items: 3},
+			}},
+			{Sequence: 11, Attempt: 2, Step: "initialize", Task: "Make the volumes", Results: []api.LogResult{{Host: "h1", Kind: "failed", Sequence: 12}}},
+		},
+	}
+}
+
 // PlaybookVersion is a version of host_initialize: 1 came with Kloigos and is
 // the default, 2 was uploaded.
 func PlaybookVersion(n int) api.PlaybookVersion {
@@ -278,7 +291,8 @@ func (a *API) samples() {
 	probe.Steps = probe.Steps[:1]
 	a.Answer("list-jobs", 200, Page(Job("host_initialize", "running"), Job("host_initialize", "failed"), probe))
 	log := Log()
-	a.Answer("get-job-log", 200, api.JobLog{Items: log, Last: int64(len(log)), Complete: true})
+	a.Answer("get-job-log", 200, api.JobLog{Items: log, Last: int64(len(log)), Newest: int64(len(log)), Complete: true})
+	a.Answer("get-job-outline", 200, Outline())
 	a.Answer("list-events", 200, Page(
 		api.Event{ID: "e1", At: ago(time.Minute), ActorKind: "account", Actor: "admin", Client: "198.51.100.7", Action: "host.initialize", ObjectKind: "host", ObjectID: HostID, Object: "h1", JobID: JobID, Before: json.RawMessage(`{"state":"probed"}`), After: json.RawMessage(`{"state":"initializing"}`)},
 		api.Event{ID: "e2", At: ago(time.Hour), ActorKind: "backend", Actor: "backend-1", Action: "host.probe_succeeded", ObjectKind: "host", ObjectID: HostID, Object: "h1"},

@@ -112,6 +112,8 @@ func answerOf(route string) any {
 		return &api.Job{}
 	case "get-job-log":
 		return &api.JobLog{}
+	case "get-job-outline":
+		return &api.LogOutline{}
 	case "list-events":
 		return &api.Page[api.Event]{}
 	case "list-tokens":

@@ -130,5 +130,5 @@ func TestALogInPartsIsReadToItsEnd(t *testing.T) {
 		t.Error("a log that is whole is followed")
 	}
 	s.api.Answer("get-job-log", 200, api.JobLog{Items: []api.LogEntry{}, Last: 0})
-	s.wantText(s.get("/jobs/"+apitest.JobID), `data-stream="/jobs/`+apitest.JobID+`/stream"`, `data-after="0"`)
+	s.wantText(s.get("/jobs/"+apitest.JobID), "data-stream", `data-job="/jobs/`+apitest.JobID+`"`, `data-after="0"`)
 }

@@ -3,7 +3,6 @@
 package job
 
 import (
-	"net/url"
 	"strconv"
 
 	"github.com/gofiber/fiber/v2"
@@ -12,15 +11,14 @@ import (
 	"kloigos/webapp/internal/page"
 )
 
-// logPart is how many entries a page draws before it leaves the rest to the
-// stream, or to the next page.
-const logPart = 500
-
 // Mount adds the routes.
 func Mount(r fiber.Router, a *page.App) {
 	r.Get("/jobs", a.Page(list))
 	r.Get("/jobs/:id", a.Page(detail))
 	r.Get("/jobs/:id/stream", stream(a))
+	r.Get("/jobs/:id/lines", a.Page(lineParts))
+	r.Get("/jobs/:id/outline", a.Page(outline))
+	r.Get("/jobs/:id/log.txt", text(a))
 	r.Post("/jobs/:id/retry", a.Page(retry))
 	r.Post("/jobs/:id/cancel", a.Page(cancel))
 	r.Post("/jobs/:id/give-up", a.Page(giveUp))
@@ -47,35 +45,38 @@ func list(r *page.Request) error {
 
 func detail(r *page.Request) error {
 	id := r.Param("id")
-	after, _ := strconv.ParseInt(r.Query("after"), 10, 64)
 	j, err := r.API.GetJob(r.Ctx, id)
 	if err != nil {
 		return err
 	}
-	v := detailView{Job: j, After: max(after, 0)}
-	for len(v.Log) < logPart && !v.Complete { // the API may give less than was asked for
-		log, err := r.API.GetJobLog(r.Ctx, id, v.After, logPart-len(v.Log))
-		if err != nil {
+	v := detailView{Job: j, Chosen: choiceOf(r)}
+	log, err := read(r, id, v.Chosen, window)
+	if err != nil {
+		return err
+	}
+	v.Log, v.Newest, v.Complete = lines(log.Items, v.Chosen.some()), log.Newest, log.Complete
+	if log.Last < log.Newest {
+		v.Next = v.Chosen.at(j.ID, log.Last)
+	}
+	if v.Chosen.After > 0 {
+		v.Previous = v.Chosen.at(j.ID, max(v.Chosen.After-window, 0))
+		if v.Chosen.some() { // what was found before is not known
+			v.Previous = v.Chosen.at(j.ID, 0)
+		}
+	}
+	if r.Query("view") == "tasks" {
+		o, err := r.API.GetJobOutline(r.Ctx, id)
+		if err := page.Optional(err); err != nil { // a backend that is older than outlines has none
 			return err
 		}
-		v.Log, v.Complete = append(v.Log, lines(log.Items)...), log.Complete
-		if len(log.Items) == 0 {
-			break
-		}
-		v.After = log.Items[len(log.Items)-1].Sequence
-	}
-	here := "/jobs/" + url.PathEscape(id)
-	if !v.Complete && len(v.Log) > 0 {
-		v.More = here + "?after=" + strconv.FormatInt(v.After, 10)
-	}
-	if after > 0 {
-		v.Back = here
+		g := matrixOf(o)
+		v.Outline = &g
 	}
 	title := j.Kind
 	if s := subjects(j); len(s) > 0 {
 		title += " of " + s[0].Label
 	}
-	return r.Show(page.View{Title: title, Nav: "/jobs", Body: detailPage(v)})
+	return r.Show(page.View{Title: title, Nav: "/jobs", Script: "job.js", Body: detailPage(v)})
 }
 
 func retry(r *page.Request) error {

@@ -23,10 +23,12 @@ var kinds = []string{"host_probe", "host_initialize", "host_relayout", "host_dec
 type detailView struct {
 	Job      api.Job
 	Log      []line
-	After    int64
+	Chosen   choice
+	Newest   int64 // sequence of the newest line
 	Complete bool
-	More     string // URL of the next part of the log, where scripts are off
-	Back     string // URL of the log's beginning
+	Previous string // URLs of the parts of the log around this one, where scripts are off
+	Next     string
+	Outline  *grid // where it was asked for with the page
 }
 
 // subject names what a job is about, with the page of it.
@@ -102,16 +104,19 @@ func operations(j api.Job) (can, cannot []ui.Operation) {
 		v := ui.Operation{Allowed: o.Allowed, Prevents: o.Prevents, Action: "/jobs/" + j.ID + "/"}
 		switch strings.ReplaceAll(o.Name, "-", "_") {
 		case "retry":
-			v.Label, v.Main = "Retry", true
-			v.What = "Goes on at the step that failed, with the playbook version that the job was bound to."
+			v.Label, v.Main = "Retry"+fromStep(j), true
+			v.What = "Steps that are done are not repeated. The step begins anew; what is in order already is left as it is. Playbook: the version that the job was bound to" + bound(j) + "."
 			v.Action += "retry"
 		case "cancel":
 			v.Label, v.Danger = "Cancel", true
-			v.What = "Stops the run on the host. It can be retried from where it stopped."
+			v.What = "Stops Ansible and what it runs on the host; the task at hand may be cut off. The job can be retried from the step at which it stopped."
+			if j.State == "queued" {
+				v.What = "Takes it out of the queue; nothing was changed on the host yet."
+			}
 			v.Action += "cancel"
 		case "give_up":
 			v.Label, v.Danger = "Give up and clean", true
-			v.What = "Starts a job that removes what this one left half done."
+			v.What = cleans[j.Kind]
 			v.Action += "give-up"
 		default:
 			continue
@@ -121,7 +126,7 @@ func operations(j api.Job) (can, cannot []ui.Operation) {
 			continue
 		}
 		can = append(can, v)
-		if v.Label == "Retry" && j.Playbook != "" {
+		if v.Main && j.Playbook != "" {
 			with := v
 			with.Label, with.Main = "Retry with today's default", false
 			with.What = "The same, with the version of the playbook that is the default now."
@@ -132,6 +137,30 @@ func operations(j api.Job) (can, cannot []ui.Operation) {
 	return can, cannot
 }
 
+// cleans says what giving up a job of each kind does.
+var cleans = map[string]string{
+	"unit_allocate":   "Removes what was set up for the tenant, wipes the volume and frees the unit, by a job of its own. The allocation ends.",
+	"host_initialize": "Removes everything of Kloigos from the host again, by a job of its own.",
+	"host_relayout":   "Keeps the units that are there and removes those of the new layout that could not be made, by a job of its own.",
+}
+
+// fromStep names the step at which a retry goes on.
+func fromStep(j api.Job) string {
+	for i, s := range j.Steps {
+		if s.State != "succeeded" && len(j.Steps) > 1 {
+			return " from step " + itoa(i+1) + ", " + ui.Word(s.Name)
+		}
+	}
+	return ""
+}
+
+func bound(j api.Job) string {
+	if j.Playbook == "" {
+		return ""
+	}
+	return ", " + j.Playbook + " v" + itoa(j.Version)
+}
+
 // line is one entry of a log, ready to be drawn.
 type line struct {
 	api.LogEntry
@@ -140,10 +169,13 @@ type line struct {
 	Word  string
 	Title string
 	Open  bool
+	About string // the task, where the line stands without the others
+	// FoldPlay and FoldTask are what the line is folded by.
+	FoldPlay, FoldTask string
 }
 
 func lineOf(e api.LogEntry) line {
-	l := line{LogEntry: e, Class: "result", Word: e.Kind}
+	l := line{LogEntry: e, Class: "result", Word: e.Kind, FoldPlay: key(itoa(e.Attempt), e.Step), FoldTask: key(itoa(e.Attempt), e.Step, e.Role, e.Task)}
 	switch e.Kind {
 	case "play_started":
 		l.Class, l.Title = "play", first(e.Play, "Play")
@@ -180,12 +212,30 @@ func first(s ...string) string {
 	return ""
 }
 
-func lines(entries []api.LogEntry) []line {
+// lines are entries ready to be drawn; each names its task if it stands alone.
+func lines(entries []api.LogEntry, alone bool) []line {
 	out := make([]line, len(entries))
 	for i, e := range entries {
 		out[i] = lineOf(e)
+		if alone && out[i].Title == "" {
+			out[i].About = e.Task
+		}
 	}
 	return out
+}
+
+func lineCount(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	s := itoa(int(n))
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	if n == 1 {
+		return "1 line"
+	}
+	return s + " lines"
 }
 
 func rows(s string) string {
@@ -197,14 +247,11 @@ func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 // short is the first line of a message, cut to fit a table.
 func short(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
-	var b strings.Builder
-	for _, r := range ui.Terminal(s) {
-		b.WriteString(r.Text)
-	}
-	if r := []rune(b.String()); len(r) > 110 {
+	s = plain(s)
+	if r := []rune(s); len(r) > 110 {
 		return string(r[:110]) + "…"
 	}
-	return b.String()
+	return s
 }
 
 // current names the step at which a job stands.

@@ -67,58 +67,6 @@ document.addEventListener("change", (e) => {
   if (form && e.target.matches("select")) form.requestSubmit();
 });
 
-// The log of a job: rendered pieces come over an event stream. Its ids are
-// sequences, so a stream that broke goes on where it was, from any web app.
-function follow(list) {
-  const box = document.getElementById("logbox");
-  const state = document.getElementById("job-state");
-  const button = document.getElementById("follow");
-  const quiet = document.getElementById("log-quiet");
-  let last = list.dataset.after;
-  let wait = 500;
-  // Whoever is at the end of the log stays there; whoever scrolled up is left alone.
-  let following = location.hash === "";
-  const toEnd = () => { if (following) box.scrollTop = box.scrollHeight; };
-  const show = () => button.setAttribute("aria-pressed", following);
-  box.addEventListener("scroll", () => {
-    following = box.scrollTop + box.clientHeight > box.scrollHeight - 40;
-    show();
-  }, { passive: true });
-  button.addEventListener("click", () => { following = true; toEnd(); show(); });
-  button.hidden = false;
-  const connect = () => {
-    const stream = new EventSource(list.dataset.stream + "?after=" + last);
-    stream.addEventListener("open", () => { wait = 500; offline(false); });
-    stream.addEventListener("log", (e) => {
-      const stay = following;
-      last = e.lastEventId || last;
-      list.insertAdjacentHTML("beforeend", e.data);
-      if (quiet) quiet.hidden = true;
-      following = stay;
-      toEnd();
-    });
-    stream.addEventListener("state", (e) => {
-      if (state.querySelector("details.confirm[open]")) return;
-      state.innerHTML = e.data;
-      enhance(state);
-    });
-    stream.addEventListener("end", () => { stream.close(); button.hidden = true; });
-    stream.addEventListener("gone", () => { stream.close(); location.reload(); });
-    stream.addEventListener("error", () => {
-      offline(true);
-      if (stream.readyState !== EventSource.CLOSED) return; // it connects again by itself
-      setTimeout(connect, wait);
-      wait = Math.min(wait * 2, 10000);
-    });
-    addEventListener("pagehide", () => stream.close(), { once: true });
-  };
-  toEnd();
-  show();
-  connect();
-}
-
 enhance(document);
-const log = document.querySelector("[data-stream]");
-if (log) follow(log);
 const wrong = document.getElementById("wrong");
 if (wrong) wrong.focus();
