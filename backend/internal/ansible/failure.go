@@ -19,6 +19,8 @@ var (
 		"Missing sudo password", "sudo: a password is required", "sudo: a terminal is required", "is not in the sudoers file",
 		"may not run sudo", "is not allowed to execute", "sudo: command not found", "sudo: not found", "Incorrect sudo password",
 	}
+	// Of Ansible, where a host is too busy to get as far as sudo within ssh's time: nothing was done there yet.
+	tooSlow = regexp.MustCompile(`^Timeout \(\d+s\) waiting for privilege escalation prompt`)
 )
 
 // classify reads the cause of a failure out of a host's words.
@@ -35,7 +37,7 @@ func classify(kind EventKind, text string) FailureCode {
 		return CodeFenced
 	case has(noFenceSigns):
 		return CodeNoFence
-	case kind == EventUnreachable:
+	case kind == EventUnreachable, tooSlow.MatchString(text):
 		return CodeUnreachable
 	case has(sudoSigns):
 		return CodeSudoRefused

@@ -131,6 +131,8 @@ func TestClassify(t *testing.T) {
 		{EventFailed, "Missing sudo password", CodeSudoRefused},
 		{EventFailed, "admin is not in the sudoers file.", CodeSudoRefused},
 		{EventFailed, "cat: /x: Permission denied", CodeTaskFailed},
+		{EventFailed, "Timeout (12s) waiting for privilege escalation prompt: ", CodeUnreachable},
+		{EventFailed, "it said: Timeout (12s) waiting for privilege escalation prompt: ", CodeTaskFailed},
 		// A task's own words about keys are no statement about the connection.
 		{EventFailed, "Host key verification failed.", CodeTaskFailed},
 	} {
