@@ -69,6 +69,17 @@ func (l Lifecycle[S]) Info(s S) StateInfo[S] {
 	return StateInfo[S]{State: s, Means: "unknown"}
 }
 
+// Deadlines are the states that are in flight, and how many seconds an object
+// may be in each, in table order.
+func (l Lifecycle[S]) Deadlines() (states []string, seconds []int64) {
+	for _, s := range l.States {
+		if s.Deadline > 0 {
+			states, seconds = append(states, string(s.State)), append(seconds, int64(s.Deadline/time.Second))
+		}
+	}
+	return states, seconds
+}
+
 // Has tells whether s is a state of this noun.
 func (l Lifecycle[S]) Has(s S) bool {
 	return slices.ContainsFunc(l.States, func(i StateInfo[S]) bool { return i.State == s })

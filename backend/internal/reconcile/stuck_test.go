@@ -1,0 +1,151 @@
+package reconcile_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/reconcile"
+	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/testkit/site"
+)
+
+func endStuck(s *site.Site) int64 {
+	s.T.Helper()
+	n, err := reconcile.EndStuck(s.Intents).Run(s.T.Context(), s.DB)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return n
+}
+
+// told holds that the newest event of an object is the policy's.
+func told(s *site.Site, object uuid.UUID, action string) {
+	s.T.Helper()
+	if !slices.ContainsFunc(s.Events(object), func(e store.Event) bool {
+		return e.Action == action && e.ActorKind == domain.ActorPolicy && e.ActorName == "stuck"
+	}) {
+		s.T.Errorf("no event tells of %s", action)
+	}
+}
+
+// Whatever is in flight, of whatever noun, is ended once it has been so for too
+// long and no job is left; it then is where a person can act.
+func TestNothingStaysInFlight(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	h := s.ReadyHost(site.HostSpec{Units: []string{"1", "2"}})
+	unit := s.Units(h.ID)[0].ID
+	for _, state := range first(domain.HostLifecycle.Deadlines()) {
+		sql(s, `UPDATE hosts SET state = $2, updated_at = now() - INTERVAL '1 day' WHERE id = $1`, h.ID, state)
+		if n := endStuck(s); n != 1 {
+			t.Errorf("host %s: %d were ended", state, n)
+		}
+		if now := s.Host(h.ID).State; domain.HostLifecycle.Info(now).Deadline > 0 {
+			t.Errorf("host %s became %s", state, now)
+		}
+		told(s, h.ID, "host.end_stuck")
+	}
+	sql(s, `UPDATE hosts SET state = 'ready' WHERE id = $1`, h.ID)
+	for _, state := range first(domain.UnitLifecycle.Deadlines()) {
+		sql(s, `UPDATE compute_units SET state = $2, updated_at = now() - INTERVAL '1 day' WHERE id = $1`, unit, state)
+		if n := endStuck(s); n != 1 {
+			t.Errorf("unit %s: %d were ended", state, n)
+		}
+		if n := count(s, `SELECT count(*) FROM compute_units WHERE id = $1 AND NOT state = ANY ($2) AND state_message <> ''`, unit, first(domain.UnitLifecycle.Deadlines())); n != 1 {
+			t.Errorf("unit %s is still in flight, or does not say why it is not", state)
+		}
+		told(s, unit, "unit.end_stuck")
+	}
+}
+
+func first[A, B any](a A, _ B) A { return a }
+
+// An allocation ends together with its unit and its address, and not while it
+// is young, or while a job is there.
+func TestStuckAllocation(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	s.AddAddresses("default", 2)
+	s.ReadyHost(site.HostSpec{Units: []string{"1", "2"}})
+	id, job, err := s.Allocate(intent.CreateAllocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	age := func() {
+		for _, table := range []string{"allocations", "compute_units", "hosts"} {
+			sql(s, `UPDATE `+table+` SET updated_at = now() - INTERVAL '1 day'`)
+		}
+	}
+	age()
+	if n := endStuck(s); n != 0 {
+		t.Errorf("%d were ended, and a job is there", n)
+	}
+	sql(s, `UPDATE jobs SET state = 'failed', error = '{"code": "x", "message": "y"}', attempt = 1, finished_at = now() WHERE id = $1`, job)
+	sql(s, `UPDATE allocations SET updated_at = now() - INTERVAL '59 minutes'`)
+	sql(s, `UPDATE compute_units SET updated_at = now() - INTERVAL '59 minutes'`)
+	if n := endStuck(s); n != 0 {
+		t.Errorf("%d were ended before their time", n)
+	}
+	age()
+	if n := endStuck(s); n != 1 {
+		t.Errorf("%d were ended", n)
+	}
+	told(s, id, "allocation.end_stuck")
+	a := s.Allocation(id)
+	if a.State != domain.AllocationAllocationFailed {
+		t.Errorf("the allocation is %s", a.State)
+	}
+	if n := count(s, `SELECT count(*) FROM compute_units WHERE id = $1 AND state = 'allocation_failed'`, a.UnitID); n != 1 {
+		t.Error("its unit does not agree")
+	}
+	if n := count(s, `SELECT count(*) FROM addresses WHERE allocation_id = $1 AND state = 'reserved'`, id); n != 1 {
+		t.Error("its address does not agree")
+	}
+	// A person goes on from there.
+	if _, err := s.Intents.Deallocate(t.Context(), s.Actor, id, 0, a.LoginUser); err != nil {
+		t.Errorf("it can't be given back: %v", err)
+	}
+	// One whose unit does not fit ends alone.
+	id, job, err = s.Allocate(intent.CreateAllocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sql(s, `UPDATE jobs SET state = 'failed', error = '{"code": "x", "message": "y"}', attempt = 1, finished_at = now() WHERE id = $1`, job)
+	sql(s, `UPDATE compute_units SET state = 'unavailable' WHERE id = $1`, s.Allocation(id).UnitID)
+	age()
+	if n := endStuck(s); n != 1 || s.Allocation(id).State != domain.AllocationAllocationFailed {
+		t.Errorf("%d were ended; it is %s", n, s.Allocation(id).State)
+	}
+}
+
+// A plan whose job is over is not checked any more.
+func TestStuckPlan(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	host := s.ReadyHost(site.HostSpec{}).ID
+	plan, job, err := s.Intents.Plan(t.Context(), s.Actor, intent.PlanRequest{Action: domain.ActionInitialize}, 0, func(ctx context.Context) error {
+		_, err := s.Intents.InitializeHost(ctx, s.Actor, host, 0, false)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sql(s, `UPDATE plans SET created_at = now() - INTERVAL '1 hour'`)
+	if n := endStuck(s); n != 0 {
+		t.Errorf("%d were ended, and a job is there", n)
+	}
+	sql(s, `UPDATE jobs SET state = 'failed', error = '{"code": "x", "message": "y"}', attempt = 1, finished_at = now() WHERE id = $1`, job)
+	if n := endStuck(s); n != 1 {
+		t.Errorf("%d were ended", n)
+	}
+	p, err := s.DB.Plan(t.Context(), plan)
+	if err != nil || p.State != domain.PlanFailed {
+		t.Errorf("%+v, %v", p.State, err)
+	}
+	told(s, plan, "plan.end_stuck")
+}
