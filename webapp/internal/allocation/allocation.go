@@ -18,6 +18,7 @@ import (
 
 type listView struct {
 	Sort              ui.Sorter
+	Columns           ui.Columns
 	Allocations       []api.Allocation
 	State, Host, User string
 	First, Next       string
@@ -42,6 +43,20 @@ func Mount(r fiber.Router, a *page.App) {
 	r.Post("/allocations/:id/deallocate", a.Page(deallocate))
 }
 
+var listColumns = []ui.Column{
+	{Key: "unit", Label: "Unit", Default: true},
+	{Key: "address", Label: "Address", Default: true},
+	{Key: "cpus", Label: "CPUs", Default: true},
+	{Key: "memory", Label: "Memory", Default: true},
+	{Key: "made", Label: "Made", Default: true},
+	{Key: "ssh", Label: "SSH command"},
+	{Key: "volume", Label: "Volume"},
+	{Key: "host", Label: "Host"},
+	{Key: "network", Label: "Network"},
+	{Key: "uid", Label: "UID"},
+	{Key: "keys", Label: "SSH keys"},
+}
+
 func list(r *page.Request) error {
 	f := api.AllocationFilter{State: r.Query("state"), Host: r.Query("host"), LoginUser: r.Query("login_user")}
 	f.Cursor, f.Sort, f.Limit = r.Query("cursor"), r.Query("sort"), 50
@@ -58,7 +73,7 @@ func list(r *page.Request) error {
 	}
 	v.Allocations = found.Items
 	v.First, v.Next = r.Pages(found.NextCursor)
-	v.Sort = r.Sorter("-created_at")
+	v.Sort, v.Columns = r.Sorter("-created_at"), r.Columns(listColumns)
 	return r.Show(page.View{Title: "Allocations", Nav: "/allocations", Body: listPage(v, r.Here())})
 }
 

@@ -155,6 +155,31 @@ func TestListsAreSortedByTheirHeads(t *testing.T) {
 	}
 }
 
+// TestColumnsAreChosenInTheAddress: they stay when a list is filtered, sorted
+// or turned to the next page, and what is no column is none.
+func TestColumnsAreChosenInTheAddress(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Answer("list-hosts", 200, api.Page[api.Host]{Items: []api.Host{apitest.Host()}, NextCursor: "c2"})
+	a := s.get("/hosts?col=labels&col=units&col=evil&state=ready")
+	s.wantText(a, ">Labels</th>", ">Units</th>", `<input type="hidden" name="col" value="labels">`, `href="/hosts?col=labels&amp;col=units&amp;col=evil&amp;cursor=c2&amp;state=ready"`,
+		`sort=-name&amp;state=ready">Host</a>`, `href="/hosts?state=ready">As at first</a>`, `<input type="hidden" name="state" value="ready">`)
+	for _, not := range []string{">Memory</th>", ">Seen</th>", `value="evil"`} {
+		if strings.Contains(a.body, not) {
+			t.Errorf("page has %s", not)
+		}
+	}
+	if q := s.only("list-hosts").Query; q != "limit=50&state=ready" {
+		t.Errorf("the API was asked %q", q)
+	}
+	s.wantText(s.get("/hosts"), ">Memory</th>", ">Seen</th>")
+	s.wantText(s.get("/allocations?col=ssh"), "ssh -p 2201 ada@203.0.113.9", ">SSH command</th>")
+	s.wantText(s.get("/compute-units?col=mount&min_cpus=2"), "/mnt/kloigos/h1/cu01", `name="min_cpus" value="2"`)
+	if q := s.only("list-compute-units").Query; q != "limit=50&min_cpus=2" {
+		t.Errorf("the API was asked %q", q)
+	}
+}
+
 func TestEmptyListsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -152,7 +152,7 @@ func detailPage(v detailView, here string) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = unit.Table(v.Units, false, ui.Sorter{}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = unit.Table(v.Units, ui.Sorter{}, unit.OfHost).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -38,6 +38,19 @@ func Mount(r fiber.Router, a *page.App) {
 	r.Post("/hosts/:id/remove", a.Page(typed(remove)))
 }
 
+var listColumns = []ui.Column{
+	{Key: "units", Label: "Units", Default: true},
+	{Key: "cpus", Label: "CPUs", Default: true},
+	{Key: "memory", Label: "Memory", Default: true},
+	{Key: "place", Label: "Region, zone", Default: true},
+	{Key: "seen", Label: "Seen", Default: true},
+	{Key: "labels", Label: "Labels"},
+	{Key: "networks", Label: "Networks"},
+	{Key: "disks", Label: "Volume group"},
+	{Key: "system", Label: "System"},
+	{Key: "created", Label: "Registered"},
+}
+
 func list(r *page.Request) error {
 	f := api.HostFilter{State: r.Query("state"), Region: r.Query("region"), Zone: r.Query("zone"), Search: r.Query("search")}
 	f.Cursor, f.Sort, f.Limit = r.Query("cursor"), r.Query("sort"), 50
@@ -48,7 +61,7 @@ func list(r *page.Request) error {
 	v := listView{Hosts: hosts.Items, State: f.State, Region: f.Region, Zone: f.Zone, Search: f.Search}
 	v.Filtered = f.State+f.Region+f.Zone+f.Search != ""
 	v.First, v.Next = r.Pages(hosts.NextCursor)
-	v.Sort = r.Sorter("name")
+	v.Sort, v.Columns = r.Sorter("name"), r.Columns(listColumns)
 	return r.Show(page.View{Title: "Hosts", Nav: "/hosts", Body: listPage(v, r.Here())})
 }
 

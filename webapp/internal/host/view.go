@@ -11,6 +11,7 @@ import (
 
 type listView struct {
 	Sort                        ui.Sorter
+	Columns                     ui.Columns
 	Hosts                       []api.Host
 	State, Region, Zone, Search string
 	First, Next                 string
@@ -121,6 +122,37 @@ func operations(h api.Host) (can, cannot []ui.Operation) {
 		}
 	}
 	return can, cannot
+}
+
+// What the list shows of a host's facts, "" of one that was not probed yet.
+
+func cpusOf(h api.Host) string {
+	if h.Facts == nil {
+		return ""
+	}
+	return strconv.Itoa(len(h.Facts.CPUs))
+}
+
+func memoryOf(h api.Host) string {
+	if h.Facts == nil {
+		return ""
+	}
+	return ui.Bytes(h.Facts.MemoryBytes)
+}
+
+func systemOf(h api.Host) string {
+	if h.Facts == nil {
+		return ""
+	}
+	return h.Facts.OS.Name
+}
+
+// volumeGroupOf is what the volumes of a host's units share.
+func volumeGroupOf(h api.Host) string {
+	if h.Layout == nil || h.Layout.VolumeSpaceBytes == 0 {
+		return ""
+	}
+	return ui.Bytes(h.Layout.VolumeSpaceBytes)
 }
 
 // place is the region and the zone of a host.

@@ -9,6 +9,7 @@ import (
 	"context"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -277,27 +278,47 @@ var notices = map[string]string{
 // Here is the address of the page that is shown.
 func (r *Request) Here() string { return r.here() }
 
+// asked are the parameters of a list that stay from page to page: all but
+// these.
+func (r *Request) asked(but ...string) url.Values {
+	q := url.Values{}
+	all, err := url.ParseQuery(string(r.C.Request().URI().QueryString()))
+	if err != nil { // what can be read of it is in all
+		r.app.Log.Debug("query of a list", "error", err.Error())
+	}
+	for k, values := range all {
+		for _, v := range values {
+			if v != "" && k != "cursor" && k != "said" && !slices.Contains(but, k) {
+				q.Add(k, v)
+			}
+		}
+	}
+	return q
+}
+
 // Sorter is the order of the list that is looked at, with the addresses of the
 // others; theDefault is what the API does where none is named.
 func (r *Request) Sorter(theDefault string) ui.Sorter {
-	q := url.Values{}
-	for k, v := range r.C.Queries() {
-		if v != "" && k != "cursor" && k != "said" && k != "sort" {
-			q.Set(k, v)
+	return ui.Sorter{Path: r.C.Path(), Query: r.asked("sort"), Given: r.Query("sort"), Default: theDefault}
+}
+
+// Columns are the columns of the list that is looked at; what is not one of
+// them was not chosen.
+func (r *Request) Columns(all []ui.Column) ui.Columns {
+	c := ui.Columns{All: all, Path: r.C.Path(), Query: r.asked("col")}
+	for _, key := range r.asked()["col"] {
+		known := slices.ContainsFunc(all, func(col ui.Column) bool { return col.Key == key })
+		if known && !slices.Contains(c.Given, key) {
+			c.Given = append(c.Given, key)
 		}
 	}
-	return ui.Sorter{Path: r.C.Path(), Query: q, Given: r.Query("sort"), Default: theDefault}
+	return c
 }
 
 // Pages returns the addresses of the first and the next page of a list, with
 // the same filters; "" where there is none.
 func (r *Request) Pages(nextCursor string) (first, next string) {
-	q := url.Values{}
-	for k, v := range r.C.Queries() {
-		if v != "" && k != "cursor" && k != "said" {
-			q.Set(k, v)
-		}
-	}
+	q := r.asked()
 	at := func() string {
 		if len(q) == 0 {
 			return r.C.Path()

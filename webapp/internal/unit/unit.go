@@ -3,6 +3,8 @@
 package unit
 
 import (
+	"strconv"
+
 	"github.com/gofiber/fiber/v2"
 	"golang.org/x/sync/errgroup"
 
@@ -13,8 +15,10 @@ import (
 
 type listView struct {
 	Sort                      ui.Sorter
+	Columns                   ui.Columns
 	Units                     []api.ComputeUnit
 	State, Host, Region, Zone string
+	MinCPUs                   string
 	First, Next               string
 	Filtered                  bool
 }
@@ -33,17 +37,40 @@ func Mount(r fiber.Router, a *page.App) {
 	r.Post("/compute-units/:id/open", a.Page(openUnit))
 }
 
+var listColumns = []ui.Column{
+	{Key: "tenant", Label: "Tenant", Default: true},
+	{Key: "cpus", Label: "CPUs", Default: true},
+	{Key: "memory", Label: "Memory", Default: true},
+	{Key: "volume", Label: "Volume", Default: true},
+	{Key: "host", Label: "Host", Default: true},
+	{Key: "place", Label: "Region, zone", Default: true},
+	{Key: "nodes", Label: "NUMA nodes"},
+	{Key: "labels", Label: "Labels of the host"},
+	{Key: "mount", Label: "Mounted at"},
+	{Key: "wiped", Label: "Wiped"},
+	{Key: "created", Label: "Made"},
+}
+
+// OfHost are the columns of a table of one host's units.
+var OfHost = ui.Columns{All: listColumns, Given: []string{"tenant", "cpus", "memory", "volume"}}
+
 func list(r *page.Request) error {
 	f := api.UnitFilter{State: r.Query("state"), Host: r.Query("host"), Region: r.Query("region"), Zone: r.Query("zone")}
 	f.Cursor, f.Sort, f.Limit = r.Query("cursor"), r.Query("sort"), 50
+	if n, err := strconv.Atoi(r.Query("min_cpus")); err == nil && n > 0 {
+		f.MinCPUs = n
+	}
 	units, err := r.API.ListComputeUnits(r.Ctx, f)
 	if err != nil {
 		return err
 	}
 	v := listView{Units: units.Items, State: f.State, Host: f.Host, Region: f.Region, Zone: f.Zone}
-	v.Filtered = f.State+f.Host+f.Region+f.Zone != ""
+	v.Filtered = f.State+f.Host+f.Region+f.Zone != "" || f.MinCPUs > 0
+	if f.MinCPUs > 0 {
+		v.MinCPUs = strconv.Itoa(f.MinCPUs)
+	}
 	v.First, v.Next = r.Pages(units.NextCursor)
-	v.Sort = r.Sorter("name")
+	v.Sort, v.Columns = r.Sorter("name"), r.Columns(listColumns)
 	return r.Show(page.View{Title: "Compute units", Nav: "/compute-units", Body: listPage(v, r.Here())})
 }
 
