@@ -38,6 +38,7 @@ func Mount(r fiber.Router, a *page.App) {
 	r.Get("/allocations", a.Page(list))
 	r.Get("/allocations/new", a.Page(showCreate))
 	r.Post("/allocations/new", a.Page(create))
+	r.Post("/allocations/new/capacity", a.Page(showCapacity))
 	r.Get("/allocations/:id", a.Page(detail))
 	r.Post("/allocations/:id/ssh-keys", a.Page(replaceKeys))
 	r.Post("/allocations/:id/deallocate", a.Page(deallocate))
@@ -157,6 +158,7 @@ type createForm struct {
 	Key                                                                             string // for idempotency: one form, one allocation
 	Wrong                                                                           ui.Problems
 	Why                                                                             *api.WhyNot
+	Free                                                                            *capacity // nil where it can't be told
 }
 
 var createFields = []string{"cpus", "unit", "host", "region", "zone", "network", "host_labels", "login_user", "ssh_keys", "labels"}
@@ -171,15 +173,22 @@ func showCreate(r *page.Request) error {
 
 func drawCreate(r *page.Request, status int, f createForm) error {
 	f.Key = page.NewKey()
+	if c, err := look(r, f); err == nil { // the form does without it
+		f.Free = c
+	}
 	return r.Show(page.View{Title: "Allocate a unit", Nav: "/allocations", Status: status, Body: createPage(f)})
 }
 
-func create(r *page.Request) error {
-	f := createForm{
+func readCreate(r *page.Request) createForm {
+	return createForm{
 		CPUs: r.Form("cpus"), Unit: r.Form("unit"), Host: r.Form("host"), Region: r.Form("region"), Zone: r.Form("zone"),
 		Network: r.Form("network"), HostLabels: r.Form("host_labels"), LoginUser: r.Form("login_user"), SSHKeys: r.Form("ssh_keys"),
 		Labels: r.Form("labels"),
 	}
+}
+
+func create(r *page.Request) error {
+	f := readCreate(r)
 	in, wrong := f.request()
 	if wrong.Any() {
 		f.Wrong = wrong

@@ -239,6 +239,40 @@ func TestConfirmAHostKey(t *testing.T) {
 	}
 }
 
+// TestWhatIsFreeIsShownWhileChoosing: by size, with the filters of the form;
+// where nothing fits, what there is.
+func TestWhatIsFreeIsShownWhileChoosing(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	small, large, draining := apitest.Unit(2, "free"), apitest.Unit(1, "free"), apitest.Unit(3, "free")
+	small.HostLabels, draining.HostState = map[string]string{"disk": "nvme"}, "draining"
+	s.api.On("list-compute-units", func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Query().Get("min_cpus") {
+		case "9":
+			apitest.JSON(w, apitest.Page[api.ComputeUnit]())
+		default:
+			apitest.JSON(w, apitest.Page(small, large, draining))
+		}
+	})
+	ask := func(form url.Values) answer {
+		return s.post("/allocations/new/capacity", form, header("HX-Request", "true"))
+	}
+	a := ask(url.Values{"cpus": {"2"}, "zone": {"a"}, "host": {"h1"}})
+	s.wantText(a, `id="capacity"`, "2 free units fit", "<b>2 CPUs</b>", "<b>3 CPUs</b>", "taken first", "2 GiB memory, 18 GiB disk")
+	if strings.Contains(a.body, "<html") {
+		t.Error("a whole page for a part")
+	}
+	if q := s.only("list-compute-units").Query; q != "host=h1&limit=500&min_cpus=2&sort=cpu_count&state=free&zone=a" {
+		t.Errorf("the API was asked %q", q)
+	}
+	s.wantText(ask(url.Values{"host_labels": {"disk=nvme"}}), "1 free unit fits")
+	s.wantText(ask(url.Values{"cpus": {"9"}}), "none of the free units fits", "<b>2 CPUs</b>")
+	s.wantText(ask(url.Values{"cpus": {"many"}}), "2 free units fit")
+	s.wantText(ask(url.Values{"unit": {"h1-cu02"}}), ">h1-cu02</a>", "2 CPUs, 2 GiB of memory")
+	s.wantText(ask(url.Values{"unit": {"h1-cu77"}}), "there is no such unit")
+	s.wantText(s.get("/allocations/new"), `id="capacity"`, "2 free units fit", `hx-post="/allocations/new/capacity"`, `hx-validate="false"`)
+}
+
 func TestAllocateAUnit(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
