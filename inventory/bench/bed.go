@@ -56,7 +56,8 @@ func NewBed(ctx context.Context, o Options) (_ *Bed, err error) {
 	if b.pgbench, err = findPgbench(); err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", o.Dir+string(filepath.Separator), "./backend/cmd/kloigos-backend", "./webapp/cmd/kloigos-webapp")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", o.Dir+string(filepath.Separator),
+		"./backend/cmd/kloigos-backend", "./webapp/cmd/kloigos-webapp", "./backend/internal/testkit/cmd/benchjob")
 	cmd.Dir = o.Root
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w\n%s", err, bytes.TrimSpace(output))

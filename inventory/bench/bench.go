@@ -32,6 +32,10 @@ func Figures() []Figure {
 		{"lists", lists},
 		{"idle", idle},
 		{"jobs", jobs},
+		{"log", jobLog},
+		{"viewers", viewers},
+		{"history", history},
+		{"expiry", expiry},
 	}
 }
 
@@ -48,15 +52,20 @@ type Scale struct {
 	Plays     int           // of each kind
 	Quiet     time.Duration // that an idle backend is watched
 	Jobs      int           // at once
+	LogRows   int           // that one job tells in a round
+	Told      int           // entries of each of Watched jobs that a browser follows
+	Watched   int
+	Viewers   int // of one job
+	History   int // jobs that have ended
 }
 
 // Full is what docs/benchmarks.md holds; Short only shows that the bench itself runs.
 var (
 	Full = Scale{
 		Rounds: 5, Clients: 64, Units: 64_000, Each: 50, LastUnits: 1000, ListUnits: 100_000, Pages: 3000, Plays: 10,
-		Quiet: 30 * time.Second, Jobs: 8,
+		Quiet: 30 * time.Second, Jobs: 8, LogRows: 200_000, Told: 2000, Watched: 4, Viewers: 5000, History: 1_000_000,
 	}
-	Short = Scale{Rounds: 1, Clients: 8, Units: 480, Each: 3, LastUnits: 20, ListUnits: 500, Pages: 10, Quiet: time.Second}
+	Short = Scale{Rounds: 1, Clients: 8, Units: 480, Each: 3, LastUnits: 20, ListUnits: 500, Pages: 10, Quiet: time.Second, LogRows: 2000, Told: 200, Watched: 2, Viewers: 20, History: 300}
 )
 
 // Limit is what a figure has to keep to.

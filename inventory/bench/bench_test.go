@@ -33,7 +33,8 @@ func TestRound(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	results, err := bench.Run(t.Context(), bed, bench.Short, []string{"allocations", "last-units", "lists", "idle"})
+	results, err := bench.Run(t.Context(), bed, bench.Short,
+		[]string{"allocations", "last-units", "lists", "idle", "log", "viewers", "history", "expiry"})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, log.String())
 	}

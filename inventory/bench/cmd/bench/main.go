@@ -17,7 +17,7 @@ import (
 const usage = `./task bench [-- options]
 
 Measures Kloigos beside the bare parts that it is made of, each figure as a ratio
-taken in one run, and prints the table. Takes about ten minutes; the machine
+taken in one run, and prints the table. Takes about half an hour; the machine
 should have nothing else to do.
 
 `
