@@ -28,3 +28,34 @@ func (q *Queue) Attempt(stop, hard context.Context, c store.Claim) {
 
 // UntilTurn is how long a worker waits for its turn.
 var UntilTurn = untilTurn
+
+// Ends gathers what is to be written, for a write of the test's own.
+type Ends struct{ ends }
+
+// NewEnds makes one whose writes are told how many ends they write.
+func NewEnds(write func(n int)) *Ends {
+	return &Ends{ends{write: func(batch []*ending) { write(len(batch)) }}}
+}
+
+// Add waits until an end is written.
+func (e *Ends) Add() { _ = e.add(&ending{done: make(chan struct{})}) }
+
+// Waiting is how many ends wait for the next write.
+func (e *Ends) Waiting() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.waiting)
+}
+
+// Succeed writes several ends at once and returns how each went.
+func (q *Queue) Succeed(claims []store.Claim, results []Result) []error {
+	batch, errs := make([]*ending, len(claims)), make([]error, len(claims))
+	for i := range batch {
+		batch[i] = &ending{claim: claims[i], result: results[i]}
+	}
+	q.succeed(batch)
+	for i, x := range batch {
+		errs[i] = x.err
+	}
+	return errs
+}

@@ -46,9 +46,12 @@ type Log struct {
 }
 
 func newLog(ctx context.Context, db *store.DB, signals *Signals, c store.Claim, points failpoint.Points) (*Log, error) {
-	last, err := db.LastSequence(ctx, c.ID)
-	if err != nil {
-		return nil, fmt.Errorf("find the end of the log: %w", err)
+	var last int64
+	if c.Attempt > 1 { // nobody can have told anything before the first
+		var err error
+		if last, err = db.LastSequence(ctx, c.ID); err != nil {
+			return nil, fmt.Errorf("find the end of the log: %w", err)
+		}
 	}
 	l := &Log{
 		db: db, signals: signals, claim: c, next: last + 1, limit: MaxLogBytes, onLost: func() {}, onWritten: func(int) {}, points: points,

@@ -89,6 +89,7 @@ type Queue struct {
 	running sync.WaitGroup
 	metrics *metrics
 	turns   turns
+	ends    ends
 	begun   []time.Time // of the jobs that began lately; touched by Run alone
 }
 
@@ -109,10 +110,12 @@ func New(db *store.DB, work Work, signals *Signals, cfg Config) *Queue {
 	if cfg.Metrics == nil {
 		cfg.Metrics = prometheus.NewRegistry()
 	}
-	return &Queue{
+	q := &Queue{
 		db: db, work: work, cfg: cfg, signals: signals, wake: make(chan struct{}, 1), slots: make(chan struct{}, cfg.Slots),
 		metrics: newMetrics(cfg.Metrics, cfg.Slots), turns: turns{poll: cfg.Poll},
 	}
+	q.ends.write = q.succeed
+	return q
 }
 
 // Wake makes the queue look at once: something was enqueued in this process.
@@ -349,16 +352,16 @@ func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, end 
 // the transaction begins by making sure of the attempt and holds the job's row
 // from then on, so nobody takes the job over meanwhile. Where the database is
 // so slow that a lease is too short for it, an end could never be written else.
-const endWithin = 30 * time.Second
+func (q *Queue) endWithin() time.Duration { return max(q.cfg.Lease*3/4, 30*time.Second) }
 
 // finish writes the end of an attempt: the outcome of the work and the end of
 // the job in one transaction.
 func (q *Queue) finish(c store.Claim, r Result, began time.Time, log *slog.Logger) {
-	ctx, cancel := context.WithTimeout(context.Background(), max(q.cfg.Lease*3/4, endWithin))
+	ctx, cancel := context.WithTimeout(context.Background(), q.endWithin())
 	defer cancel()
 	q.cfg.Failpoints.Hit(failpoint.BeforeEnd)
 	for {
-		err := q.db.InTx(ctx, func(tx *store.Tx) error { return write(ctx, tx, c, r) })
+		err := q.end(ctx, c, r)
 		var conflict *domain.Conflict
 		switch {
 		case err == nil:
@@ -386,6 +389,14 @@ func (q *Queue) finish(c store.Claim, r Result, began time.Time, log *slog.Logge
 			time.Sleep(250 * time.Millisecond)
 		}
 	}
+}
+
+// end tries once. What went well may share its transaction with others.
+func (q *Queue) end(ctx context.Context, c store.Claim, r Result) error {
+	if r.End == Succeeded {
+		return q.ends.add(&ending{claim: c, result: r, done: make(chan struct{})})
+	}
+	return q.db.InTx(ctx, func(tx *store.Tx) error { return write(ctx, tx, c, r) })
 }
 
 func write(ctx context.Context, tx *store.Tx, c store.Claim, r Result) error {

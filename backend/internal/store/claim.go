@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/internal/domain"
 )
@@ -56,13 +58,14 @@ func (r Reads) Waiting(ctx context.Context) (Waiting, error) {
 
 // ARRAY makes the inner statement run once; as the inner side of a join it
 // would run for each row of the outer one, pass over what it has just updated,
-// and claim more than its limit.
+// and claim more than its limit. What it has locked is as it says, so the outer
+// one asks for no state: PostgreSQL would walk over the whole index of what is
+// queued for it.
 const sqlClaimJobs = `
 UPDATE jobs
    SET state = 'running', attempt = attempt + 1, worker_id = $2, lease_expires_at = now() + $3::INT8 * INTERVAL '1 millisecond',
        started_at = COALESCE(started_at, now())
- WHERE state = 'queued'
-   AND id = ANY (ARRAY(SELECT j.id
+ WHERE id = ANY (ARRAY(SELECT j.id
                          FROM jobs j
                         WHERE ` + claimable + `
                         ORDER BY j.priority DESC, j.run_after, j.id
@@ -73,8 +76,7 @@ RETURNING id, kind, attempt, state, false AS takeover`
 const sqlTakeOverJobs = `
 UPDATE jobs
    SET attempt = attempt + 1, worker_id = $1, lease_expires_at = now() + $2::INT8 * INTERVAL '1 millisecond'
- WHERE lease_expires_at < now()
-   AND id = ANY (ARRAY(SELECT j.id
+ WHERE id = ANY (ARRAY(SELECT j.id
                          FROM jobs j
                         WHERE ` + overdue + `
                         ORDER BY j.lease_expires_at
@@ -180,6 +182,71 @@ func (tx *Tx) FinishJob(ctx context.Context, id uuid.UUID, attempt int, state do
 		}
 	}
 	return tx.UnlockHosts(ctx, id, attempt)
+}
+
+const sqlOwnJobs = `
+SELECT j.id
+  FROM jobs j
+  JOIN unnest($1::UUID[], $2::INT8[]) AS a(id, attempt) ON a.id = j.id AND a.attempt = j.attempt
+ WHERE j.state IN ('running', 'cancelling')
+ ORDER BY j.id
+   FOR UPDATE OF j`
+
+const sqlSucceedJobs = `
+UPDATE jobs
+   SET state = 'succeeded', finished_at = now(), lease_expires_at = NULL, error = NULL, outcome = a.outcome
+  FROM unnest($1::UUID[], $2::INT8[], $3::TEXT[]) AS a(id, attempt, outcome)
+ WHERE jobs.id = a.id AND jobs.attempt = a.attempt AND jobs.state IN ('running', 'cancelling')`
+
+const sqlUnlockHostsOfJobs = `
+UPDATE host_locks
+   SET job_id = NULL, taken_at = NULL
+  FROM unnest($1::UUID[], $2::INT8[]) AS a(id, attempt)
+ WHERE host_locks.job_id = a.id AND host_locks.attempt <= a.attempt`
+
+// Success is the end of an attempt that went well.
+type Success struct {
+	ID      uuid.UUID
+	Attempt int
+	Outcome string
+}
+
+// OwnJobs is OwnJob for several attempts: it returns those that still are the
+// running ones.
+func (tx *Tx) OwnJobs(ctx context.Context, of []Success) (owned []Success, err error) {
+	ids, attempts, _ := columnsOf(of)
+	rows, err := tx.q.Query(ctx, sqlOwnJobs, ids, attempts)
+	if err != nil {
+		return nil, err
+	}
+	locked, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	for _, s := range of {
+		if slices.Contains(locked, s.ID) {
+			owned = append(owned, s)
+		}
+	}
+	return owned, err
+}
+
+// SucceedJobs is FinishJob for several attempts that are owned and went well.
+func (tx *Tx) SucceedJobs(ctx context.Context, all []Success) error {
+	ids, attempts, outcomes := columnsOf(all)
+	n, err := tx.exec(ctx, sqlSucceedJobs, ids, attempts, outcomes)
+	if err != nil {
+		return err
+	}
+	if int(n) != len(all) {
+		return ErrLost
+	}
+	_, err = tx.exec(ctx, sqlUnlockHostsOfJobs, ids, attempts)
+	return err
+}
+
+func columnsOf(all []Success) (ids []uuid.UUID, attempts []int64, outcomes []string) {
+	for _, s := range all {
+		ids, attempts, outcomes = append(ids, s.ID), append(attempts, int64(s.Attempt)), append(outcomes, s.Outcome)
+	}
+	return ids, attempts, outcomes
 }
 
 const sqlRequeueJob = `

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -127,59 +128,114 @@ func (r Reads) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 	return JobSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
-const sqlInsertJob = `
-INSERT INTO jobs (id, workspace_id, kind, args, host_id, unit_id, allocation_id, plan_id, state, priority, deadline_at, max_attempts,
-                  playbook_version_id, requested_by)
-SELECT $1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, now() + $10::INT8 * INTERVAL '1 second', $11, v.id, $12
-  FROM playbooks p
-  JOIN playbook_versions v ON v.playbook = p.name AND v.version = p.default_version
- WHERE p.name = $13`
+const sqlInsertJobs = `
+WITH job AS (
+    INSERT INTO jobs (id, workspace_id, kind, args, host_id, unit_id, allocation_id, state, priority, deadline_at, max_attempts,
+                      playbook_version_id, requested_by)
+    SELECT n.id, $1, n.kind, n.args::JSONB, n.host_id, n.unit_id, n.allocation_id, 'queued', n.priority,
+           now() + n.seconds * INTERVAL '1 second', n.max_attempts, v.id, $2
+      FROM unnest($3::UUID[], $4::TEXT[], $5::TEXT[], $6::UUID[], $7::UUID[], $8::UUID[], $9::INT8[], $10::INT8[], $11::INT8[], $12::TEXT[])
+           AS n(id, kind, args, host_id, unit_id, allocation_id, priority, seconds, max_attempts, playbook)
+      JOIN playbooks p ON p.name = n.playbook
+      JOIN playbook_versions v ON v.playbook = p.name AND v.version = p.default_version
+    RETURNING id
+)
+INSERT INTO job_steps (job_id, position, name, state)
+SELECT j.id, s.position, s.name, 'pending'
+  FROM unnest($13::UUID[], $14::INT8[], $15::TEXT[]) AS s(job_id, position, name)
+  JOIN job j ON j.id = s.job_id`
 
 const sqlInsertBoundJob = `
-INSERT INTO jobs (id, workspace_id, kind, args, host_id, unit_id, allocation_id, plan_id, state, priority, deadline_at, max_attempts,
-                  playbook_version_id, requested_by)
-SELECT $1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, now() + $10::INT8 * INTERVAL '1 second', $11, v.id, $12
-  FROM playbook_versions v
- WHERE v.id = $13`
-
-const sqlInsertSteps = `
+WITH job AS (
+    INSERT INTO jobs (id, workspace_id, kind, args, host_id, unit_id, allocation_id, plan_id, state, priority, deadline_at, max_attempts,
+                      playbook_version_id, requested_by)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, now() + $10::INT8 * INTERVAL '1 second', $11, v.id, $12
+      FROM playbook_versions v
+     WHERE v.id = $13
+    RETURNING id
+)
 INSERT INTO job_steps (job_id, position, name, state)
-SELECT $1, s.position, s.name, 'pending'
-  FROM unnest($2::INT4[], $3::TEXT[]) AS s(position, name)`
+SELECT j.id, s.position, s.name, 'pending'
+  FROM job j, unnest($14::INT4[], $15::TEXT[]) AS s(position, name)`
 
 // Enqueue adds a job, bound to the present default version of its playbook, in
 // the transaction of the intent that asks for it.
 func (tx *Tx) Enqueue(ctx context.Context, who domain.Actor, workspace uuid.UUID, args job.Args) (uuid.UUID, error) {
-	joint, _ := domain.JointOf(args.Kind())
-	id := uuid.New()
-	none := fmt.Errorf("enqueue %s: playbook %q is not there; was init run?", args.Kind(), joint.Playbook)
-	return id, tx.insertJob(ctx, none, sqlInsertJob, id, who, workspace, args, nil, joint.Playbook)
+	ids, err := tx.EnqueueAll(ctx, who, workspace, []job.Args{args})
+	if err != nil {
+		return uuid.Nil, err
+	}
+	return ids[0], nil
+}
+
+// newJobs is jobs, and their steps, as columns.
+type newJobs struct {
+	id                          []uuid.UUID
+	kind, args                  []string
+	host, unit, allocation      []*uuid.UUID
+	priority, seconds, maxTries []int64
+	playbook                    []string
+	stepOf                      []uuid.UUID
+	stepPosition                []int64
+	stepName                    []string
+}
+
+func (n *newJobs) add(args job.Args) error {
+	joint, ok := domain.JointOf(args.Kind())
+	if !ok {
+		return fmt.Errorf("enqueue: no kind of job is called %q", args.Kind())
+	}
+	text, err := json.Marshal(args)
+	if err != nil {
+		return fmt.Errorf("enqueue %s: %w", args.Kind(), err)
+	}
+	id, policy, subject := uuid.New(), job.PolicyOf(args.Kind()), args.Subject()
+	n.id, n.kind, n.args, n.playbook = append(n.id, id), append(n.kind, string(args.Kind())), append(n.args, string(text)), append(n.playbook, joint.Playbook)
+	n.host, n.unit, n.allocation = append(n.host, orNull(subject.HostID)), append(n.unit, orNull(subject.UnitID)), append(n.allocation, orNull(subject.AllocationID))
+	n.priority, n.seconds = append(n.priority, int64(policy.Priority)), append(n.seconds, int64(policy.Deadline/time.Second))
+	n.maxTries = append(n.maxTries, int64(policy.MaxAttempts))
+	for i, name := range joint.Steps {
+		n.stepOf, n.stepPosition, n.stepName = append(n.stepOf, id), append(n.stepPosition, int64(i)), append(n.stepName, name)
+	}
+	return nil
+}
+
+// EnqueueAll is Enqueue for several jobs, in one statement.
+func (tx *Tx) EnqueueAll(ctx context.Context, who domain.Actor, workspace uuid.UUID, all []job.Args) ([]uuid.UUID, error) {
+	var n newJobs
+	for _, args := range all {
+		if err := n.add(args); err != nil {
+			return nil, err
+		}
+	}
+	steps, err := tx.exec(ctx, sqlInsertJobs, workspace, who.Name, n.id, n.kind, n.args, n.host, n.unit, n.allocation,
+		n.priority, n.seconds, n.maxTries, n.playbook, n.stepOf, n.stepPosition, n.stepName)
+	if err != nil {
+		return nil, fmt.Errorf("enqueue: %w", err)
+	}
+	if int(steps) != len(n.stepOf) {
+		return nil, fmt.Errorf("enqueue: one of the playbooks %q is not there; was init run?", slices.Compact(n.playbook))
+	}
+	return n.id, nil
 }
 
 // EnqueueBound adds a job that makes a plan or is bound to one, with the
 // plan's version of the playbook.
 func (tx *Tx) EnqueueBound(ctx context.Context, id uuid.UUID, who domain.Actor, workspace uuid.UUID, args job.Args, plan, version uuid.UUID) error {
-	none := fmt.Errorf("enqueue %s: there is no playbook version %s", args.Kind(), version)
-	return tx.insertJob(ctx, none, sqlInsertBoundJob, id, who, workspace, args, &plan, version)
-}
-
-func (tx *Tx) insertJob(ctx context.Context, none error, sql statement, id uuid.UUID, who domain.Actor, workspace uuid.UUID, args job.Args, plan *uuid.UUID, playbook any) error {
 	joint, ok := domain.JointOf(args.Kind())
 	if !ok {
 		return fmt.Errorf("enqueue: no kind of job is called %q", args.Kind())
 	}
 	policy, subject := job.PolicyOf(args.Kind()), args.Subject()
-	err := tx.one(ctx, none, sql, id, workspace, args.Kind(), args, orNull(subject.HostID), orNull(subject.UnitID), orNull(subject.AllocationID),
-		plan, policy.Priority, int64(policy.Deadline/time.Second), policy.MaxAttempts, who.Name, playbook)
-	if err != nil {
-		return fmt.Errorf("enqueue: %w", err)
-	}
 	positions := make([]int32, len(joint.Steps))
 	for i := range positions {
 		positions[i] = int32(i)
 	}
-	if _, err := tx.exec(ctx, sqlInsertSteps, id, positions, joint.Steps); err != nil {
-		return fmt.Errorf("enqueue steps: %w", err)
+	none := fmt.Errorf("enqueue %s: there is no playbook version %s", args.Kind(), version)
+	err := tx.one(ctx, none, sqlInsertBoundJob, id, workspace, args.Kind(), args, orNull(subject.HostID), orNull(subject.UnitID), orNull(subject.AllocationID),
+		plan, policy.Priority, int64(policy.Deadline/time.Second), policy.MaxAttempts, who.Name, version, positions, joint.Steps)
+	if err != nil {
+		return fmt.Errorf("enqueue: %w", err)
 	}
 	return nil
 }
