@@ -36,6 +36,7 @@ func Figures() []Figure {
 		{"viewers", viewers},
 		{"history", history},
 		{"expiry", expiry},
+		{"queue", queueRate},
 	}
 }
 
@@ -57,15 +58,19 @@ type Scale struct {
 	Watched   int
 	Viewers   int // of one job
 	History   int // jobs that have ended
+	QueueJobs int           // through the queue in one round
 }
 
 // Full is what docs/benchmarks.md holds; Short only shows that the bench itself runs.
 var (
 	Full = Scale{
 		Rounds: 5, Clients: 64, Units: 64_000, Each: 50, LastUnits: 1000, ListUnits: 100_000, Pages: 3000, Plays: 10,
-		Quiet: 30 * time.Second, Jobs: 8, LogRows: 200_000, Told: 2000, Watched: 4, Viewers: 5000, History: 1_000_000,
+		Quiet: 30 * time.Second, Jobs: 8, LogRows: 200_000, Told: 2000, Watched: 4, Viewers: 5000, History: 1_000_000, QueueJobs: 20_000,
 	}
-	Short = Scale{Rounds: 1, Clients: 8, Units: 480, Each: 3, LastUnits: 20, ListUnits: 500, Pages: 10, Quiet: time.Second, LogRows: 2000, Told: 200, Watched: 2, Viewers: 20, History: 300}
+	Short = Scale{
+		Rounds: 1, Clients: 8, Units: 480, Each: 3, LastUnits: 20, ListUnits: 500, Pages: 10, Quiet: time.Second, LogRows: 2000, Told: 200,
+		Watched: 2, Viewers: 20, History: 300, QueueJobs: 200,
+	}
 )
 
 // Limit is what a figure has to keep to.
