@@ -191,6 +191,18 @@ func TestTheDrawnCPUsOfALayout(t *testing.T) {
 	}
 }
 
+// TestALayoutThatIsSetIsShownAsItWasAskedFor: sending the form again as it is
+// asks for the same layout.
+func TestALayoutThatIsSetIsShownAsItWasAskedFor(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	h := apitest.ProbedHost()
+	h.Layout = apitest.Layout() // of 63 GiB for 7 CPUs: 27, 18 and 18 GiB
+	h.Layout.Units[1].VolumeBytes, h.Layout.SystemMemoryBytes = 4716<<20, 3<<29
+	s.api.Answer("get-host", 200, h)
+	s.wantText(s.get("/hosts/h3/layout"), "1-3\n4-5 = 4716 MiB\n6-7</textarea>", `name="system_memory_bytes" type="text" value="1536 MiB"`)
+}
+
 // TestALayoutBeforeDisksAreChosen: CPUs and memory are shown all the same.
 func TestALayoutBeforeDisksAreChosen(t *testing.T) {
 	t.Parallel()

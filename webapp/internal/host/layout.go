@@ -121,14 +121,45 @@ func (f *layoutForm) fromUnits() {
 	f.Sets = strings.Join(sets, "\n")
 }
 
-// fromLayout fills the form with the layout that is set.
+// fromLayout fills the form with the layout that is set, as it was asked for.
 func (f *layoutForm) fromLayout(l api.Layout) {
 	f.Mode, f.SystemCPUs, f.VolumeGroup, f.Devices = "sets", l.SystemCPUs, l.VolumeGroup, l.Devices
+	f.SystemMemory = exactSize(l.SystemMemoryBytes)
 	var sets []string
 	for _, u := range l.Units {
-		sets = append(sets, u.CPUs)
+		set := u.CPUs
+		if !f.isShare(l, u) {
+			set += " = " + exactSize(u.VolumeBytes)
+		}
+		sets = append(sets, set)
 	}
 	f.Sets = strings.Join(sets, "\n")
+}
+
+// extent is what sizes of volumes are rounded down to, in bytes.
+const extent = 4 << 20
+
+// isShare tells whether a unit's volume is what its CPUs give it.
+func (f *layoutForm) isShare(l api.Layout, u api.LayoutUnit) bool {
+	if f.Host.Facts == nil || l.VolumeSpaceBytes == 0 {
+		return true
+	}
+	cpus := len(f.Host.Facts.CPUs) - len(parseCPUs(l.SystemCPUs))
+	share := l.VolumeSpaceBytes / int64(max(cpus, 1)) * int64(u.CPUCount)
+	return u.VolumeBytes == share/extent*extent
+}
+
+// exactSize writes a size so that it is read as the same number of bytes.
+func exactSize(n int64) string {
+	for _, unit := range []struct {
+		bytes int64
+		name  string
+	}{{1 << 40, " TiB"}, {1 << 30, " GiB"}, {1 << 20, " MiB"}, {1 << 10, " KiB"}} {
+		if n >= unit.bytes && n%unit.bytes == 0 {
+			return strconv.FormatInt(n/unit.bytes, 10) + unit.name
+		}
+	}
+	return strconv.FormatInt(n, 10)
 }
 
 // suggest fills the form with something that can be set as it is: units of the

@@ -67,6 +67,14 @@ document.addEventListener("change", (e) => {
   if (form && e.target.matches("select")) form.requestSubmit();
 });
 
+// A choice of columns closes like a menu.
+const closeColumns = (but) => { for (const d of document.querySelectorAll("details.columns[open]")) if (d !== but) d.open = false; };
+document.addEventListener("click", (e) => closeColumns(e.target.closest("details.columns")));
+document.addEventListener("keydown", (e) => {
+  const open = e.key === "Escape" && e.target.closest?.("details.columns[open]");
+  if (open) { open.open = false; open.querySelector("summary").focus(); }
+});
+
 enhance(document);
 const wrong = document.getElementById("wrong");
 if (wrong) wrong.focus();

@@ -121,7 +121,7 @@
     });
     for (const node of grid.querySelectorAll(".node")) {
       const free = [...node.querySelectorAll("[data-cpu]")].filter((c) => owner[place.get(Number(c.dataset.cpu))] === nobody).length;
-      node.querySelector("[data-free]").textContent = free ? free + " of nobody" : "";
+      node.querySelector("[data-free]").textContent = free ? free + " left" : "";
     }
     drawBrushes();
   }
