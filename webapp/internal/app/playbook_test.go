@@ -137,6 +137,28 @@ func TestTryAVersion(t *testing.T) {
 	s.wantText(s.get(playbookPath+"/versions/2"), "No host is ready")
 }
 
+// TestWhatUsesAVersion: jobs that are bound to it, and no others.
+func TestWhatUsesAVersion(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.On("list-jobs", func(w http.ResponseWriter, r *http.Request) {
+		waiting, done, other := apitest.Job("host_initialize", "queued"), apitest.Job("host_initialize", "succeeded"), apitest.Job("host_initialize", "queued")
+		waiting.Version, waiting.Host, done.Version, done.Host, other.Version, other.Host = 2, "waits-here", 2, "ran-here", 1, "elsewhere"
+		if r.URL.Query().Get("state") == "active" {
+			apitest.JSON(w, apitest.Page(waiting, other))
+			return
+		}
+		apitest.JSON(w, apitest.Page(other, waiting, done))
+	})
+	a := s.get(playbookPath + "/versions/2")
+	s.wantText(a, "What uses it", "1 job not ended", "waits-here", "ran-here")
+	if strings.Contains(a.body, "elsewhere") {
+		t.Error("a job of another version is said to use it")
+	}
+	s.api.Answer("list-jobs", 200, apitest.Page[api.Job]())
+	s.wantText(s.get(playbookPath+"/versions/2"), "No job that has not ended is bound to it")
+}
+
 // TestTheEditorIsGivenTheFindings: the text area holds the text as it is, and
 // beside it what is said of its lines; only this page loads the editor.
 func TestTheEditorIsGivenTheFindings(t *testing.T) {

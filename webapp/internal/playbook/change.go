@@ -98,6 +98,7 @@ type versionView struct {
 	Files    []api.PlaybookFile
 	Others   []api.PlaybookVersion
 	Trial    trial
+	Uses     uses
 }
 
 // against is the version that this one is compared with at first: the default,

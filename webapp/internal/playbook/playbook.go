@@ -117,6 +117,9 @@ func version(r *page.Request) error {
 	if v.Trial, err = trialOf(r, v.Version); err != nil {
 		return err
 	}
+	if v.Uses, err = usesOf(r, at); err != nil {
+		return err
+	}
 	return r.Show(page.View{Title: at.title(), Nav: "/playbooks", Body: versionPage(v)})
 }
 
