@@ -26,6 +26,7 @@ var Routes = []Route{
 	{"create-token", http.MethodPost, "/tokens", Own, "tokens", "Make an API token", false},
 	{"delete-token", http.MethodDelete, "/tokens/{id}", Own, "tokens", "End a token or session", false},
 
+	{"get-capacity", http.MethodGet, "/capacity", "project.workspace.host:read", "hosts", "Show what there is, by place, and all hosts in short", false},
 	{"list-hosts", http.MethodGet, "/hosts", "project.workspace.host:read", "hosts", "List hosts", false},
 	{"register-host", http.MethodPost, "/hosts", "project.workspace.host:create", "hosts", "Register a host and probe it", true},
 	{"get-host", http.MethodGet, "/hosts/{id}", "project.workspace.host:read", "hosts", "Show a host", false},

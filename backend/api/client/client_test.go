@@ -330,6 +330,7 @@ func TestEveryRouteHasItsMethod(t *testing.T) {
 	body, err := c.DownloadPlaybook(ctx, "NAME", 3)
 	try(nil, err)
 	_ = body.Close()
+	try(c.GetCapacity(ctx))
 	try(c.ListJobs(ctx, api.JobFilter{}))
 	try(c.GetJob(ctx, "ID"))
 	try(c.GetJobLog(ctx, "ID", 0, 0))

@@ -12,13 +12,19 @@ func (s *Server) registerEvents() {
 }
 
 func (s *Server) listEvents(ctx context.Context, in *struct{ api.EventFilter }) (*object[api.Page[api.Event]], error) {
-	of, err := idFilter("object", in.Object)
-	if err != nil {
+	of, badObject := idFilter("object", in.Object)
+	since, badSince := timeFilter("since", in.Since)
+	until, badUntil := timeFilter("until", in.Until)
+	if err := together(badObject, badSince, badUntil); err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-events", in.PageQuery, in.Object), store.EventSorting,
+	f := store.EventFilter{
+		WorkspaceID: workspace(ctx), ObjectID: of, ObjectKind: in.ObjectKind, Action: in.Action, Actor: in.Actor, Since: since, Until: until,
+	}
+	return pageOf(listOf("list-events", in.PageQuery, in.Object, in.ObjectKind, in.Action, in.Actor, in.Since, in.Until), store.EventSorting,
 		func(after *store.Position, limit int) ([]store.Event, error) {
-			return s.db.Events(ctx, store.EventFilter{WorkspaceID: workspace(ctx), ObjectID: of, Sort: in.Sort, After: after, Limit: limit})
+			f.Sort, f.After, f.Limit = in.Sort, after, limit
+			return s.db.Events(ctx, f)
 		},
 		presentEvent)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
@@ -126,6 +127,17 @@ func idFilter(field, value string) (*uuid.UUID, error) {
 		return nil, badField(field, "must be an id")
 	}
 	return &u, nil
+}
+
+func timeFilter(field, value string) (*time.Time, error) {
+	if value == "" {
+		return nil, nil
+	}
+	t, err := time.Parse(time.RFC3339, value)
+	if err != nil {
+		return nil, badField(field, "must be a time such as 2026-03-14T15:09:26Z")
+	}
+	return &t, nil
 }
 
 func text(id *uuid.UUID) string {

@@ -66,21 +66,22 @@ type Config struct {
 
 // Server is the HTTP side of one backend.
 type Server struct {
-	cfg     Config
-	db      *store.DB
-	intents *intent.Intents
-	log     *slog.Logger
-	app     *fiber.App
-	api     huma.API
-	openapi []byte
-	roles   map[string]map[string]bool // role -> permission
-	handled map[string]bool            // operation ids that have a handler
-	metrics *metrics
-	uses    uses
-	backlog backlog
-	watches watches
-	viewers chan struct{} // one for each
-	gates   chan struct{} // one for each upload that is being looked at
+	cfg      Config
+	db       *store.DB
+	intents  *intent.Intents
+	log      *slog.Logger
+	app      *fiber.App
+	api      huma.API
+	openapi  []byte
+	roles    map[string]map[string]bool // role -> permission
+	handled  map[string]bool            // operation ids that have a handler
+	metrics  *metrics
+	uses     uses
+	backlog  backlog
+	capacity capacity
+	watches  watches
+	viewers  chan struct{} // one for each
+	gates    chan struct{} // one for each upload that is being looked at
 	// largeBodies holds a place for each large body that is being decoded.
 	largeBodies chan struct{}
 
@@ -97,7 +98,7 @@ func New(cfg Config) *Server {
 	useProblems()
 	for _, register := range []func(){
 		s.registerSessions, s.registerTokens, s.registerHosts, s.registerUnits, s.registerAllocations, s.registerAddresses,
-		s.registerPlaybooks, s.registerJobs, s.registerJobLog, s.registerQueue, s.registerPlans, s.registerEvents, s.registerSystem,
+		s.registerPlaybooks, s.registerJobs, s.registerJobLog, s.registerQueue, s.registerCapacity, s.registerPlans, s.registerEvents, s.registerSystem,
 	} {
 		register()
 	}

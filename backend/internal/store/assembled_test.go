@@ -67,6 +67,9 @@ func fills(t *testing.T, of reflect.Type) (all []reflect.Value) {
 			f.Set(reflect.ValueOf(&id))
 		case uuid.UUID:
 			f.Set(reflect.ValueOf(uuid.New()))
+		case *time.Time:
+			at := time.Now()
+			f.Set(reflect.ValueOf(&at))
 		case map[string]string:
 			f.Set(reflect.ValueOf(map[string]string{"a": "b"}))
 		case *Position:

@@ -42,11 +42,13 @@ var EventSorting = Sorting[Event]{
 
 // EventFilter narrows a list of events.
 type EventFilter struct {
-	WorkspaceID uuid.UUID
-	ObjectID    *uuid.UUID
-	Sort        string // one of EventSorting; "" for the first
-	After       *Position
-	Limit       int
+	WorkspaceID               uuid.UUID
+	ObjectID                  *uuid.UUID
+	ObjectKind, Action, Actor string
+	Since, Until              *time.Time // from Since on, before Until
+	Sort                      string     // one of EventSorting; "" for the first
+	After                     *Position
+	Limit                     int
 }
 
 // Events lists audit events.
@@ -54,6 +56,13 @@ func (r Reads) Events(ctx context.Context, f EventFilter) ([]Event, error) {
 	l := newList(sqlEvent).and("e.workspace_id = ?", f.WorkspaceID)
 	if f.ObjectID != nil {
 		l.and("e.object_id = ?", *f.ObjectID)
+	}
+	l.andIf(f.ObjectKind, "e.object_kind = ?").andIf(f.Action, "e.action = ?").andIf(f.Actor, "e.actor_name = ?")
+	if f.Since != nil {
+		l.and("e.at >= ?", *f.Since)
+	}
+	if f.Until != nil {
+		l.and("e.at < ?", *f.Until)
 	}
 	return EventSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }

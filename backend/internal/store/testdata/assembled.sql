@@ -967,10 +967,36 @@ SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.cli
   FROM events e
  WHERE true
   AND e.workspace_id = $1
-  AND e.object_id = $2
-  AND (e.at, e.id) < ($3, $4)
+  AND e.action = $2
 ORDER BY e.at DESC, e.id DESC
-LIMIT $5;
+LIMIT $3;
+
+SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
+       e.object_name, e.job_id, e.state_before, e.state_after
+  FROM events e
+ WHERE true
+  AND e.workspace_id = $1
+  AND e.actor_name = $2
+ORDER BY e.at DESC, e.id DESC
+LIMIT $3;
+
+SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
+       e.object_name, e.job_id, e.state_before, e.state_after
+  FROM events e
+ WHERE true
+  AND e.workspace_id = $1
+  AND e.at < $2
+ORDER BY e.at DESC, e.id DESC
+LIMIT $3;
+
+SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
+       e.object_name, e.job_id, e.state_before, e.state_after
+  FROM events e
+ WHERE true
+  AND e.workspace_id = $1
+  AND e.at >= $2
+ORDER BY e.at DESC, e.id DESC
+LIMIT $3;
 
 SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
        e.object_name, e.job_id, e.state_before, e.state_after
@@ -978,6 +1004,30 @@ SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.cli
  WHERE true
   AND e.workspace_id = $1
   AND e.object_id = $2
+  AND e.object_kind = $3
+  AND e.action = $4
+  AND e.actor_name = $5
+  AND e.at >= $6
+  AND e.at < $7
+  AND (e.at, e.id) < ($8, $9)
+ORDER BY e.at DESC, e.id DESC
+LIMIT $10;
+
+SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
+       e.object_name, e.job_id, e.state_before, e.state_after
+  FROM events e
+ WHERE true
+  AND e.workspace_id = $1
+  AND e.object_id = $2
+ORDER BY e.at DESC, e.id DESC
+LIMIT $3;
+
+SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
+       e.object_name, e.job_id, e.state_before, e.state_after
+  FROM events e
+ WHERE true
+  AND e.workspace_id = $1
+  AND e.object_kind = $2
 ORDER BY e.at DESC, e.id DESC
 LIMIT $3;
 
