@@ -186,6 +186,24 @@ func Log() []api.LogEntry {
 	return log
 }
 
+// Capacity is that of the sample hosts.
+func Capacity() api.Capacity {
+	c := api.Capacity{At: Now, Places: []api.CapacityPlace{{
+		Region: "north", Zone: "a", Hosts: map[string]int{"ready": 1, "awaiting_host_key": 1, "probed": 1},
+		Units: map[string]api.CapacityShare{
+			"allocated": {Units: 1, CPUs: 3, MemoryBytes: 3 << 30, VolumeBytes: 27 << 30}, "free": {Units: 1, CPUs: 2, MemoryBytes: 2 << 30, VolumeBytes: 18 << 30},
+			"allocation_failed": {Units: 1, CPUs: 2, MemoryBytes: 2 << 30, VolumeBytes: 18 << 30},
+		},
+	}}}
+	for _, h := range []api.Host{WaitingHost(), ProbedHost(), Host()} {
+		c.Hosts = append(c.Hosts, api.CapacityHost{
+			ID: h.ID, Name: h.Name, Region: h.Region, Zone: h.Zone, State: h.State, StateMeans: h.StateMeans, Health: h.Health, HealthMessage: h.HealthMessage,
+			OffersKey: h.OfferedKey != "", LaidOut: h.Layout != nil, Units: h.Units,
+		})
+	}
+	return c
+}
+
 // Outline is a log in short that tells of three hosts.
 func Outline() api.LogOutline {
 	return api.LogOutline{
@@ -253,6 +271,7 @@ func (a *API) samples() {
 		known[h.ID], known[h.Name] = h, h
 	}
 	a.Answer("whoami", 200, api.Whoami{Account: "admin", Role: "administrator", TokenKind: "session", TokenID: TokenID, ExpiresAt: Now.Add(time.Hour)})
+	a.Answer("get-capacity", 200, Capacity())
 	a.Answer("list-hosts", 200, Page(hosts...))
 	a.On("get-host", byID(known))
 	a.Answer("preview-layout", 200, Layout())

@@ -92,6 +92,8 @@ func (s *site) evil(text string) {
 
 func answerOf(route string) any {
 	switch route {
+	case "get-capacity":
+		return &api.Capacity{}
 	case "list-hosts":
 		return &api.Page[api.Host]{}
 	case "get-host":

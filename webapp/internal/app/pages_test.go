@@ -186,6 +186,7 @@ func TestEmptyListsSayWhatToDo(t *testing.T) {
 	s.api.Answer("list-hosts", 200, apitest.Page[api.Host]())
 	s.wantText(s.get("/hosts"), "No hosts yet", `href="/hosts/new"`)
 	s.wantText(s.get("/hosts?state=lost"), "No host fits")
+	s.api.Answer("get-capacity", 200, api.Capacity{})
 	s.wantText(s.get("/"), "Start with a host")
 }
 

@@ -1,12 +1,11 @@
-// Package overview owns the first page: what there is, what is at work, and
-// what waits for a person.
+// Package overview owns the first page: what there is, what is at work, what
+// waits for a person, and what happened last.
 package overview
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"strconv"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"golang.org/x/sync/errgroup"
@@ -17,12 +16,7 @@ import (
 	"kloigos/webapp/internal/ui"
 )
 
-const (
-	// mostHosts is how many hosts the page counts; it says so when there are more.
-	mostHosts = 2000
-	mostShown = 120 // hosts drawn in the grid
-	mostRows  = 8
-)
+const mostRows = 6
 
 // Mount adds the routes.
 func Mount(r fiber.Router, a *page.App) {
@@ -30,13 +24,13 @@ func Mount(r fiber.Router, a *page.App) {
 }
 
 type view struct {
-	Hosts       []api.Host
-	More        bool // there are more hosts than were counted
+	api.Capacity
+	Queue       api.Queue
 	Active      []api.Job
-	Recent      []api.Job
+	FailedJobs  []api.Job
+	Events      []api.Event
 	Failed      []api.Allocation
 	Quarantined int
-	Queue       api.Queue
 }
 
 func show(r *page.Request) error {
@@ -47,49 +41,48 @@ func show(r *page.Request) error {
 	return r.Show(page.View{Title: "Overview", Nav: "/", Body: overviewPage(v)})
 }
 
+// gather asks for all parts at once. What an account may not see, and what a
+// backend of before does not know yet, is left out.
 func gather(ctx context.Context, r *page.Request) (view, error) {
 	var v view
 	var failed, refused []api.Allocation
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		for h, err := range r.API.AllHosts(ctx, api.HostFilter{}) {
-			if err != nil {
-				return err
-			}
-			if len(v.Hosts) == mostHosts {
-				v.More = true
-				return nil
-			}
-			v.Hosts = append(v.Hosts, h)
-		}
-		return nil
+	part := func(ask func() error) { g.Go(func() error { return page.Optional(ask()) }) }
+	part(func() (err error) {
+		v.Capacity, err = r.API.GetCapacity(ctx)
+		return err
 	})
-	jobs := func(out *[]api.Job, state string) func() error {
-		return func() error {
+	part(func() (err error) {
+		v.Queue, err = r.API.GetQueue(ctx)
+		return err
+	})
+	jobs := func(out *[]api.Job, state string) {
+		part(func() error {
 			found, err := r.API.ListJobs(ctx, api.JobFilter{State: state, PageQuery: api.PageQuery{Limit: mostRows}})
 			*out = found.Items
 			return err
-		}
+		})
 	}
-	g.Go(jobs(&v.Active, "active"))
-	g.Go(jobs(&v.Recent, ""))
-	allocations := func(out *[]api.Allocation, state string) func() error {
-		return func() error {
+	jobs(&v.Active, "active")
+	jobs(&v.FailedJobs, "failed")
+	allocations := func(out *[]api.Allocation, state string) {
+		part(func() error {
 			found, err := r.API.ListAllocations(ctx, api.AllocationFilter{State: state, PageQuery: api.PageQuery{Limit: 20}})
 			*out = found.Items
 			return err
-		}
+		})
 	}
-	g.Go(allocations(&failed, "allocation_failed"))
-	g.Go(allocations(&refused, "deallocation_failed"))
-	g.Go(func() error {
+	allocations(&failed, "allocation_failed")
+	allocations(&refused, "deallocation_failed")
+	part(func() error {
 		found, err := r.API.ListAddresses(ctx, api.AddressFilter{State: "quarantined", PageQuery: api.PageQuery{Limit: 500}})
 		v.Quarantined = len(found.Items)
-		return page.Optional(err)
+		return err
 	})
-	g.Go(func() (err error) {
-		v.Queue, err = r.API.GetQueue(ctx)
-		return page.Optional(err)
+	part(func() error {
+		found, err := r.API.ListEvents(ctx, api.EventFilter{PageQuery: api.PageQuery{Limit: mostRows}})
+		v.Events = found.Items
+		return err
 	})
 	err := g.Wait()
 	v.Failed = append(failed, refused...)
@@ -104,30 +97,85 @@ type count struct {
 	Href  string
 }
 
-// over tells whether a host is no longer part of the fleet.
-func over(h api.Host) bool { return h.State == "decommissioned" || h.State == "lost" }
+// share is what is free and what there is of one kind of capacity.
+type share struct{ Free, Given, Rest, All int64 }
 
-func (v view) hostCounts() []count {
-	n := map[string]int{}
-	for _, h := range v.Hosts {
-		n[h.State]++
+func (s *share) add(state string, n int64) {
+	s.All += n
+	switch state {
+	case "free":
+		s.Free += n
+	case "allocated", "allocating", "deallocating", "allocation_failed", "deallocation_failed":
+		s.Given += n
+	default:
+		s.Rest += n
 	}
-	var all []count
-	for _, s := range states.Hosts {
-		if n[s] > 0 {
-			all = append(all, count{states.Host(s), s, n[s], "/hosts?state=" + s})
-		}
-	}
-	return all
 }
 
-func (v view) unitCounts() []count {
-	n := map[string]int{}
-	for _, h := range v.Hosts {
-		for s, c := range h.Units {
-			n[s] += c
+// parts are the share as parts of a bar, which counts in thousandths.
+func (s share) parts() []ui.Part {
+	if s.All == 0 {
+		return nil
+	}
+	of := func(n int64) int { return int(float64(n) / float64(s.All) * 1000) }
+	return []ui.Part{{Tone: ui.Good, Word: "given", Count: of(s.Given)}, {Tone: ui.Wait, Word: "not to be given", Count: of(s.Rest)}, {Tone: ui.Idle, Word: "free", Count: of(s.Free)}}
+}
+
+// place is one region and zone, or all of them.
+type place struct {
+	Region, Zone        string
+	HostStates, Units   []count
+	Hosts, Ready        int
+	CPUs, Memory, Count share
+	List                []api.CapacityHost
+}
+
+func (p place) name() string {
+	switch {
+	case p.Region == "" && p.Zone == "":
+		return "Hosts"
+	case p.Zone == "":
+		return p.Region
+	case p.Region == "":
+		return p.Zone
+	default:
+		return p.Region + ", " + p.Zone
+	}
+}
+
+// over tells whether hosts in this state are no longer part of the fleet.
+func over(state string) bool { return state == "decommissioned" || state == "lost" }
+
+// placeOf adds up some places.
+func placeOf(some ...api.CapacityPlace) place {
+	p := place{}
+	hosts, units := map[string]int{}, map[string]int{}
+	for _, s := range some {
+		p.Region, p.Zone = s.Region, s.Zone
+		for state, n := range s.Hosts {
+			hosts[state] += n
+			if !over(state) {
+				p.Hosts += n
+			}
+		}
+		for state, u := range s.Units {
+			units[state] += u.Units
+			p.CPUs.add(state, int64(u.CPUs))
+			p.Memory.add(state, u.MemoryBytes)
+			p.Count.add(state, int64(u.Units))
 		}
 	}
+	p.Ready = hosts["ready"]
+	for _, s := range states.Hosts {
+		if hosts[s] > 0 {
+			p.HostStates = append(p.HostStates, count{states.Host(s), s, hosts[s], "/hosts?state=" + s})
+		}
+	}
+	p.Units = unitCounts(units)
+	return p
+}
+
+func unitCounts(n map[string]int) []count {
 	var all []count
 	for _, s := range []string{"allocated", "free", "allocating", "deallocating", "preparing", "removing", "unavailable", "allocation_failed", "deallocation_failed", "preparation_failed"} {
 		if n[s] > 0 {
@@ -137,21 +185,27 @@ func (v view) unitCounts() []count {
 	return all
 }
 
-func sum(counts []count) int {
-	n := 0
-	for _, c := range counts {
-		n += c.Count
-	}
-	return n
-}
+func (v view) total() place { return placeOf(v.Places...) }
 
-func of(counts []count, state string) int {
-	for _, c := range counts {
-		if c.State == state {
-			return c.Count
+// places are those with hosts, each with its hosts.
+func (v view) places() []place {
+	by := map[[2]string][]api.CapacityHost{}
+	for _, h := range v.Hosts {
+		if !over(h.State) {
+			key := [2]string{h.Region, h.Zone}
+			by[key] = append(by[key], h)
 		}
 	}
-	return 0
+	var all []place
+	for _, c := range v.Places {
+		p := placeOf(c)
+		p.List = by[[2]string{c.Region, c.Zone}]
+		sortByName(p.List)
+		if p.Hosts > 0 {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 func parts(counts []count) []ui.Part {
@@ -162,99 +216,6 @@ func parts(counts []count) []ui.Part {
 	return all
 }
 
-type capacity struct {
-	CPUs   int
-	Memory int64
-}
-
-func (v view) capacity() capacity {
-	var c capacity
-	for _, h := range v.Hosts {
-		if h.Facts != nil && !over(h) {
-			c.CPUs += len(h.Facts.CPUs)
-			c.Memory += h.Facts.MemoryBytes
-		}
-	}
-	return c
-}
-
-// task is something that waits for a person.
-type task struct {
-	Tone             ui.Tone
-	Title, Why, Href string
-}
-
-func (v view) tasks() []task {
-	var bad, wait []task
-	for _, h := range v.Hosts {
-		at := "/hosts/" + h.ID
-		switch h.State {
-		case "awaiting_host_key":
-			wait = append(wait, task{ui.Wait, h.Name + ": confirm its host key", "Compare the fingerprint on the host, then confirm it.", at})
-		case "registered":
-			if h.ActiveJob == "" {
-				wait = append(wait, task{ui.Wait, h.Name + ": could not be probed", "See the job, mend the cause, probe again.", at})
-			}
-		case "probed":
-			if h.Layout == nil {
-				wait = append(wait, task{ui.Wait, h.Name + ": set its layout", "Say how it is cut into units.", at + "/layout"})
-			} else {
-				wait = append(wait, task{ui.Wait, h.Name + ": initialize it", "Its layout is set; its units are not made yet.", at})
-			}
-		case "init_failed", "decommission_failed":
-			bad = append(bad, task{ui.Bad, h.Name + ": " + ui.Word(h.State), ui.Sentence(h.StateMeans) + ".", at})
-		}
-		if h.OfferedPrint != "" && h.State != "awaiting_host_key" {
-			bad = append(bad, task{ui.Bad, h.Name + ": its host key has changed", "Find out why before anything else.", at})
-		}
-		if h.Health == "unreachable" && !over(h) {
-			bad = append(bad, task{ui.Bad, h.Name + ": unreachable", ui.Sentence(h.HealthMessage), at})
-		}
-		if n := h.Units["preparation_failed"]; n > 0 && h.State != "init_failed" {
-			bad = append(bad, task{ui.Bad, h.Name + ": " + ui.Count(n, "unit") + " could not be prepared", "Initialize the host again.", at})
-		}
-	}
-	for _, a := range v.Failed {
-		bad = append(bad, task{ui.Bad, a.LoginUser + " on " + a.Unit + ": " + ui.Word(a.State), ui.Sentence(a.StateMeans) + ".", "/allocations/" + a.ID})
-	}
-	if q := v.Queue; q.Paused {
-		wait = append(wait, task{ui.Wait, "The queue is paused by " + q.PausedBy, q.Reason, "/system"})
-	}
-	if v.Quarantined > 0 {
-		wait = append(wait, task{ui.Wait, ui.Count(v.Quarantined, "address") + " in quarantine", "Release them once it is sure that the lost host does not answer any more.", "/address-pool?state=quarantined"})
-	}
-	return append(bad, wait...)
-}
-
-// place is the hosts of one region and zone.
-type place struct {
-	Name  string
-	Hosts []api.Host
-}
-
-func (v view) places() []place {
-	by := map[string][]api.Host{}
-	n := 0
-	for _, h := range v.Hosts {
-		if over(h) || n == mostShown {
-			continue
-		}
-		n++
-		name := h.Region
-		if h.Zone != "" {
-			name += ", " + h.Zone
-		}
-		by[name] = append(by[name], h)
-	}
-	var all []place
-	for _, name := range slices.Sorted(maps.Keys(by)) {
-		all = append(all, place{name, by[name]})
-	}
-	return all
-}
-
-func unitParts(h api.Host) []ui.Part {
-	return parts(view{Hosts: []api.Host{h}}.unitCounts())
-}
-
 func itoa(n int) string { return strconv.Itoa(n) }
+
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }

@@ -1,0 +1,76 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"kloigos/backend/api"
+	"kloigos/webapp/internal/apitest"
+)
+
+// fleet is a capacity of so many hosts in two places.
+func fleet(hosts int) api.Capacity {
+	c := api.Capacity{At: apitest.Now, Hosts: []api.CapacityHost{}}
+	for n, zone := range []string{"a", "b"} {
+		c.Places = append(c.Places, api.CapacityPlace{
+			Region: "north", Zone: zone, Hosts: map[string]int{"ready": hosts/2 - 1, "lost": n},
+			Units: map[string]api.CapacityShare{
+				"free":        {Units: 1200, CPUs: 2400, MemoryBytes: 3 << 40, VolumeBytes: 1 << 40},
+				"allocated":   {Units: 800, CPUs: 1600, MemoryBytes: 1 << 40, VolumeBytes: 1 << 40},
+				"unavailable": {Units: 1, CPUs: 2, MemoryBytes: 1 << 30, VolumeBytes: 1 << 30},
+			},
+		})
+	}
+	for n := range hosts {
+		c.Hosts = append(c.Hosts, api.CapacityHost{
+			ID: fmt.Sprintf("5d3f1c1e-0000-4000-8000-%012d", n), Name: fmt.Sprintf("h%04d", hosts-n), Region: "north", Zone: []string{"a", "b"}[n%2],
+			State: "ready", Health: "healthy", Units: map[string]int{"free": 3, "allocated": 17}, LaidOut: true,
+		})
+	}
+	return c
+}
+
+func TestOverviewShowsAllHostsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	c := fleet(1000)
+	c.Hosts[0].Health, c.Hosts[0].HealthMessage = "unreachable", "no answer <for> 12 minutes"
+	c.Hosts[1].Units["allocation_failed"] = 2
+	c.Hosts[2].State = "lost"
+	c.LeftOut = 250
+	s.api.Answer("get-capacity", 200, c)
+	a := s.get("/")
+	s.wantStatus(a, http.StatusOK)
+	s.wantText(a, "2,400", "free of 4,002", "4,800", "CPUs free of 8,004", "6 TiB", "free of 8 TiB", "north, a", "250 further hosts", "2 failed", "h1000: unreachable", "No answer &lt;for&gt; 12 minutes", "<span>3 free</span>")
+	if n := strings.Count(a.body, `class="hoststate`); n != 999 {
+		t.Errorf("%d hosts are drawn, want all that are not lost", n)
+	}
+	if strings.Index(a.body, ">h0002<") > strings.Index(a.body, ">h0004<") {
+		t.Error("the hosts of a place are not in the order of their names")
+	}
+	if n := len(s.api.Calls("list-hosts")); n > 0 {
+		t.Errorf("hosts were listed %d times: that costs with their number", n)
+	}
+}
+
+// What an account may not see, and what an older backend does not have, is left
+// out; the rest is drawn.
+func TestOverviewDoesWithoutWhatIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, route := range []string{"get-capacity", "get-queue", "list-jobs", "list-allocations", "list-addresses", "list-events"} {
+		for _, status := range []int{http.StatusForbidden, http.StatusNotFound} {
+			s := setup(t)
+			s.api.Refuse(route, api.Problem{Status: status, Code: "no"})
+			a := s.get("/")
+			s.wantStatus(a, http.StatusOK)
+			s.wantText(a, "Overview", "Failed last")
+		}
+	}
+	s := setup(t)
+	s.api.Refuse("list-jobs", api.Problem{Status: http.StatusBadRequest, Code: "bad"})
+	if a := s.get("/"); a.StatusCode == http.StatusOK {
+		t.Errorf("what failed is taken for nothing: status %d", a.StatusCode)
+	}
+}

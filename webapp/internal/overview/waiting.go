@@ -1,0 +1,121 @@
+package overview
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"kloigos/backend/api"
+	"kloigos/webapp/internal/states"
+	"kloigos/webapp/internal/ui"
+)
+
+// task is something that waits for a person.
+type task struct {
+	Tone             ui.Tone
+	Title, Why, Href string
+}
+
+// tasks are what waits for a person, what failed before what is to be decided.
+func (v view) tasks() []task {
+	var all []task
+	for _, h := range v.Hosts {
+		all = append(all, ofHost(h)...)
+	}
+	for _, a := range v.Failed {
+		all = append(all, task{ui.Bad, a.LoginUser + " on " + a.Unit + ": " + ui.Word(a.State), ui.Sentence(a.StateMeans) + ".", "/allocations/" + a.ID})
+	}
+	if q := v.Queue; q.Paused {
+		all = append(all, task{ui.Wait, "The queue is paused by " + q.PausedBy, q.Reason, "/system"})
+	}
+	if v.Quarantined > 0 {
+		all = append(all, task{ui.Wait, ui.Count(v.Quarantined, "address") + " in quarantine", "Release them once it is sure that the lost host does not answer any more.", "/address-pool?state=quarantined"})
+	}
+	slices.SortStableFunc(all, func(a, b task) int { return cmp.Compare(urgency(a.Tone), urgency(b.Tone)) })
+	return all
+}
+
+func urgency(t ui.Tone) int {
+	if t == ui.Bad {
+		return 0
+	}
+	return 1
+}
+
+func ofHost(h api.CapacityHost) (all []task) {
+	at := "/hosts/" + h.ID
+	add := func(tone ui.Tone, what, why, href string) {
+		all = append(all, task{tone, h.Name + ": " + what, why, href})
+	}
+	switch h.State {
+	case "awaiting_host_key":
+		add(ui.Wait, "confirm its host key", "Compare the fingerprint on the host, then confirm it.", at)
+	case "registered":
+		add(ui.Wait, "could not be probed", "See the job, mend the cause, probe again.", at)
+	case "probed":
+		if h.LaidOut {
+			add(ui.Wait, "initialize it", "Its layout is set; its units are not made yet.", at)
+		} else {
+			add(ui.Wait, "set its layout", "Say how it is cut into units.", at+"/layout")
+		}
+	case "init_failed", "decommission_failed":
+		add(ui.Bad, ui.Word(h.State), ui.Sentence(h.StateMeans)+".", at)
+	}
+	if h.OffersKey && h.State != "awaiting_host_key" {
+		add(ui.Bad, "its host key has changed", "Find out why before anything else.", at)
+	}
+	if h.Health == "unreachable" && !over(h.State) {
+		add(ui.Bad, "unreachable", ui.Sentence(h.HealthMessage), at)
+	}
+	if n := h.Units["preparation_failed"]; n > 0 && h.State != "init_failed" {
+		add(ui.Bad, ui.Count(n, "unit")+" could not be prepared", "Initialize the host again.", at)
+	}
+	return all
+}
+
+// about names what a job is about, the narrowest first.
+func about(j api.Job) string {
+	names := []string{}
+	for _, n := range []string{j.LoginUser, j.Unit, j.Host} {
+		if n != "" {
+			names = append(names, n)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func sortByName(hosts []api.CapacityHost) {
+	slices.SortFunc(hosts, func(a, b api.CapacityHost) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// cell is a host in the grid: the tone, and the few words that say why.
+type cell struct {
+	Tone        ui.Tone
+	Word, Title string
+	Parts       []ui.Part
+}
+
+func cellOf(h api.CapacityHost) cell {
+	counts := unitCounts(h.Units)
+	c := cell{Tone: states.Host(h.State), Word: ui.Word(h.State), Parts: parts(counts)}
+	if h.State == "ready" {
+		c.Word = itoa(h.Units["free"]) + " free"
+		if failed := h.Units["allocation_failed"] + h.Units["deallocation_failed"] + h.Units["preparation_failed"]; failed > 0 {
+			c.Tone, c.Word = ui.Wait, itoa(failed)+" failed"
+		}
+		switch h.Health {
+		case "degraded":
+			c.Tone, c.Word = ui.Wait, "degraded"
+		case "unreachable":
+			c.Tone, c.Word = ui.Bad, "unreachable"
+		}
+	}
+	c.Title = h.Name + ": " + ui.Word(h.State) + ", " + h.Health
+	if h.HealthMessage != "" {
+		c.Title += " (" + h.HealthMessage + ")"
+	}
+	for _, u := range counts {
+		c.Title += ", " + itoa(u.Count) + " " + ui.Word(u.State)
+	}
+	return c
+}
