@@ -28,6 +28,7 @@ func Scenarios() []Scenario {
 		{Name: "disk_full", Goes: "the disk for running plays is full, and that of a host", Run: diskFull},
 		{Name: "long_log", Goes: "a play tells very much: none of it is lost, none comes twice", Run: longLog},
 		{Name: "viewers", Goes: "backends are killed under viewers of a log: each reads all of it, in order, and nothing twice", Run: viewers},
+		{Name: "crowd", Goes: "very many follow one job, some a byte a second: all others hear all of it, and its memory is bounded", Run: crowd},
 		{Name: "balancer", Goes: "the load balancer is restarted, gently and not, and backends die behind it, under clients and viewers", Run: balancer},
 		{Name: "duplicates", Goes: "every request comes 2 to 10 times, at several backends at once", Run: duplicates},
 		{Name: "polite", Goes: "a backend is asked to stop: it hands over within seconds and leaves no process", Spec: Spec{Lease: 10 * time.Second}, Run: polite},
