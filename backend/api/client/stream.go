@@ -19,8 +19,9 @@ import (
 const (
 	// silence is how long a stream may be quiet before it counts as dead: three
 	// of the API's heartbeats (10 s each).
-	silence  = 30 * time.Second
-	maxEvent = 4 << 20 // bytes of one event
+	silence   = 30 * time.Second
+	maxEvent  = 4 << 20 // bytes of one event
+	firstRoom = 4 << 10 // bytes to begin with: a web app has a stream for each who watches
 )
 
 // JobEvent is one thing that the stream of a job tells; one of the fields is
@@ -120,7 +121,7 @@ func (s *jobStream) handle(name string, data []byte) (more bool, err error) {
 // line, heartbeats included; handle for every event, until it wants no more.
 func readEvents(r io.Reader, heard func(), handle func(name string, data []byte) (bool, error)) error {
 	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, 64<<10), maxEvent)
+	lines.Buffer(make([]byte, 0, firstRoom), maxEvent)
 	var name string
 	var data []byte
 	has := false
