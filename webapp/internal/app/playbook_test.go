@@ -157,6 +157,8 @@ func TestWhatUsesAVersion(t *testing.T) {
 	}
 	s.api.Answer("list-jobs", 200, apitest.Page[api.Job]())
 	s.wantText(s.get(playbookPath+"/versions/2"), "No job that has not ended is bound to it")
+	s.api.Answer("list-jobs", 200, api.Page[api.Job]{Items: []api.Job{apitest.Job("host_initialize", "queued")}, NextCursor: "more"})
+	s.wantText(s.get(playbookPath+"/versions/1"), "at least 1 job not ended", "the newest 200 were looked at")
 }
 
 // TestTheEditorIsGivenTheFindings: the text area holds the text as it is, and

@@ -5,6 +5,7 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/webapp/internal/page"
+	"kloigos/webapp/internal/ui"
 )
 
 const (
@@ -16,7 +17,16 @@ const (
 // uses is what uses a version, as far as the newest jobs tell.
 type uses struct {
 	Active []api.Job // bound to it, and not ended
+	More   bool      // there are more jobs that have not ended than were looked at
 	Ended  []api.Job // the last that ran with it
+}
+
+func (u uses) count() string {
+	count := ui.Count(len(u.Active), "job") + " not ended"
+	if u.More {
+		return "at least " + count
+	}
+	return count
 }
 
 // usesOf finds the jobs that are bound to a version.
@@ -34,6 +44,7 @@ func usesOf(r *page.Request, at place) (u uses, err error) {
 	if err := g.Wait(); err != nil {
 		return uses{}, err
 	}
+	u.More = active.NextCursor != ""
 	for _, j := range active.Items {
 		if j.Playbook == at.Playbook && j.Version == at.Version {
 			u.Active = append(u.Active, j)
