@@ -69,4 +69,5 @@ type AllocationFilter struct {
 	State     string `query:"state" maxLength:"32" doc:"a state, or live for all that have not ended"`
 	Host      string `query:"host" maxLength:"64" doc:"id or name"`
 	LoginUser string `query:"login_user" maxLength:"32"`
+	Search    string `query:"search" maxLength:"64" doc:"part of the login user, the unit's name or the address"`
 }

@@ -67,5 +67,6 @@ type UnitFilter struct {
 	Host    string `query:"host" maxLength:"64" doc:"id or name"`
 	Region  string `query:"region" maxLength:"63"`
 	Zone    string `query:"zone" maxLength:"63"`
+	Search  string `query:"search" maxLength:"64" doc:"part of the name"`
 	MinCPUs int    `query:"min_cpus" minimum:"0" maximum:"8192"`
 }

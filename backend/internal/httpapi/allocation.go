@@ -46,10 +46,10 @@ func (s *Server) listAllocations(ctx context.Context, in *struct{ api.Allocation
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-allocations", in.PageQuery, in.State, in.Host, in.LoginUser), store.AllocationSorting,
+	return pageOf(listOf("list-allocations", in.PageQuery, in.State, in.Host, in.LoginUser, in.Search), store.AllocationSorting,
 		func(after *store.Position, limit int) ([]store.Allocation, error) {
 			return s.db.Allocations(ctx, store.AllocationFilter{
-				WorkspaceID: workspace(ctx), State: in.State, LoginUser: in.LoginUser, HostID: host, Sort: in.Sort, After: after, Limit: limit,
+				WorkspaceID: workspace(ctx), State: in.State, LoginUser: in.LoginUser, Search: in.Search, HostID: host, Sort: in.Sort, After: after, Limit: limit,
 			})
 		},
 		presentAllocation)

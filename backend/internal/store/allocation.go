@@ -77,12 +77,12 @@ var AllocationSorting = Sorting[Allocation]{
 
 // AllocationFilter narrows a list of allocations.
 type AllocationFilter struct {
-	WorkspaceID      uuid.UUID
-	State, LoginUser string // State "live": all that have not ended
-	HostID           *uuid.UUID
-	Sort             string // one of AllocationSorting; "" for the first
-	After            *Position
-	Limit            int
+	WorkspaceID              uuid.UUID
+	State, LoginUser, Search string // State "live": all that have not ended
+	HostID                   *uuid.UUID
+	Sort                     string // one of AllocationSorting; "" for the first
+	After                    *Position
+	Limit                    int
 }
 
 // Allocations lists allocations.
@@ -95,6 +95,9 @@ func (r Reads) Allocations(ctx context.Context, f AllocationFilter) ([]Allocatio
 	}
 	if f.HostID != nil {
 		l.and("a.host_id = ?", *f.HostID)
+	}
+	if f.Search != "" {
+		l.and("(position(? IN a.login_user) > 0 OR position(? IN u.name) > 0 OR position(? IN a.address) > 0)", f.Search, f.Search, f.Search)
 	}
 	return AllocationSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }

@@ -74,19 +74,20 @@ var UnitSorting = Sorting[Unit]{
 
 // UnitFilter narrows a list of units.
 type UnitFilter struct {
-	WorkspaceID         uuid.UUID
-	State, Region, Zone string
-	HostID              *uuid.UUID
-	MinCPUs             int
-	Sort                string // one of UnitSorting; "" for the first
-	After               *Position
-	Limit               int
+	WorkspaceID                 uuid.UUID
+	State, Region, Zone, Search string
+	HostID                      *uuid.UUID
+	MinCPUs                     int
+	Sort                        string // one of UnitSorting; "" for the first
+	After                       *Position
+	Limit                       int
 }
 
 // Units lists units; removed ones only if they are asked for.
 func (r Reads) Units(ctx context.Context, f UnitFilter) ([]Unit, error) {
 	l := newList(sqlUnit).and("u.workspace_id = ?", f.WorkspaceID)
 	l.andIf(f.State, "u.state = ?").andIf(f.Region, "h.region = ?").andIf(f.Zone, "h.zone = ?")
+	l.andIf(f.Search, "position(? IN u.name) > 0")
 	if f.State == "" {
 		l.and("u.state <> 'removed'")
 	}

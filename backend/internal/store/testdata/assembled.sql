@@ -101,6 +101,21 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
   LEFT JOIN addresses p ON p.allocation_id = a.id
  WHERE true
   AND a.workspace_id = $1
+  AND (position($2 IN a.login_user) > 0 OR position($3 IN u.name) > 0 OR position($4 IN a.address) > 0)
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $5;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
   AND a.ended_at IS NULL
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $2;
@@ -134,9 +149,10 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
   AND a.login_user = $2
   AND a.ended_at IS NULL
   AND a.host_id = $3
-  AND (a.created_at, a.id) < ($4, $5)
+  AND (position($4 IN a.login_user) > 0 OR position($5 IN u.name) > 0 OR position($6 IN a.address) > 0)
+  AND (a.created_at, a.id) < ($7, $8)
 ORDER BY a.created_at DESC, a.id DESC
-LIMIT $6;
+LIMIT $9;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
@@ -152,9 +168,10 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
   AND a.login_user = $2
   AND a.state = $3
   AND a.host_id = $4
-  AND (a.created_at, a.id) < ($5, $6)
+  AND (position($5 IN a.login_user) > 0 OR position($6 IN u.name) > 0 OR position($7 IN a.address) > 0)
+  AND (a.created_at, a.id) < ($8, $9)
 ORDER BY a.created_at DESC, a.id DESC
-LIMIT $7;
+LIMIT $10;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
@@ -2678,6 +2695,19 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
  WHERE true
   AND u.workspace_id = $1
+  AND position($2 IN u.name) > 0
+  AND u.state <> 'removed'
+ORDER BY u.name, u.id
+LIMIT $3;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
   AND u.state <> 'removed'
   AND (u.cpu_count, u.id) < ($2, $3)
 ORDER BY u.cpu_count DESC, u.id DESC
@@ -2857,11 +2887,12 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
   AND u.state = $2
   AND h.region = $3
   AND h.zone = $4
-  AND u.host_id = $5
-  AND u.cpu_count >= $6
-  AND (u.name, u.id) > ($7, $8)
+  AND position($5 IN u.name) > 0
+  AND u.host_id = $6
+  AND u.cpu_count >= $7
+  AND (u.name, u.id) > ($8, $9)
 ORDER BY u.name, u.id
-LIMIT $9;
+LIMIT $10;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
