@@ -42,6 +42,7 @@ var pages = map[string]string{ // path -> what must stand on it
 	"/events":       "198.51.100.7",
 	"/tokens":       "kl_cd34",
 	"/system":       "PostgreSQL 15.9",
+	"/web/go?q=h1":  "Compute units",
 
 	"/jobs/" + apitest.JobID + "?view=tasks":                "Make the volumes",
 	"/jobs/" + apitest.JobID + "?show=failed&q=<b>&after=3": `value="&lt;b&gt;"`,

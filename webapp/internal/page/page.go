@@ -156,6 +156,9 @@ func (r *Request) show(v View, account string) error {
 	if v.Script != "" {
 		shell.Scripts = append(shell.Scripts, a.Assets.URL(v.Script))
 	}
+	if account != "" {
+		shell.Scripts = append(shell.Scripts, a.Assets.URL("palette.js"))
+	}
 	r.C.Status(orOK(v.Status))
 	return r.render(ui.Shell(shell), v.Body)
 }
