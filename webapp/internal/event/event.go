@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -19,26 +21,66 @@ import (
 type listView struct {
 	Sort        ui.Sorter
 	Events      []api.Event
-	Object      string
+	Filter      api.EventFilter
+	Filtered    bool
+	Problems    ui.Problems
+	Exports     url.Values // the filter, as the exports are asked for
 	First, Next string
 }
+
+// kinds of objects that the list can be narrowed to.
+var kinds = []string{"host", "unit", "allocation", "address", "address_pool", "playbook", "plan", "job", "queue", "token", "account"}
 
 // Mount adds the routes.
 func Mount(r fiber.Router, a *page.App) {
 	r.Get("/events", a.Page(list))
+	r.Get("/events/export", export(a))
+}
+
+// filterOf reads the filter from the address. A day is taken as its beginning
+// in UTC; until is the last day, whole.
+func filterOf(r *page.Request) api.EventFilter {
+	f := api.EventFilter{Object: r.Query("object"), ObjectKind: r.Query("kind"), Action: r.Query("action"), Actor: r.Query("actor"), Since: r.Query("since"), Until: r.Query("until")}
+	if day, err := time.Parse(time.DateOnly, f.Since); err == nil {
+		f.Since = day.Format(time.RFC3339)
+	}
+	if day, err := time.Parse(time.DateOnly, f.Until); err == nil {
+		f.Until = day.AddDate(0, 0, 1).Format(time.RFC3339)
+	}
+	return f
 }
 
 func list(r *page.Request) error {
-	f := api.EventFilter{Object: r.Query("object")}
+	f := filterOf(r)
+	v := listView{Filter: f, Filtered: f.Object+f.ObjectKind+f.Action+f.Actor+f.Since+f.Until != "", Exports: url.Values{}}
+	v.Filter.Since, v.Filter.Until = r.Query("since"), r.Query("until") // as they were typed
+	for _, name := range []string{"object", "kind", "action", "actor", "since", "until", "sort"} {
+		if value := r.Query(name); value != "" {
+			v.Exports.Set(name, value)
+		}
+	}
 	f.Cursor, f.Sort, f.Limit = r.Query("cursor"), r.Query("sort"), 50
 	events, err := r.API.ListEvents(r.Ctx, f)
+	status := fiber.StatusOK
 	if err != nil {
-		return err
+		var bad bool
+		if v.Problems, bad = page.Problems(err); !bad {
+			return err
+		}
+		status = fiber.StatusUnprocessableEntity
 	}
-	v := listView{Events: events.Items, Object: f.Object}
+	v.Events = events.Items
 	v.First, v.Next = r.Pages(events.NextCursor)
 	v.Sort = r.Sorter("-at")
-	return r.Show(page.View{Title: "Events", Nav: "/events", Body: listPage(v, r.Here())})
+	return r.Show(page.View{Title: "Events", Nav: "/events", Status: status, Body: listPage(v, r.Here())})
+}
+
+func (v listView) export(format string) string {
+	q := url.Values{"format": {format}}
+	for name, values := range v.Exports {
+		q[name] = values
+	}
+	return "/events/export?" + q.Encode()
 }
 
 var places = map[string]string{
