@@ -25,6 +25,7 @@ const folded = new Set();
 let newest = Number(box.dataset.newest);
 let lineHeight = 24; // of a line that is away, as those that were seen are on average
 let following = false;
+let live = false; // more may come
 let found = null; // what is shown instead of all: { list, query, last, busy, done }
 
 // ask fetches lines. null: not now; the page is loaded again where the session
@@ -192,7 +193,7 @@ const wanted = () => (/^#L(\d+)$/.exec(location.hash) || [])[1];
 
 function follow(on) {
   following = on;
-  followButton.setAttribute("aria-pressed", on);
+  followButton?.setAttribute("aria-pressed", on);
   if (on) box.scrollTop = box.scrollHeight;
 }
 
@@ -308,7 +309,7 @@ box.addEventListener("toggle", (e) => e.target.toggleAttribute("data-opened", e.
 box.addEventListener("scroll", () => {
   if (found) { if (box.scrollTop + box.clientHeight > box.scrollHeight - 800) findMore(); return; }
   if (following && box.scrollTop + box.clientHeight < box.scrollHeight - 200) follow(false);
-  else if (!following && !followButton.hidden && box.scrollTop + box.clientHeight > box.scrollHeight - 8) follow(true);
+  else if (!following && live && box.scrollTop + box.clientHeight > box.scrollHeight - 8) follow(true);
 }, { passive: true });
 
 // Whoever follows stays at the end whatever grows above it.
@@ -337,7 +338,8 @@ function stream() {
     events.addEventListener("end", () => {
       events.close();
       follow(following); // to the last line
-      followButton.hidden = true;
+      live = false;
+      if (followButton) followButton.hidden = true;
       outlineDue = true;
     });
     events.addEventListener("gone", () => { events.close(); location.reload(); });
@@ -349,8 +351,9 @@ function stream() {
     });
     addEventListener("pagehide", () => events.close(), { once: true });
   };
-  followButton.hidden = false;
-  followButton.addEventListener("click", () => {
+  live = true;
+  followButton?.classList.remove("unready");
+  followButton?.addEventListener("click", () => {
     if (found) { history.pushState(null, "", job); show(); }
     follow(true);
   });
@@ -415,7 +418,7 @@ if ((filtered.get("q") || filtered.get("show")) && !wanted()) {
   reach();
   if (wanted() || given) go(Number(wanted()) || given + 1);
 }
-document.getElementById("print").hidden = false;
+document.getElementById("print").classList.remove("unready");
 if ("stream" in box.dataset) {
   stream();
   if (!wanted() && !given && !found) follow(true);
