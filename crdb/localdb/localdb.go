@@ -47,6 +47,8 @@ type Options struct {
 	Database string
 	// Env is added to the server's environment, as NAME=value.
 	Env []string
+	// Settings are further ones of PostgreSQL, as name=value.
+	Settings []string
 }
 
 // Server is a running database server.
@@ -105,7 +107,7 @@ func Start(ctx context.Context, opts Options) (_ *Server, err error) {
 	var plan launch
 	switch opts.Engine {
 	case Postgres:
-		plan, err = preparePostgres(ctx, opts.Dir, throwaway)
+		plan, err = preparePostgres(ctx, opts.Dir, throwaway, opts.Settings)
 	case Cockroach:
 		plan, err = prepareCockroach(ctx, opts.Dir, throwaway)
 	default:

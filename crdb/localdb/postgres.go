@@ -26,7 +26,7 @@ const (
 // preparePostgres makes the data directory where it is missing, and returns how to run the server on it.
 //
 // Layout of dir: pgdata/ (owned by the user that runs the server), password (0600), server.log.
-func preparePostgres(ctx context.Context, dir string, throwaway bool) (launch, error) {
+func preparePostgres(ctx context.Context, dir string, throwaway bool, more []string) (launch, error) {
 	bin, err := postgresBin()
 	if err != nil {
 		return launch{}, err
@@ -60,7 +60,7 @@ func preparePostgres(ctx context.Context, dir string, throwaway bool) (launch, e
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
 		"-c", "timezone=UTC", "-c", "log_timezone=UTC", "-c", "max_connections=300",
 	}
-	for _, setting := range settings {
+	for _, setting := range slices.Concat(settings, more) {
 		argv = append(argv, "-c", setting)
 	}
 	admin := url.URL{

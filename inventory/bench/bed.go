@@ -62,7 +62,11 @@ func NewBed(ctx context.Context, o Options) (_ *Bed, err error) {
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w\n%s", err, bytes.TrimSpace(output))
 	}
-	options := localdb.Options{Engine: localdb.Postgres, Database: prepared}
+	options := localdb.Options{
+		Engine: localdb.Postgres, Database: prepared,
+		// When a request was committed is when its job could begin.
+		Settings: []string{"track_commit_timestamp=on"},
+	}
 	if !o.Fast {
 		options.Dir = filepath.Join(o.Dir, "db")
 	}
@@ -172,18 +176,33 @@ func (b *Bed) exec(ctx context.Context, database string, statements ...string) e
 }
 
 // value reads one number.
-func (b *Bed) value(ctx context.Context, database, query string) (n int64, err error) {
-	url, err := localdb.WithDatabase(b.server.URL, database)
+func (b *Bed) value(ctx context.Context, database, query string) (int64, error) {
+	all, err := b.values(ctx, database, query)
+	if err == nil && len(all) != 1 {
+		err = fmt.Errorf("%d rows: %s", len(all), query)
+	}
 	if err != nil {
 		return 0, err
 	}
+	return all[0], nil
+}
+
+// values reads numbers, one a row.
+func (b *Bed) values(ctx context.Context, database, query string) ([]int64, error) {
+	url, err := localdb.WithDatabase(b.server.URL, database)
+	if err != nil {
+		return nil, err
+	}
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
-		return 0, fmt.Errorf("connect to %s: %w", database, err)
+		return nil, fmt.Errorf("connect to %s: %w", database, err)
 	}
 	defer func() { _ = conn.Close(ctx) }()
-	err = conn.QueryRow(ctx, query).Scan(&n)
-	return n, err
+	rows, err := conn.Query(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
 // copyDatabase makes a database that looks like another and returns its name.
@@ -209,8 +228,8 @@ type backend struct {
 	client *client.Client
 }
 
-// startBackend starts a backend on a database and logs in.
-func (b *Bed) startBackend(ctx context.Context, database, roles string, env ...string) (*backend, error) {
+// startProcess starts a backend on a database and waits until it is ready.
+func (b *Bed) startProcess(ctx context.Context, database, roles string, env ...string) (*backend, error) {
 	ports, err := demo.FreePorts(ctx, 0, 1)
 	if err != nil {
 		return nil, err
@@ -225,11 +244,16 @@ func (b *Bed) startBackend(ctx context.Context, database, roles string, env ...s
 	if err != nil {
 		return nil, err
 	}
-	s := &backend{Process: p, bed: b, listen: listen}
-	if err := awaitReady(ctx, p, "http://"+listen+"/readyz"); err != nil {
+	return &backend{Process: p, bed: b, listen: listen}, awaitReady(ctx, p, "http://"+listen+"/readyz")
+}
+
+// startBackend starts a backend that has the API, and logs in.
+func (b *Bed) startBackend(ctx context.Context, database, roles string, env ...string) (*backend, error) {
+	s, err := b.startProcess(ctx, database, roles, env...)
+	if err != nil {
 		return nil, err
 	}
-	c, err := client.New(client.Config{BaseURL: "http://" + listen, UserAgent: "kloigos-bench"})
+	c, err := client.New(client.Config{BaseURL: "http://" + s.listen, UserAgent: "kloigos-bench"})
 	if err != nil {
 		return nil, err
 	}

@@ -37,6 +37,10 @@ func Figures() []Figure {
 		{"history", history},
 		{"expiry", expiry},
 		{"queue", queueRate},
+		{"long-queue", longQueue},
+		{"starts", starts},
+		{"takeovers", takeovers},
+		{"backends", backends},
 	}
 }
 
@@ -56,9 +60,13 @@ type Scale struct {
 	LogRows   int           // that one job tells in a round
 	Told      int           // entries of each of Watched jobs that a browser follows
 	Watched   int
-	Viewers   int // of one job
-	History   int // jobs that have ended
+	Viewers   int           // of one job
+	History   int           // jobs that have ended
 	QueueJobs int           // through the queue in one round
+	LongQueue int           // jobs that wait
+	Starts    int           // of plays, one after the other
+	Takeovers int           // after as many kills
+	Capped    time.Duration // that capped backends are watched
 }
 
 // Full is what docs/benchmarks.md holds; Short only shows that the bench itself runs.
@@ -66,10 +74,11 @@ var (
 	Full = Scale{
 		Rounds: 5, Clients: 64, Units: 64_000, Each: 50, LastUnits: 1000, ListUnits: 100_000, Pages: 3000, Plays: 10,
 		Quiet: 30 * time.Second, Jobs: 8, LogRows: 200_000, Told: 2000, Watched: 4, Viewers: 5000, History: 1_000_000, QueueJobs: 20_000,
+		LongQueue: 100_000, Starts: 100, Takeovers: 8, Capped: 10 * time.Second,
 	}
 	Short = Scale{
 		Rounds: 1, Clients: 8, Units: 480, Each: 3, LastUnits: 20, ListUnits: 500, Pages: 10, Quiet: time.Second, LogRows: 2000, Told: 200,
-		Watched: 2, Viewers: 20, History: 300, QueueJobs: 200,
+		Watched: 2, Viewers: 20, History: 300, QueueJobs: 200, LongQueue: 200, Starts: 2, Takeovers: 1, Capped: time.Second,
 	}
 )
 
