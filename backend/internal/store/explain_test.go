@@ -144,6 +144,13 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 	l := newList(sqlJob).and("j.workspace_id = ?", domain.DefaultWorkspace).and("(j.created_at, j.id) < (?, ?)", time.Now(), one)
 	sql, args = l.page("j.created_at DESC, j.id DESC", 51)
 	add("second page of jobs", "jobs_newest", `Seq Scan on jobs`, sql, args)
+	for state, index := range map[string]string{"active": "jobs_active", "failed": "jobs_ended_badly"} {
+		sent := &paper{}
+		if _, err := (Reads{querier{sent}}).Jobs(t.Context(), JobFilter{WorkspaceID: domain.DefaultWorkspace, State: state, Limit: 51}); err != nil {
+			t.Fatal(err)
+		}
+		add(state+" jobs", index, `Seq Scan on jobs|jobs_newest`, statement(sent.sent[0]), sent.args[0])
+	}
 	sql, args = page(sqlJob, "j.created_at DESC, j.id DESC", "j.host_id = ?")
 	add("jobs of a host", "jobs_of_host", `Seq Scan on jobs`, sql, args)
 	sql, args = page(sqlEvent, "e.at DESC, e.id DESC", "e.workspace_id = ?")

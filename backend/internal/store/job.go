@@ -112,9 +112,14 @@ type JobFilter struct {
 // Jobs lists jobs.
 func (r Reads) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 	l := newList(sqlJob).and("j.workspace_id = ?", f.WorkspaceID).andIf(f.Kind, "j.kind = ?")
-	if f.State == "active" {
+	// Constant, or they would not lead to the indexes of these states.
+	switch domain.JobState(f.State) {
+	case "active", domain.JobQueued, domain.JobRunning, domain.JobCancelling:
 		l.and("j.state IN ('queued', 'running', 'cancelling')")
-	} else {
+	case domain.JobFailed, domain.JobCancelled:
+		l.and("j.state IN ('failed', 'cancelled')")
+	}
+	if f.State != "active" {
 		l.andIf(f.State, "j.state = ?")
 	}
 	for _, of := range []struct {
