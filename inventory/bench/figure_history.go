@@ -62,7 +62,7 @@ type side struct {
 }
 
 // pages is what is listed: the newest jobs, those at half of the history, one host's, those that run, and events.
-func (s *side) pages(ctx context.Context, jobs int) error {
+func (s *side) pages(ctx context.Context) error {
 	list, err := s.backend.client.ListJobs(ctx, api.JobFilter{PageQuery: api.PageQuery{Limit: pageSize}})
 	if err != nil {
 		return fmt.Errorf("list jobs: %w", err)
@@ -93,18 +93,23 @@ func history(ctx context.Context, b *Bed, scale Scale) (results []Result, err er
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, s.backend.Kill()) }()
-		if err := s.pages(ctx, jobs); err != nil {
+		if err := s.pages(ctx); err != nil {
 			return nil, err
 		}
 	}
-	lists, claims, pulses := make([][]float64, 2), make([][]float64, 2), make([][]float64, 2)
+	pages, claims, pulses := make([][][]float64, 2), make([][]float64, 2), make([][]float64, 2)
+	for i := range sides {
+		pages[i] = make([][]float64, len(sides[i].paths))
+	}
 	for range scale.Rounds {
 		for i, s := range sides {
-			m, err := s.read(ctx, scale.Pages/2)
-			if err != nil {
-				return nil, err
+			for n := range s.paths {
+				m, err := s.read(ctx, n, scale.Pages/20)
+				if err != nil {
+					return nil, err
+				}
+				pages[i][n] = append(pages[i][n], float64(percentile(m.latencies, 50)))
 			}
-			lists[i] = append(lists[i], float64(percentile(m.latencies, 50)))
 			var took struct{ Claims, Pulses []time.Duration } // in microseconds
 			if err := b.benchjobSays(ctx, s.database, &took, "times", "--times", strconv.Itoa(min(timed, scale.Pages))); err != nil {
 				return nil, err
@@ -113,10 +118,11 @@ func history(ctx context.Context, b *Bed, scale Scale) (results []Result, err er
 			pulses[i] = append(pulses[i], float64(percentile(took.Pulses, 50)*time.Microsecond))
 		}
 	}
+	results = append(results, worstPage(b, scale, sides, pages))
 	for _, r := range []struct {
 		what  string
 		times [][]float64
-	}{{"median of a page of jobs or events", lists}, {"median of a claim", claims}, {"median of a job's pulse", pulses}} {
+	}{{"median of a claim", claims}, {"median of a job's pulse", pulses}} {
 		few, many := median(r.times[0]), median(r.times[1])
 		results = append(results, Result{
 			What:  fmt.Sprintf("%s with %d jobs behind it, over the same with %d", r.what, scale.History, shortHistory),
@@ -126,18 +132,34 @@ func history(ctx context.Context, b *Bed, scale Scale) (results []Result, err er
 	return results, nil
 }
 
-// read has one reader read the pages in turns.
-func (s *side) read(ctx context.Context, times int) (measured, error) {
+// worstPage is the one that suffers most from what lies behind it.
+func worstPage(b *Bed, scale Scale, sides []side, pages [][][]float64) (worst Result) {
+	for n, path := range sides[1].paths {
+		few, many := median(pages[0][n]), median(pages[1][n])
+		b.say("   %s: %s, with few %s", path, milliseconds(time.Duration(many)), milliseconds(time.Duration(few)))
+		if many/few > worst.Measured {
+			worst = Result{
+				What:  fmt.Sprintf("median of the page of jobs or events that suffers most from %d jobs, over the same with %d", scale.History, shortHistory),
+				Limit: Limit{Value: 1.2}, Measured: many / few,
+				Raw: fmt.Sprintf("%s, with few %s: %.24s", milliseconds(time.Duration(many)), milliseconds(time.Duration(few)), path),
+			}
+		}
+	}
+	return worst
+}
+
+// read has one reader read a page, so many times.
+func (s *side) read(ctx context.Context, page, times int) (measured, error) {
 	return load{
-		address: s.backend.listen, clients: 1, each: max(len(s.paths), times),
-		next: func(_, n int, r *fasthttp.Request) bool {
-			r.SetRequestURI("http://" + s.backend.listen + api.Prefix + s.paths[n%len(s.paths)])
+		address: s.backend.listen, clients: 1, each: max(1, times),
+		next: func(_, _ int, r *fasthttp.Request) bool {
+			r.SetRequestURI("http://" + s.backend.listen + api.Prefix + s.paths[page])
 			r.Header.Set("Authorization", "Bearer "+s.backend.token)
 			return true
 		},
 		take: func(c, n int, r *fasthttp.Response) error {
 			if err := expect(http.StatusOK)(c, n, r); err != nil {
-				return fmt.Errorf("%s: %w", s.paths[n%len(s.paths)], err)
+				return fmt.Errorf("%s: %w", s.paths[page], err)
 			}
 			return nil
 		},
