@@ -31,13 +31,18 @@ func main() {
 	defer stop()
 	if err := run(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "benchjob:", err)
+		if errors.Is(err, errUsage) {
+			fmt.Fprint(os.Stderr, usage)
+		}
 		os.Exit(1)
 	}
 }
 
+var errUsage = errors.New("no such command")
+
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return errors.New(usage)
+		return errUsage
 	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	count := flags.Int("entries", 1000, "that are copied")
@@ -62,7 +67,7 @@ func run(ctx context.Context, args []string) error {
 	case "expire":
 		return expire(ctx, db, *keep)
 	}
-	return errors.New(usage)
+	return errUsage
 }
 
 func say(v any) error { return json.NewEncoder(os.Stdout).Encode(v) }
