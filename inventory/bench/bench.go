@@ -33,6 +33,7 @@ func Figures() []Figure {
 		{"idle", idle},
 		{"jobs", jobs},
 		{"log", jobLog},
+		{"stream", stream},
 		{"viewers", viewers},
 		{"history", history},
 		{"expiry", expiry},

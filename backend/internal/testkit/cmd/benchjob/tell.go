@@ -62,6 +62,7 @@ func tell(ctx context.Context, db *store.DB) error {
 	t := talk{db: db, in: bufio.NewScanner(os.Stdin)}
 	work := func(ctx context.Context, c store.Claim, log *queue.Log) queue.Result {
 		defer end()
+		id = c.ID // beside others of this program, any of their jobs
 		stored, forget := signals.Watch(c.ID)
 		defer forget()
 		t.failed = t.run(ctx, c.ID, log, stored)
