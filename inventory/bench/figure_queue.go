@@ -21,7 +21,7 @@ var queueSQL string
 const (
 	queueBatch   = 50 // jobs enqueued in one transaction, on every side
 	queueFeeders = 2  // that enqueue at once
-	queueSlots   = 200
+	queueSlots   = 1000
 )
 
 // queueRate compares the queue with the same rows moved by pgbench, and with riverqueue/river: jobs that do nothing are
