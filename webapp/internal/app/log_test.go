@@ -144,6 +144,26 @@ func TestTasksByHost(t *testing.T) {
 	s.wantText(s.get("/jobs/"+apitest.JobID+"?view=tasks"), "No task has begun yet.")
 }
 
+// Of very many tasks those are drawn that matter: the last, and what failed.
+func TestManyTasksByHost(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	o := api.LogOutline{Hosts: []string{"h1"}, LeftOut: 7}
+	for n := range int64(1500) {
+		kind := "ok"
+		if n == 3 {
+			kind = "failed"
+		}
+		o.Tasks = append(o.Tasks, api.LogTask{Sequence: 2*n + 1, Attempt: 1, Step: "initialize", Task: fmt.Sprint("Task ", n), Results: []api.LogResult{{Host: "h1", Kind: kind, Sequence: 2*n + 2}}})
+	}
+	s.api.Answer("get-job-outline", 200, o)
+	a := s.get("/jobs/" + apitest.JobID + "/outline")
+	s.wantText(a, ">Task 3<", ">Task 1499<", "1106 earlier tasks")
+	if n := strings.Count(a.body, `class="mx `); n != 401 {
+		t.Errorf("%d tasks are drawn", n)
+	}
+}
+
 func TestALogAsText(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"slices"
 	"strconv"
 
 	"kloigos/backend/api"
@@ -40,6 +41,10 @@ type gridCount struct {
 	Count int
 }
 
+// mostTasks is how many tasks are drawn: the last, and every one that failed. A
+// page that is brought up to date draws all of them anew.
+const mostTasks = 400
+
 func matrixOf(o api.LogOutline) grid {
 	g := grid{Hosts: o.Hosts, LeftOut: o.LeftOut, Failed: o.Failed, Last: o.Last}
 	column := map[string]int{}
@@ -47,7 +52,11 @@ func matrixOf(o api.LogOutline) grid {
 		column[h] = i
 	}
 	before := ""
-	for _, t := range o.Tasks {
+	for i, t := range o.Tasks {
+		if i < len(o.Tasks)-mostTasks && !failed(t) {
+			g.LeftOut++
+			continue
+		}
 		row := gridRow{Task: first(t.Task, "Task"), Role: t.Role, Sequence: t.Sequence, Cells: make([]gridCell, len(o.Hosts))}
 		head := ui.Sentence(t.Step)
 		if t.Attempt > 1 {
@@ -57,7 +66,7 @@ func matrixOf(o api.LogOutline) grid {
 			row.Head, before = head, head
 		}
 		for _, r := range t.Results {
-			i, ok := column[r.Host]
+			at, ok := column[r.Host]
 			if !ok {
 				continue
 			}
@@ -66,7 +75,7 @@ func matrixOf(o api.LogOutline) grid {
 			if r.DurationMS > 0 {
 				cell.Took = ui.Span(ms(r.DurationMS))
 			}
-			row.Cells[i] = cell
+			row.Cells[at] = cell
 		}
 		g.Rows = append(g.Rows, row)
 	}
@@ -77,6 +86,10 @@ func matrixOf(o api.LogOutline) grid {
 		}
 	}
 	return g
+}
+
+func failed(t api.LogTask) bool {
+	return slices.ContainsFunc(t.Results, func(r api.LogResult) bool { return r.Kind == "failed" || r.Kind == "unreachable" })
 }
 
 // wide tells whether the grid needs the whole width of the page.

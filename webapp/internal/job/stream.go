@@ -21,10 +21,12 @@ import (
 
 const (
 	heartbeat = 10 * time.Second
-	// gather is how long lines that come fast are collected into one piece, so
-	// that a browser draws ten times a second and not a thousand.
+	// gather is how long lines are collected into one piece, so that a browser
+	// draws ten times a second and not a thousand; of many, less often.
 	gather     = 100 * time.Millisecond
-	mostInOne  = 200
+	gatherMany = 400 * time.Millisecond
+	many       = 20 // lines within gather
+	mostInOne  = 500
 	roomBefore = 64
 )
 
@@ -50,7 +52,7 @@ func stream(a *page.App) fiber.Handler {
 		c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
 			ctx, cancel := context.WithCancel(a.Closing)
 			defer cancel()
-			s := sender{w: w, ctx: ctx, now: a.Now}
+			s := sender{w: w, ctx: ctx, now: a.Now, pause: gather}
 			s.run(feed(ctx, speaker, id, max(after, 0)))
 		})
 		return nil
@@ -86,6 +88,7 @@ type sender struct {
 	now     func() time.Time
 	lines   bytes.Buffer
 	count   int
+	pause   time.Duration // gather, or gatherMany
 	last    int64
 	failure error
 }
@@ -111,7 +114,7 @@ func (s *sender) run(events <-chan fed) {
 			switch {
 			case e.Log != nil:
 				if s.count == 0 {
-					flush.Reset(gather)
+					flush.Reset(s.pause)
 				}
 				s.add(*e.Log)
 			case e.Job != nil:
@@ -147,6 +150,9 @@ func (s *sender) flush() {
 	}
 	s.event("log", strconv.FormatInt(s.last, 10), s.lines.Bytes())
 	s.lines.Reset()
+	if s.pause = gather; s.count >= many {
+		s.pause = gatherMany
+	}
 	s.count = 0
 }
 

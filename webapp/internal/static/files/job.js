@@ -117,9 +117,7 @@ function arrived(w) {
   w.here = true;
   w.list.style.height = "";
   dress(w.list);
-  const lines = w.list.childElementCount;
-  if (lines === size && !folded.size && w.list.offsetHeight) lineHeight = lineHeight * .7 + (w.list.offsetHeight / lines) * .3;
-  if (quiet && lines) quiet.hidden = true;
+  if (w.list.firstElementChild) quiet.hidden = true;
 }
 
 // leave empties a window that is far from what is seen, unless someone is at it.
@@ -129,6 +127,7 @@ function leave(w) {
   const selection = document.getSelection();
   if (selection && !selection.isCollapsed && w.list.contains(selection.anchorNode)) return;
   const height = w.list.offsetHeight;
+  if (height) lineHeight = lineHeight * .8 + (height / w.list.childElementCount) * .2;
   w.list.replaceChildren();
   w.here = false;
   w.list.style.height = height + "px";
@@ -308,9 +307,20 @@ document.getElementById("job-log").addEventListener("click", (e) => {
 box.addEventListener("toggle", (e) => e.target.toggleAttribute("data-opened", e.target.open), true);
 box.addEventListener("scroll", () => {
   if (found) { if (box.scrollTop + box.clientHeight > box.scrollHeight - 800) findMore(); return; }
-  if (following && box.scrollTop + box.clientHeight < box.scrollHeight - 200) follow(false);
-  else if (!following && live && box.scrollTop + box.clientHeight > box.scrollHeight - 8) follow(true);
+  const away = box.scrollTop + box.clientHeight < box.scrollHeight - 8;
+  if (following && away && performance.now() - turned < 1000) follow(false);
+  else if (!following && live && !away && !touched) follow(true);
 }, { passive: true });
+
+// Only who scrolls up leaves the end: what comes fast outruns it for a moment.
+let turned = -Infinity, touched = false;
+const turn = () => { turned = performance.now(); };
+box.addEventListener("wheel", (e) => { if (e.deltaY < 0) turn(); }, { passive: true });
+box.addEventListener("touchmove", turn, { passive: true });
+box.addEventListener("keydown", (e) => { if (["ArrowUp", "PageUp", "Home"].includes(e.key)) turn(); });
+box.addEventListener("pointerdown", (e) => { if (e.target === box) { touched = true; turn(); } });
+box.addEventListener("pointermove", () => { if (touched) turn(); }, { passive: true });
+addEventListener("pointerup", () => { touched = false; });
 
 // Whoever follows stays at the end whatever grows above it.
 new ResizeObserver(() => { if (following && !found) box.scrollTop = box.scrollHeight; }).observe(all);
@@ -368,7 +378,7 @@ function take(last, html) {
   newest = last;
   reach();
   outlineDue = true;
-  if (!windows.slice(Math.floor(from / size)).some((w) => w.here || w.near)) return;
+  if (!following && !windows.slice(Math.floor(from / size)).some((w) => w.here || w.near)) return;
   const parts = document.createElement("template");
   parts.innerHTML = html;
   for (const w of windows.slice(Math.floor(from / size))) {
@@ -377,11 +387,10 @@ function take(last, html) {
     for (const li of [...parts.content.children]) {
       const n = numberOf(li);
       if (n <= w.n * size || n > (w.n + 1) * size) continue;
-      if (n === lastOf(w) + 1 && (w.here || w.near)) { w.list.append(li); put = true; }
+      if (n === lastOf(w) + 1 && (w.here || w.near || following)) { w.list.append(li); put = true; }
     }
     if (put) { w.abort?.abort(); arrived(w); }
   }
-  if (following) box.scrollTop = box.scrollHeight;
 }
 
 // The outline is asked for again when there is more to tell, and the less often
@@ -390,7 +399,7 @@ let outlineDue = false, asked = performance.now(), rest = 4000;
 document.addEventListener("htmx:after:swap", () => {
   const matrix = outline.querySelector(".matrix");
   if (!matrix) return;
-  rest = Math.max(4000, (performance.now() - asked) * 20);
+  rest = Math.max(4000, (performance.now() - asked) * 20, matrix.querySelectorAll("tr").length * 30);
   outline.parentElement.classList.toggle("logsplit-wide", matrix.classList.contains("matrix-wide"));
   if (Number(matrix.dataset.failed)) { toFailure.href = "#L" + matrix.dataset.failed; toFailure.hidden = false; }
 });
