@@ -17,8 +17,7 @@ import (
 )
 
 // mostMemory is what any one kind of hostile request may cost beyond what as
-// many honest ones of the same size do. (Each costs little; but the collector
-// lets garbage grow to the size of what is in use before it looks.)
+// many honest ones of the same size do.
 const mostMemory = 16 << 20
 
 const attackers = 4

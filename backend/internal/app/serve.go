@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -44,11 +43,6 @@ const (
 	// How long a load balancer may take to see that this backend stops: its
 	// checks come every second.
 	drainPause = 1500 * time.Millisecond
-	// Memory that is reserved and never touched, so that it takes none. The
-	// collector counts it as in use, and so runs when some more than that was
-	// thrown away: in a small backend every few hundred requests instead of every
-	// thirty, which each of them waits for. A large one hardly notices it.
-	garbage = 12 << 20
 	// How long answers that are under way may take then.
 	answerGrace = 10 * time.Second
 )
@@ -148,8 +142,6 @@ func (b *Backend) Close() { b.db.Close() }
 // more work, answers what is under way, and gives running tasks taskGrace or
 // until hard is done. ready, if not nil, is told the address of the API.
 func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error {
-	reserve := make([]byte, garbage)
-	defer runtime.KeepAlive(reserve)
 	hard, endHard := context.WithCancel(hard)
 	defer endHard()
 	defer context.AfterFunc(stop, func() { time.AfterFunc(taskGrace, endHard) })()

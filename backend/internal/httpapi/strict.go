@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,8 +24,9 @@ const (
 	maxNumber = 32     // characters of a number
 	maxName   = 256    // bytes of a name as it is written
 	maxFaults = 20     // told of one body
-	// Larger bodies are decoded one at a time, since each becomes several times its size in memory.
-	smallBody      = 64 << 10
+	// Larger bodies are decoded one at a time, since each becomes several times its size in memory, and that is collected
+	// before the next one: the collector by itself would let it pile up first.
+	smallBody      = 16 << 10
 	maxLargeBodies = 1
 )
 
@@ -45,7 +47,7 @@ func (s *Server) strict(takesBody, archive bool) func(huma.Context, func(huma.Co
 		if len(body) > smallBody {
 			select {
 			case s.largeBodies <- struct{}{}:
-				defer func() { <-s.largeBodies }()
+				defer func() { runtime.GC(); <-s.largeBodies }()
 			case <-c.Context().Done():
 				s.answer(c, c.Context().Err())
 				return
