@@ -118,7 +118,9 @@ def kernel():
         for line in file:
             left, _, right = line.rstrip("\n").partition(" - ")
             left, right = left.split(" "), right.split(" ")
-            say("mount", left[4], "%s %s %s %s" % (right[0], right[1], left[5], right[2]))
+            # A file system in memory gets a part of what a boot finds, which is some KiB more or less each time.
+            options = re.sub(r",(size|nr_inodes)=[^,]*", "", right[2]) if right[0] in ("tmpfs", "devtmpfs") else right[2]
+            say("mount", left[4], "%s %s %s %s" % (right[0], right[1], left[5], options))
     for line in run("sysctl", "-a"):
         name, _, value = line.partition(" = ")
         say("sysctl", name, value)
