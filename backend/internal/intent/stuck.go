@@ -44,7 +44,13 @@ func endStuck(ctx context.Context, tx *store.Tx, who domain.Actor, s store.Stuck
 		return fmt.Errorf("%s %s is %s, and no job's failure ends that", s.Noun, s.ID, s.State)
 	}
 	message := fmt.Sprintf("It was %s with no job at work on it since %s.", s.State, s.Since.UTC().Format(time.RFC3339))
-	subject := job.Subject{HostID: s.HostID, UnitID: s.UnitID, AllocationID: s.AllocationID}
+	subject := job.Subject{HostID: s.HostID}
+	if s.UnitID != nil {
+		subject.UnitID = *s.UnitID
+	}
+	if s.AllocationID != nil {
+		subject.AllocationID = *s.AllocationID
+	}
 	if s.Noun == domain.PlanLifecycle.Noun {
 		subject.PlanID = s.ID
 	}

@@ -14,15 +14,15 @@ import (
 // Stuck is an object that is in flight, was touched by nobody for as long as it
 // may be so, and has no job that would bring it to an end.
 type Stuck struct {
-	Noun         string    `db:"noun"` // of its lifecycle
-	ID           uuid.UUID `db:"id"`
-	Workspace    uuid.UUID `db:"workspace_id"`
-	Name         string    `db:"name"`
-	State        string    `db:"state"`
-	HostID       uuid.UUID `db:"host_id"`
-	UnitID       uuid.UUID `db:"unit_id"`       // of a unit and an allocation, else nil
-	AllocationID uuid.UUID `db:"allocation_id"` // of an allocation, else nil
-	Since        time.Time `db:"since"`
+	Noun         string     `db:"noun"` // of its lifecycle
+	ID           uuid.UUID  `db:"id"`
+	Workspace    uuid.UUID  `db:"workspace_id"`
+	Name         string     `db:"name"`
+	State        string     `db:"state"`
+	HostID       uuid.UUID  `db:"host_id"`
+	UnitID       *uuid.UUID `db:"unit_id"`       // of a unit and an allocation, else nil
+	AllocationID *uuid.UUID `db:"allocation_id"` // of an allocation, else nil
+	Since        time.Time  `db:"since"`
 }
 
 // Each locks what it finds: a job for it can't be asked for meanwhile, and once
@@ -30,7 +30,7 @@ type Stuck struct {
 // object may be in each.
 const (
 	sqlStuckHost = `
-SELECT 'host' AS noun, h.id, h.workspace_id, h.name, h.state, h.id AS host_id, $3::UUID AS unit_id, $3::UUID AS allocation_id, h.updated_at AS since
+SELECT 'host' AS noun, h.id, h.workspace_id, h.name, h.state, h.id AS host_id, NULL::UUID AS unit_id, NULL::UUID AS allocation_id, h.updated_at AS since
   FROM hosts h
   JOIN unnest($1::TEXT[], $2::INT8[]) AS d (state, seconds) ON d.state = h.state
  WHERE h.removed_at IS NULL AND h.updated_at < now() - d.seconds * INTERVAL '1 second'
@@ -43,14 +43,14 @@ SELECT 'host' AS noun, h.id, h.workspace_id, h.name, h.state, h.id AS host_id, $
 SELECT 'allocation' AS noun, a.id, a.workspace_id, a.login_user AS name, a.state, a.host_id, a.unit_id, a.id AS allocation_id, a.updated_at AS since
   FROM allocations a
   JOIN unnest($1::TEXT[], $2::INT8[]) AS d (state, seconds) ON d.state = a.state
- WHERE a.ended_at IS NULL AND a.updated_at < now() - d.seconds * INTERVAL '1 second' AND a.unit_id <> $3::UUID
+ WHERE a.ended_at IS NULL AND a.updated_at < now() - d.seconds * INTERVAL '1 second'
    AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.allocation_id = a.id AND j.finished_at IS NULL)
  ORDER BY a.id
  LIMIT 1
    FOR UPDATE OF a SKIP LOCKED`
 
 	sqlStuckUnit = `
-SELECT 'unit' AS noun, u.id, u.workspace_id, u.name, u.state, u.host_id, u.id AS unit_id, $3::UUID AS allocation_id, u.updated_at AS since
+SELECT 'unit' AS noun, u.id, u.workspace_id, u.name, u.state, u.host_id, u.id AS unit_id, NULL::UUID AS allocation_id, u.updated_at AS since
   FROM compute_units u
   JOIN unnest($1::TEXT[], $2::INT8[]) AS d (state, seconds) ON d.state = u.state
  WHERE u.updated_at < now() - d.seconds * INTERVAL '1 second'
@@ -60,7 +60,7 @@ SELECT 'unit' AS noun, u.id, u.workspace_id, u.name, u.state, u.host_id, u.id AS
    FOR UPDATE OF u SKIP LOCKED`
 
 	sqlStuckPlan = `
-SELECT 'plan' AS noun, p.id, p.workspace_id, p.action AS name, p.state, p.host_id, $3::UUID AS unit_id, $3::UUID AS allocation_id, p.created_at AS since
+SELECT 'plan' AS noun, p.id, p.workspace_id, p.action AS name, p.state, p.host_id, NULL::UUID AS unit_id, NULL::UUID AS allocation_id, p.created_at AS since
   FROM plans p
   JOIN unnest($1::TEXT[], $2::INT8[]) AS d (state, seconds) ON d.state = p.state
  WHERE p.created_at < now() - d.seconds * INTERVAL '1 second'
@@ -85,7 +85,7 @@ func (tx *Tx) Stuck(ctx context.Context) (Stuck, error) {
 		{sqlStuckPlan, domain.PlanLifecycle.Deadlines},
 	} {
 		states, seconds := noun.deadlines()
-		s, err := first[Stuck](ctx, tx.q, domain.ErrNotFound, noun.sql, states, seconds, uuid.Nil)
+		s, err := first[Stuck](ctx, tx.q, domain.ErrNotFound, noun.sql, states, seconds)
 		if err == nil {
 			return s, nil
 		}
