@@ -20,6 +20,13 @@ func OpenLog(ctx context.Context, db *store.DB, c store.Claim, limit int, onLost
 // Close writes what is left.
 func (l *Log) Close() { l.close() }
 
+// Writes tells whether something has begun to write.
+func (l *Log) Writes() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.done != nil
+}
+
 // Attempt runs one attempt of a job to its end, as Run does with what it has
 // claimed.
 func (q *Queue) Attempt(stop, hard context.Context, c store.Claim) {

@@ -40,6 +40,7 @@ type Log struct {
 	step    string
 	capped  bool
 	lost    bool
+	runs    bool // there is something to write, so that run does; or no more is written
 	kick    chan struct{}
 	stop    chan struct{}
 	done    chan struct{}
@@ -48,6 +49,8 @@ type Log struct {
 func newLog(ctx context.Context, db *store.DB, signals *Signals, c store.Claim, points failpoint.Points) (*Log, error) {
 	var last int64
 	if c.Attempt > 1 { // nobody can have told anything before the first
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
 		var err error
 		if last, err = db.LastSequence(ctx, c.ID); err != nil {
 			return nil, fmt.Errorf("find the end of the log: %w", err)
@@ -55,10 +58,8 @@ func newLog(ctx context.Context, db *store.DB, signals *Signals, c store.Claim, 
 	}
 	l := &Log{
 		db: db, signals: signals, claim: c, next: last + 1, limit: MaxLogBytes, onLost: func() {}, onWritten: func(int) {}, points: points,
-		kick: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	l.room = sync.NewCond(&l.mu)
-	go l.run()
 	return l, nil
 }
 
@@ -96,6 +97,11 @@ func (l *Log) Add(e store.LogEntry) {
 	e.Sequence, e.Attempt, e.Step = l.next, l.claim.Attempt, l.step
 	l.next++
 	l.pending = append(l.pending, e)
+	if !l.runs {
+		l.runs = true
+		l.kick, l.stop, l.done = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+		go l.run()
+	}
 	if l.bytes += size; len(l.pending) >= flushEntries || l.bytes >= flushBytes {
 		select {
 		case l.kick <- struct{}{}:
@@ -157,6 +163,12 @@ func (l *Log) flush() {
 
 // close writes what is left.
 func (l *Log) close() {
-	close(l.stop)
-	<-l.done
+	l.mu.Lock()
+	ran := l.runs
+	l.runs = true // whatever is told from now on is not written
+	l.mu.Unlock()
+	if ran {
+		close(l.stop)
+		<-l.done
+	}
 }

@@ -98,6 +98,26 @@ func TestLogInSmallParts(t *testing.T) {
 	}
 }
 
+// Nothing writes for an attempt that told nothing, nor for one that is over.
+func TestLogOfNothing(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	_, c := attempt(s)
+	l := openLog(s, c, queue.MaxLogBytes, func() { t.Error("lost") })
+	l.Step("probe")
+	l.Close()
+	l.Note("too late")
+	if l.Writes() {
+		t.Error("it is written after its end")
+	}
+	l = openLog(s, c, queue.MaxLogBytes, func() { t.Error("lost") })
+	l.Note("in time")
+	l.Close()
+	if all := read(s, c.ID, 10); len(all) != 1 || all[0].Step != "" || all[0].Message != "in time" {
+		t.Errorf("%+v", all)
+	}
+}
+
 func TestLogIsCapped(t *testing.T) {
 	t.Parallel()
 	s := site.New(t)

@@ -262,12 +262,7 @@ func (q *Queue) attempt(stop, hard context.Context, c store.Claim, leased time.T
 	}
 	stopHard := context.AfterFunc(hard, func() { end(ErrHandedOver) })
 	defer stopHard()
-	renewed := make(chan struct{})
-	renewCtx, stopRenewing := context.WithCancel(context.WithoutCancel(hard))
-	go func() {
-		defer close(renewed)
-		q.renew(renewCtx, c, leased, end)
-	}()
+	stopRenewing := q.keepLease(context.WithoutCancel(hard), c, leased, end)
 
 	var asked atomic.Pointer[time.Time] // when it was seen that a person stopped it
 	defer context.AfterFunc(ctx, func() {
@@ -278,9 +273,7 @@ func (q *Queue) attempt(stop, hard context.Context, c store.Claim, leased time.T
 	})()
 
 	// Also a job that is only to be stopped tells of it.
-	logCtx, cancelLog := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	jobLog, err := newLog(logCtx, q.db, q.signals, c, q.cfg.Failpoints)
-	cancelLog()
+	jobLog, err := newLog(context.WithoutCancel(ctx), q.db, q.signals, c, q.cfg.Failpoints)
 	var result Result
 	if err != nil {
 		result = Result{End: HandOver, After: time.Second}
@@ -301,21 +294,35 @@ func (q *Queue) attempt(stop, hard context.Context, c store.Claim, leased time.T
 		q.finish(c, result, began, log)
 	}
 	stopRenewing()
-	<-renewed
 	end(nil)
 	q.signals.Notify(c.ID)
 }
+
+// keepLease has the lease renewed until stop is called, which waits for a
+// renewal that is under way. Until the first is due that is a timer and no
+// goroutine: many jobs have ended by then.
+func (q *Queue) keepLease(ctx context.Context, c store.Claim, leased time.Time, end context.CancelCauseFunc) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	first := time.AfterFunc(q.renewEvery(), func() {
+		defer close(done)
+		q.renew(ctx, c, leased, end)
+	})
+	return func() {
+		cancel()
+		if !first.Stop() {
+			<-done
+		}
+	}
+}
+
+func (q *Queue) renewEvery() time.Duration { return min(q.cfg.Lease/3, time.Second) }
 
 // renew keeps the lease, and ends the job's context when it is to be stopped
 // or when the lease could not be renewed in time.
 func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, end context.CancelCauseFunc) {
 	giveUp := q.cfg.Lease * 3 / 4
 	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(min(q.cfg.Lease/3, time.Second)):
-		}
 		if time.Since(leased) >= giveUp {
 			q.metrics.misses.WithLabelValues(missedUnrenewed).Inc()
 			end(ErrLeaseLost)
@@ -345,6 +352,11 @@ func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, end 
 				end(ErrCancelled)
 			}
 		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(q.renewEvery()):
+		}
 	}
 }
 
@@ -366,7 +378,10 @@ func (q *Queue) finish(c store.Claim, r Result, began time.Time, log *slog.Logge
 		switch {
 		case err == nil:
 			q.cfg.Failpoints.Hit(failpoint.EndWritten)
-			log.Info("job ended", "end", r.End.String(), "error", r.Error, "outcome", r.Outcome)
+			if r.Error != nil {
+				log = log.With("error", r.Error)
+			}
+			log.Info("job ended", "end", r.End.String(), "outcome", r.Outcome)
 			q.metrics.ended(c.Kind, r.End.label(), r.Error, time.Since(began))
 			return
 		case errors.Is(err, store.ErrLost):

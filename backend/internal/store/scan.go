@@ -74,6 +74,31 @@ func (c uuidCodec) PlanScan(m *pgtype.Map, oid uint32, format int16, target any)
 	return c.UUIDCodec.PlanScan(m, oid, format, target)
 }
 
+// PlanEncode implements pgtype.Codec.
+func (c uuidCodec) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
+	switch value.(type) {
+	case uuid.UUID, *uuid.UUID:
+		if format == pgtype.BinaryFormatCode {
+			return encodeUUID{}
+		}
+	}
+	return c.UUIDCodec.PlanEncode(m, oid, format, value)
+}
+
+type encodeUUID struct{}
+
+// Encode implements pgtype.EncodePlan. The driver keeps pointers to nothing for
+// itself.
+func (encodeUUID) Encode(value any, buf []byte) ([]byte, error) {
+	switch id := value.(type) {
+	case uuid.UUID:
+		return append(buf, id[:]...), nil
+	case *uuid.UUID:
+		return append(buf, id[:]...), nil
+	}
+	return nil, fmt.Errorf("a %T is no UUID", value)
+}
+
 type scanUUID struct{}
 
 // Scan implements pgtype.ScanPlan.

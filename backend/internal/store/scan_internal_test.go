@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // A column that nobody reads, and a field that nobody fills, are mistakes in a
@@ -48,6 +49,31 @@ func TestScanUUID(t *testing.T) {
 	for _, bad := range [][]byte{nil, want[:15]} {
 		if err := (scanUUID{}).Scan(bad, &got); err == nil {
 			t.Errorf("%d bytes were taken for a UUID", len(bad))
+		}
+	}
+}
+
+// What is sent is what the driver itself would send, by way of the text.
+func TestUUIDsAreSentAsTheDriverSendsThem(t *testing.T) {
+	t.Parallel()
+	id, other := uuid.New(), uuid.New()
+	ours, theirs := pgtype.NewMap(), pgtype.NewMap()
+	ours.RegisterType(&pgtype.Type{Name: "uuid", OID: pgtype.UUIDOID, Codec: uuidCodec{}})
+	if _, ok := ours.PlanEncode(pgtype.UUIDOID, pgtype.BinaryFormatCode, id).(encodeUUID); !ok {
+		t.Error("a UUID takes the driver's way")
+	}
+	for _, format := range []int16{pgtype.BinaryFormatCode, pgtype.TextFormatCode} {
+		for oid, values := range map[uint32][]any{
+			pgtype.UUIDOID:      {id, &id, (*uuid.UUID)(nil)},
+			pgtype.UUIDArrayOID: {[]uuid.UUID{id, other}, []*uuid.UUID{nil, &other, nil, &id}, []uuid.UUID{}, []uuid.UUID(nil)},
+		} {
+			for _, v := range values {
+				got, err := ours.Encode(oid, format, v, nil)
+				want, wantErr := theirs.Encode(oid, format, v, nil)
+				if err != nil || wantErr != nil || !slices.Equal(got, want) || (got == nil) != (want == nil) {
+					t.Errorf("%T %v in format %d: %x, %v; the driver: %x, %v", v, v, format, got, err, want, wantErr)
+				}
+			}
 		}
 	}
 }
