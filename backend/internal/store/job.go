@@ -137,12 +137,13 @@ const sqlInsertJobs = `
 WITH job AS (
     INSERT INTO jobs (id, workspace_id, kind, args, host_id, unit_id, allocation_id, state, priority, deadline_at, max_attempts,
                       playbook_version_id, requested_by)
-    SELECT n.id, $1, n.kind, n.args::JSONB, n.host_id, n.unit_id, n.allocation_id, 'queued', n.priority,
+    SELECT n.id, w.id, n.kind, n.args::JSONB, n.host_id, n.unit_id, n.allocation_id, 'queued', n.priority,
            now() + n.seconds * INTERVAL '1 second', n.max_attempts, v.id, $2
       FROM unnest($3::UUID[], $4::TEXT[], $5::TEXT[], $6::UUID[], $7::UUID[], $8::UUID[], $9::INT8[], $10::INT8[], $11::INT8[], $12::TEXT[])
            AS n(id, kind, args, host_id, unit_id, allocation_id, priority, seconds, max_attempts, playbook)
       JOIN playbooks p ON p.name = n.playbook
       JOIN playbook_versions v ON v.playbook = p.name AND v.version = p.default_version
+      JOIN workspaces w ON w.id = $1
     RETURNING id
 )
 INSERT INTO job_steps (job_id, position, name, state)
@@ -154,9 +155,9 @@ const sqlInsertBoundJob = `
 WITH job AS (
     INSERT INTO jobs (id, workspace_id, kind, args, host_id, unit_id, allocation_id, plan_id, state, priority, deadline_at, max_attempts,
                       playbook_version_id, requested_by)
-    SELECT $1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, now() + $10::INT8 * INTERVAL '1 second', $11, v.id, $12
-      FROM playbook_versions v
-     WHERE v.id = $13
+    SELECT $1, w.id, $3, $4, $5, $6, $7, $8, 'queued', $9, now() + $10::INT8 * INTERVAL '1 second', $11, v.id, $12
+      FROM playbook_versions v, workspaces w
+     WHERE v.id = $13 AND w.id = $2
     RETURNING id
 )
 INSERT INTO job_steps (job_id, position, name, state)
@@ -219,7 +220,7 @@ func (tx *Tx) EnqueueAll(ctx context.Context, who domain.Actor, workspace uuid.U
 		return nil, fmt.Errorf("enqueue: %w", err)
 	}
 	if int(steps) != len(n.stepOf) {
-		return nil, fmt.Errorf("enqueue: one of the playbooks %q is not there; was init run?", slices.Compact(n.playbook))
+		return nil, fmt.Errorf("enqueue: the workspace %s or one of the playbooks %q is not there; was init run?", workspace, slices.Compact(n.playbook))
 	}
 	return n.id, nil
 }
@@ -236,7 +237,7 @@ func (tx *Tx) EnqueueBound(ctx context.Context, id uuid.UUID, who domain.Actor, 
 	for i := range positions {
 		positions[i] = int32(i)
 	}
-	none := fmt.Errorf("enqueue %s: there is no playbook version %s", args.Kind(), version)
+	none := fmt.Errorf("enqueue %s: there is no playbook version %s, or no workspace %s", args.Kind(), version, workspace)
 	err := tx.one(ctx, none, sqlInsertBoundJob, id, workspace, args.Kind(), args, orNull(subject.HostID), orNull(subject.UnitID), orNull(subject.AllocationID),
 		plan, policy.Priority, int64(policy.Deadline/time.Second), policy.MaxAttempts, who.Name, version, positions, joint.Steps)
 	if err != nil {

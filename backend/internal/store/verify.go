@@ -109,11 +109,11 @@ type CreationSeen struct {
 	Creations int       `db:"creations"`
 }
 
-// StepsSeen is a job whose steps do not fit its state.
+// StepsSeen is a job whose steps do not fit its state, or that is not there.
 type StepsSeen struct {
 	ID    uuid.UUID       `db:"id"`
 	Kind  domain.JobKind  `db:"kind"`
-	State domain.JobState `db:"state"`
+	State domain.JobState `db:"state"` // "" if it is not there
 	Steps []string        `db:"steps"` // their states, in order
 }
 
@@ -202,8 +202,9 @@ SELECT a.id, a.login_user, count(e.id) AS creations
 HAVING count(e.id) <> 1
  ORDER BY a.id`
 
-// The steps are done in order. $1 are the kinds that may end well before the
-// last of them.
+// The steps are done in order, and belong to a job, which nothing but the one
+// statement that makes both sees to. $1 are the kinds that may end well before
+// the last of them.
 const sqlSeeSteps = `
 WITH lives AS (
     SELECT j.id, j.kind, j.state, j.attempt, count(s.position) AS steps, COALESCE(max(s.position), -1) AS last_step, COALESCE(max(s.attempt), 0) AS newest,
@@ -222,7 +223,12 @@ SELECT v.id, v.kind, v.state, v.states AS steps
     OR v.state IN ('succeeded', 'failed', 'cancelled') AND v.running > 0
     OR v.state = 'succeeded' AND v.done < v.steps AND (v.kind <> ALL($1::TEXT[]) OR v.done = 0)
     OR v.state <> 'succeeded' AND v.done = v.steps
- ORDER BY v.id`
+ UNION ALL
+SELECT s.job_id AS id, '' AS kind, '' AS state, array_agg(s.state ORDER BY s.position) AS steps
+  FROM job_steps s
+ WHERE NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = s.job_id)
+ GROUP BY s.job_id
+ ORDER BY id`
 
 const sqlSeeUIDs = `
 SELECT a.uid, a.id AS allocation_id, t.allocation_id AS given_to

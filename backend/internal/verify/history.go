@@ -11,6 +11,10 @@ func stepsFitTheirJob(g *ground) (rows []string) {
 		if steps == "" {
 			steps = "none"
 		}
+		if s.State == "" {
+			rows = append(rows, fmt.Sprintf("job %s is not there; its steps: %s", s.ID, steps))
+			continue
+		}
 		rows = append(rows, fmt.Sprintf("job %s (%s) is %s, its steps: %s", s.ID, s.Kind, s.State, steps))
 	}
 	return rows

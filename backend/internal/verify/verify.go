@@ -60,7 +60,7 @@ func Invariants() []Invariant {
 		{Name: "jobs_fit_their_objects", Why: "a job that has not ended can end, well or badly", Broken: jobsFitTheirObjects},
 		{Name: "running_has_a_lease", Why: "a job whose worker is gone goes on elsewhere", Broken: runningHasALease},
 		{Name: "locks_are_held_by_runs", Why: "no host waits for a job that is over", Broken: locksAreHeldByRuns},
-		{Name: "steps_fit_their_job", Why: "steps are done in order, and end with their job", Broken: stepsFitTheirJob},
+		{Name: "steps_fit_their_job", Why: "steps belong to a job, are done in order, and end with it", Broken: stepsFitTheirJob},
 		{Name: "ends_are_told_once", Why: "each end of a job has one event, which tells the same", Broken: endsAreToldOnce},
 		{Name: "creations_are_told_once", Why: "an allocation was asked for once", Broken: creationsAreToldOnce},
 		{

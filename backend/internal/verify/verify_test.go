@@ -211,7 +211,7 @@ var breaks = map[string][][]string{
 		{"UPDATE hosts SET state = 'initializing' WHERE id = :host"},
 		{"UPDATE hosts SET state = 'probing' WHERE id = :host"},
 		{"UPDATE compute_units SET state = 'removing' WHERE state = 'free' AND host_id = :host"},
-		{"DELETE FROM jobs WHERE plan_id = :plan"},
+		{"DELETE FROM job_steps WHERE job_id IN (SELECT j.id FROM jobs j WHERE j.plan_id = :plan)", "DELETE FROM jobs WHERE plan_id = :plan"},
 	},
 	"jobs_fit_their_objects": {
 		{"UPDATE allocations SET state = 'allocated' WHERE id = :running"},
@@ -238,6 +238,7 @@ var breaks = map[string][][]string{
 		{"DELETE FROM job_steps WHERE job_id = :waits_job"},
 		{"INSERT INTO job_steps (job_id, position, name, state) VALUES (:waits_job, 1, 'more', 'succeeded')"},
 		{"INSERT INTO job_steps (job_id, position, name, state) VALUES (:runs, 1, 'more', 'running')"},
+		{"INSERT INTO job_steps (job_id, position, name, state) VALUES (gen_random_uuid(), 0, 'more', 'pending')"},
 	},
 	"ends_are_told_once": {
 		{"DELETE FROM events WHERE job_id = :its_job AND action = 'job.unit_allocate'"},
