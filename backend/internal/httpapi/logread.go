@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,8 +17,6 @@ const (
 	// logFound is how many bytes of text one answer holds of what was found, and
 	// one entry more.
 	logFound = 4 << 20
-	// outlineTasks is how many tasks an outline lists.
-	outlineTasks = 1000
 )
 
 func (s *Server) getJobLog(ctx context.Context, in *struct {
@@ -100,59 +99,25 @@ func (s *Server) getJobOutline(ctx context.Context, in *ByID) (*object[api.LogOu
 	if err != nil {
 		return nil, err
 	}
-	o := outline{LogOutline: api.LogOutline{Hosts: []string{}, Tasks: []api.LogTask{}, Counts: map[string]int{}}}
-	err = s.db.EachLogEntry(ctx, j.ID, 0, func(e store.LogEntry) bool {
-		o.add(e)
-		return true
-	})
-	return &object[api.LogOutline]{Body: o.LogOutline}, err
+	o, err := s.db.JobOutline(ctx, j.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &object[api.LogOutline]{Body: presentOutline(o)}, nil
 }
 
-// outline is made of the entries of a log, one after the other.
-type outline struct{ api.LogOutline }
-
-func (o *outline) add(e store.LogEntry) {
-	o.Last = e.Sequence
-	switch e.Kind {
-	case "task_started":
-		o.begin(e)
-	case "ok", "changed", "skipped", "failed", "unreachable", "ignored":
-		o.result(e)
+func presentOutline(o store.Outline) api.LogOutline {
+	out := api.LogOutline{
+		Hosts: append([]string{}, o.Hosts...), Tasks: make([]api.LogTask, len(o.Tasks)), LeftOut: o.LeftOut, Counts: map[string]int{},
+		Failed: o.Failed, Last: o.Last,
 	}
-}
-
-func (o *outline) begin(e store.LogEntry) {
-	if len(o.Tasks) >= 2*outlineTasks { // half of them at once, not one by one
-		o.Tasks = slices.Delete(o.Tasks, 0, outlineTasks)
-		o.LeftOut += outlineTasks
-	}
-	o.Tasks = append(o.Tasks, api.LogTask{
-		Sequence: e.Sequence, Attempt: e.Attempt, Step: e.Step, Play: e.Play, Role: e.Role, Task: e.Task, Results: []api.LogResult{},
-	})
-}
-
-// result notes how the task went on a host. A task that nobody announced, as
-// when an entry could not be kept, begins with its result.
-func (o *outline) result(e store.LogEntry) {
-	if n := len(o.Tasks); n == 0 || o.Tasks[n-1].Task != e.Task && e.Task != "" {
-		o.begin(e)
-	}
-	t := &o.Tasks[len(o.Tasks)-1]
-	i := slices.IndexFunc(t.Results, func(r api.LogResult) bool { return r.Host == e.Host })
-	if i < 0 {
-		if !slices.Contains(o.Hosts, e.Host) {
-			o.Hosts = append(o.Hosts, e.Host)
+	maps.Copy(out.Counts, o.Counts)
+	for i, t := range o.Tasks {
+		results := make([]api.LogResult, len(t.Results))
+		for k, r := range t.Results {
+			results[k] = api.LogResult{Host: r.Host, Kind: r.Kind, Sequence: r.Sequence, Items: r.Items, DurationMS: r.DurationMS}
 		}
-		t.Results, i = append(t.Results, api.LogResult{Host: e.Host}), len(t.Results)
+		out.Tasks[i] = api.LogTask{Sequence: t.Sequence, Attempt: t.Attempt, Step: t.Step, Play: t.Play, Role: t.Role, Task: t.Task, Results: results}
 	}
-	r := &t.Results[i]
-	r.Kind, r.Sequence, r.DurationMS = e.Kind, e.Sequence, e.DurationMS
-	if e.Kind == "failed" || e.Kind == "unreachable" {
-		o.Failed = e.Sequence
-	}
-	if e.Item != "" {
-		r.Items++
-		return
-	}
-	o.Counts[e.Kind]++
+	return out
 }

@@ -46,8 +46,8 @@ func crowded(t *testing.T) *DB {
 		`INSERT INTO tokens (id, kind, account_id, name, prefix, hash, created_at, expires_at)
 		 SELECT gen_random_uuid(), CASE WHEN n % 9 = 0 THEN 'api' ELSE 'session' END, a.id, 't', 'kl_', decode(md5(a.name || '/' || n), 'hex'), now() - n * INTERVAL '1 minute', now() + INTERVAL '1 hour'
 		   FROM accounts a, generate_series(1, 200) AS n WHERE $1::UUID <> $2::UUID`,
-		`INSERT INTO job_log (job_id, first_seq, last_seq, attempt, entries)
-		 SELECT j.id, n * 10, n * 10 + 9, 1, '' FROM (SELECT id FROM jobs LIMIT 50) j, generate_series(1, 100) AS n WHERE $1::UUID <> $2::UUID`,
+		`INSERT INTO job_log (job_id, first_seq, last_seq, attempt, entries, outline)
+		 SELECT j.id, n * 10, n * 10 + 9, 1, '', CASE WHEN n % 10 = 0 THEN 'x' ELSE '' END::BYTEA FROM (SELECT id FROM jobs LIMIT 50) j, generate_series(1, 100) AS n WHERE $1::UUID <> $2::UUID`,
 	} {
 		if _, err := db.pool.Exec(t.Context(), sql, domain.DefaultWorkspace, domain.DefaultOrganization); err != nil {
 			t.Fatalf("%s: %v", sql, err)
@@ -115,9 +115,11 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		{"end several", sqlSucceedJobs, []any{[]uuid.UUID{one}, []int64{1}, []string{""}}, "jobs_pkey", `Seq Scan on jobs`},
 		{"let go of hosts", sqlUnlockHosts, []any{one, 1}, "host_locks_held", `Seq Scan`},
 		{"let go of several hosts", sqlUnlockHostsOfJobs, []any{[]uuid.UUID{one}, []int64{1}}, "host_locks_held", `Seq Scan`},
-		{"append to log", sqlAppendLog, []any{one, 1, 2, 1, []byte{1}}, "jobs_pkey", `Seq Scan on jobs`},
+		{"append to log", sqlAppendLog, []any{one, 1, 2, 1, []byte{1}, []byte{}}, "jobs_pkey", `Seq Scan on jobs`},
 		{"end of log", sqlLastSequence, []any{one}, "job_log_pkey", `Seq Scan|Sort`},
 		{"read log", sqlLogChunks, []any{one, 500, 20}, "job_log_pkey", `Seq Scan|Sort`},
+		{"outline of log", sqlLogOutlines, []any{one, 0, 500, outlinesAtOnce}, "job_log_outlined", `Seq Scan|Sort|Filter`},
+		{"read old chunks for an outline", sqlLogChunksAsTheyWere, []any{one, 0, 500}, "job_log", `Seq Scan|Sort`},
 		{"backlog", sqlBacklog, []any{BacklogCounted}, "jobs_claimable", `Seq Scan on jobs`},
 		{"logs that expired", sqlExpiredLogs, []any{int64(86400), 50}, "jobs_with_log", `Seq Scan|Sort`},
 		{"logs to remove", sqlDeleteLogs, []any{[]uuid.UUID{one}, 500}, "job_log_pkey", `Seq Scan`},

@@ -59,8 +59,8 @@ func (r Reads) LastSequence(ctx context.Context, id uuid.UUID) (int64, error) {
 }
 
 const sqlAppendLog = `
-INSERT INTO job_log (job_id, first_seq, last_seq, attempt, entries)
-SELECT j.id, $2, $3, j.attempt, $5
+INSERT INTO job_log (job_id, first_seq, last_seq, attempt, entries, outline)
+SELECT j.id, $2, $3, j.attempt, $5, $6
   FROM jobs j
  WHERE j.id = $1 AND j.attempt = $4 AND j.state IN ('running', 'cancelling')
    FOR UPDATE`
@@ -81,8 +81,12 @@ func (tx *Tx) AppendLog(ctx context.Context, id uuid.UUID, attempt int, entries 
 			return fmt.Errorf("encode log: %w", err)
 		}
 	}
-	err := tx.one(ctx, ErrLost, sqlAppendLog, id, entries[0].Sequence, entries[len(entries)-1].Sequence, attempt,
-		logEncoder.EncodeAll(lines.Bytes(), nil))
+	outline, err := outlineOf(entries).packed()
+	if err != nil {
+		return err
+	}
+	err = tx.one(ctx, ErrLost, sqlAppendLog, id, entries[0].Sequence, entries[len(entries)-1].Sequence, attempt,
+		logEncoder.EncodeAll(lines.Bytes(), nil), outline)
 	if _, dup := uniqueViolation(err); dup {
 		return ErrLost
 	}
