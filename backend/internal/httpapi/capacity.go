@@ -2,13 +2,13 @@ package httpapi
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/recent"
 	"kloigos/backend/internal/store"
 )
 
@@ -17,37 +17,29 @@ const (
 	// capacityFor is how old the counts may be: overviews ask every few seconds,
 	// and 100,000 units are not counted anew for each of them.
 	capacityFor = 2 * time.Second
+	// countWithin is how long all who asked wait for a count at most.
+	countWithin = 10 * time.Second
 )
 
 func (s *Server) registerCapacity() {
 	register(s, "get-capacity", s.getCapacity)
 }
 
-// capacity is what was counted last.
-type capacity struct {
-	mu        sync.Mutex
-	workspace uuid.UUID
-	counted   time.Time // of this process' clock
-	body      api.Capacity
-}
-
-func (c *capacity) read(ctx context.Context, db *store.DB, workspace uuid.UUID) (api.Capacity, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.workspace == workspace && !c.counted.IsZero() && time.Since(c.counted) < capacityFor {
-		return c.body, nil
-	}
-	rows, err := db.Capacity(ctx, workspace, capacityHosts)
-	if err != nil {
-		return api.Capacity{}, err
-	}
-	c.workspace, c.counted, c.body = workspace, time.Now(), presentCapacity(rows)
-	c.body.At = c.counted
-	return c.body, nil
+// newCapacity counts for a workspace.
+func newCapacity(db *store.DB) *recent.Reads[uuid.UUID, api.Capacity] {
+	return &recent.Reads[uuid.UUID, api.Capacity]{For: capacityFor, Within: countWithin, Read: func(ctx context.Context, workspace uuid.UUID) (api.Capacity, error) {
+		rows, err := db.Capacity(ctx, workspace, capacityHosts)
+		if err != nil {
+			return api.Capacity{}, err
+		}
+		counted := presentCapacity(rows)
+		counted.At = time.Now()
+		return counted, nil
+	}}
 }
 
 func (s *Server) getCapacity(ctx context.Context, _ *struct{}) (*object[api.Capacity], error) {
-	c, err := s.capacity.read(ctx, s.db, workspace(ctx))
+	c, err := s.capacity.Get(ctx, workspace(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -2,11 +2,11 @@ package httpapi
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/recent"
 	"kloigos/backend/internal/store"
 )
 
@@ -20,30 +20,16 @@ func (s *Server) registerQueue() {
 // every few seconds, and a long queue is not counted anew for each of them.
 const backlogFor = 2 * time.Second
 
-// backlog is the queue as it was counted last.
-type backlog struct {
-	mu   sync.Mutex
-	at   time.Time
-	rows []store.Backlog
-}
-
-func (b *backlog) read(ctx context.Context, db *store.DB) ([]store.Backlog, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.at.IsZero() && time.Since(b.at) < backlogFor {
-		return b.rows, nil
-	}
-	rows, err := db.Backlog(ctx)
-	if err == nil {
-		b.rows, b.at = rows, time.Now()
-	}
-	return rows, err
+func newBacklog(db *store.DB) *recent.Reads[struct{}, []store.Backlog] {
+	return &recent.Reads[struct{}, []store.Backlog]{For: backlogFor, Within: countWithin, Read: func(ctx context.Context, _ struct{}) ([]store.Backlog, error) {
+		return db.Backlog(ctx)
+	}}
 }
 
 // getQueue tells of a pause as it is now, and of the jobs as they were a moment
 // ago.
 func (s *Server) getQueue(ctx context.Context, _ *struct{}) (*object[api.Queue], error) {
-	backlog, err := s.backlog.read(ctx, s.db)
+	backlog, err := s.backlog.Get(ctx, struct{}{})
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"kloigos/backend/internal/failpoint"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/playbook"
+	"kloigos/backend/internal/recent"
 	"kloigos/backend/internal/store"
 )
 
@@ -77,8 +78,8 @@ type Server struct {
 	handled  map[string]bool            // operation ids that have a handler
 	metrics  *metrics
 	uses     uses
-	backlog  backlog
-	capacity capacity
+	backlog  *recent.Reads[struct{}, []store.Backlog]
+	capacity *recent.Reads[uuid.UUID, api.Capacity]
 	watches  watches
 	viewers  chan struct{} // one for each
 	gates    chan struct{} // one for each upload that is being looked at
@@ -130,7 +131,7 @@ func bare(cfg Config) *Server {
 	s := &Server{
 		cfg: cfg, db: cfg.DB, intents: cfg.Intents, log: cfg.Log, roles: rolesOf(api.Routes), handled: map[string]bool{},
 		metrics: newMetrics(cfg.Metrics), viewers: make(chan struct{}, maxViewers), gates: make(chan struct{}, maxGates), largeBodies: make(chan struct{}, maxLargeBodies),
-		watches: watches{jobs: map[uuid.UUID]*watch{}},
+		watches: watches{jobs: map[uuid.UUID]*watch{}}, backlog: newBacklog(cfg.DB), capacity: newCapacity(cfg.DB),
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.app = fiber.New(fiber.Config{

@@ -3,12 +3,12 @@ package metrics
 import (
 	"context"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/recent"
 	"kloigos/backend/internal/store"
 )
 
@@ -30,13 +30,7 @@ var (
 
 // queue is a collector of what only the database knows.
 type queue struct {
-	look  func(context.Context) (picture, error)
-	every time.Duration
-
-	mu   sync.Mutex
-	at   time.Time
-	last picture
-	err  error
+	looks recent.Reads[struct{}, picture]
 }
 
 // picture is what one look found.
@@ -47,7 +41,7 @@ type picture struct {
 }
 
 func newQueue(db *store.DB) *queue {
-	return &queue{every: lookEvery, look: func(ctx context.Context) (p picture, err error) {
+	return &queue{recent.Reads[struct{}, picture]{For: lookEvery, Within: lookTimeout, Read: func(ctx context.Context, _ struct{}) (p picture, err error) {
 		if p.backlog, err = db.Backlog(ctx); err != nil {
 			return p, err
 		}
@@ -59,7 +53,7 @@ func newQueue(db *store.DB) *queue {
 		backends, err := db.Backends(ctx)
 		p.roles = rolesOf(backends)
 		return p, err
-	}}
+	}}}
 }
 
 func rolesOf(backends []store.Backend) map[string]int {
@@ -87,7 +81,7 @@ func (q *queue) Collect(c chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		c <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	p, err := q.now()
+	p, err := q.looks.Get(context.Background(), struct{}{})
 	if err != nil {
 		gauge(queueKnown, 0)
 		return
@@ -103,20 +97,6 @@ func (q *queue) Collect(c chan<- prometheus.Metric) {
 		gauge(queueJobs, float64(b.Jobs), at.kind, at.state)
 		gauge(queueOldest, b.OldestSeconds, at.kind, at.state)
 	}
-}
-
-// now looks, unless it did so a moment ago.
-func (q *queue) now() (picture, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.at.IsZero() && time.Since(q.at) < q.every {
-		return q.last, q.err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
-	defer cancel()
-	q.last, q.err = q.look(ctx)
-	q.at = time.Now()
-	return q.last, q.err
 }
 
 type place struct{ kind, state string }
