@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/job"
 	"kloigos/backend/internal/store"
@@ -13,35 +15,40 @@ import (
 
 // EndStuck takes one object that is in flight without a job, for longer than it
 // may be, to the state that its job's failure would have led to, from where a
-// person can go on; false if there is none. That happens where a job ended
-// whose outcome no longer fitted its objects.
-func (in *Intents) EndStuck(ctx context.Context, who domain.Actor) (ended bool, err error) {
+// person can go on. It returns which one that was, also with an error, which
+// need not keep the caller from the next: those in past are left alone. None if
+// there is no other. That happens where a job ended whose outcome no longer
+// fitted its objects.
+func (in *Intents) EndStuck(ctx context.Context, who domain.Actor, past []uuid.UUID) (found uuid.UUID, err error) {
 	// What belongs to it too, if it takes part; else the object alone.
 	for _, alone := range []bool{false, true} {
-		ended = false
+		found = uuid.Nil
 		err = in.do(ctx, func(tx *store.Tx) error {
-			s, err := tx.Stuck(ctx)
+			s, err := tx.Stuck(ctx, past)
 			if errors.Is(err, domain.ErrNotFound) {
 				return nil
 			}
 			if err != nil {
 				return err
 			}
-			ended = true
-			return endStuck(ctx, tx, who, s, alone)
+			found = s.ID
+			if err := endStuck(ctx, tx, who, s, alone); err != nil {
+				return fmt.Errorf("end %s %s, which is %s: %w", s.Noun, s.ID, s.State, err)
+			}
+			return nil
 		})
 		var conflict *domain.Conflict
 		if !errors.As(err, &conflict) {
 			break
 		}
 	}
-	return ended && err == nil, err
+	return found, err
 }
 
 func endStuck(ctx context.Context, tx *store.Tx, who domain.Actor, s store.Stuck, alone bool) error {
 	effect := failureOf(s, alone)
 	if effect == (domain.Effect{}) {
-		return fmt.Errorf("%s %s is %s, and no job's failure ends that", s.Noun, s.ID, s.State)
+		return errors.New("no job's failure ends that")
 	}
 	message := fmt.Sprintf("It was %s with no job at work on it since %s.", s.State, s.Since.UTC().Format(time.RFC3339))
 	subject := job.Subject{HostID: s.HostID}

@@ -1,8 +1,10 @@
 package reconcile_test
 
 import (
+	"bytes"
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -148,4 +150,28 @@ func TestStuckPlan(t *testing.T) {
 		t.Errorf("%+v, %v", p.State, err)
 	}
 	told(s, plan, "plan.end_stuck")
+}
+
+// What can't be ended does not hold up what comes after it.
+func TestOneThatStaysStuckIsPassed(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	hosts := []uuid.UUID{s.ReadyHost(site.HostSpec{Units: []string{"1"}}).ID, s.ReadyHost(site.HostSpec{Units: []string{"1"}}).ID}
+	slices.SortFunc(hosts, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) }) // as they are looked for
+	sql(s, `UPDATE hosts SET state = 'initializing', updated_at = now() - INTERVAL '1 day'`)
+	sql(s, `ALTER TABLE hosts ADD CONSTRAINT stays CHECK (id <> '`+hosts[0].String()+`' OR state = 'initializing')`)
+	unit := s.Units(hosts[1])[0].ID
+	sql(s, `UPDATE compute_units SET state = 'deallocating', updated_at = now() - INTERVAL '1 day' WHERE id = $1`, unit)
+	n, err := reconcile.EndStuck(s.Intents).Run(t.Context(), s.DB)
+	if n != 2 || err == nil || !strings.Contains(err.Error(), hosts[0].String()) {
+		t.Errorf("%d were ended: %v", n, err)
+	}
+	if a, b := s.Host(hosts[0]).State, s.Host(hosts[1]).State; a != domain.HostInitializing || b != domain.HostInitFailed {
+		t.Errorf("the hosts are %s and %s", a, b)
+	}
+	told(s, hosts[1], "host.end_stuck")
+	told(s, unit, "unit.end_stuck")
+	if len(s.Events(hosts[0])) > 0 && s.Events(hosts[0])[0].Action == "host.end_stuck" {
+		t.Error("an event tells of what did not happen")
+	}
 }

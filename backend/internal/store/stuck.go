@@ -27,13 +27,14 @@ type Stuck struct {
 
 // Each locks what it finds: a job for it can't be asked for meanwhile, and once
 // one was, the row is no longer old. $1 and $2: states, and the seconds that an
-// object may be in each.
+// object may be in each; $3: ids to leave alone.
 const (
 	sqlStuckHost = `
 SELECT 'host' AS noun, h.id, h.workspace_id, h.name, h.state, h.id AS host_id, NULL::UUID AS unit_id, NULL::UUID AS allocation_id, h.updated_at AS since
   FROM hosts h
   JOIN unnest($1::TEXT[], $2::INT8[]) AS d (state, seconds) ON d.state = h.state
  WHERE h.removed_at IS NULL AND h.updated_at < now() - d.seconds * INTERVAL '1 second'
+   AND h.id <> ALL($3::UUID[])
    AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.host_id = h.id AND j.unit_id IS NULL AND j.finished_at IS NULL)
  ORDER BY h.id
  LIMIT 1
@@ -44,6 +45,7 @@ SELECT 'allocation' AS noun, a.id, a.workspace_id, a.login_user AS name, a.state
   FROM allocations a
   JOIN unnest($1::TEXT[], $2::INT8[]) AS d (state, seconds) ON d.state = a.state
  WHERE a.ended_at IS NULL AND a.updated_at < now() - d.seconds * INTERVAL '1 second'
+   AND a.id <> ALL($3::UUID[])
    AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.allocation_id = a.id AND j.finished_at IS NULL)
  ORDER BY a.id
  LIMIT 1
@@ -54,6 +56,7 @@ SELECT 'unit' AS noun, u.id, u.workspace_id, u.name, u.state, u.host_id, u.id AS
   FROM compute_units u
   JOIN unnest($1::TEXT[], $2::INT8[]) AS d (state, seconds) ON d.state = u.state
  WHERE u.updated_at < now() - d.seconds * INTERVAL '1 second'
+   AND u.id <> ALL($3::UUID[])
    AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.host_id = u.host_id AND (j.unit_id = u.id OR j.unit_id IS NULL) AND j.finished_at IS NULL)
  ORDER BY u.id
  LIMIT 1
@@ -64,17 +67,19 @@ SELECT 'plan' AS noun, p.id, p.workspace_id, p.action AS name, p.state, p.host_i
   FROM plans p
   JOIN unnest($1::TEXT[], $2::INT8[]) AS d (state, seconds) ON d.state = p.state
  WHERE p.created_at < now() - d.seconds * INTERVAL '1 second'
+   AND p.id <> ALL($3::UUID[])
    AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = p.job_id AND j.finished_at IS NULL)
  ORDER BY p.id
  LIMIT 1
    FOR UPDATE OF p SKIP LOCKED`
 )
 
-// Stuck finds one object that is stuck, and holds it until the transaction
-// ends: hosts first, since their failure is that of their units too, and
-// allocations before units for the same reason. domain.ErrNotFound if there is
-// none.
-func (tx *Tx) Stuck(ctx context.Context) (Stuck, error) {
+// Stuck finds one object that is stuck and is none of those to go past, and
+// holds it until the transaction ends: hosts first, since their failure is that
+// of their units too, and allocations before units for the same reason.
+// domain.ErrNotFound if there is none.
+func (tx *Tx) Stuck(ctx context.Context, past []uuid.UUID) (Stuck, error) {
+	past = append([]uuid.UUID{}, past...) // nil would be NULL, and nothing is unlike that
 	for _, noun := range []struct {
 		sql       statement
 		deadlines func() ([]string, []int64)
@@ -85,7 +90,7 @@ func (tx *Tx) Stuck(ctx context.Context) (Stuck, error) {
 		{sqlStuckPlan, domain.PlanLifecycle.Deadlines},
 	} {
 		states, seconds := noun.deadlines()
-		s, err := first[Stuck](ctx, tx.q, domain.ErrNotFound, noun.sql, states, seconds)
+		s, err := first[Stuck](ctx, tx.q, domain.ErrNotFound, noun.sql, states, seconds, past)
 		if err == nil {
 			return s, nil
 		}
