@@ -125,6 +125,7 @@ type LogResult struct {
 // RetryJob tries a failed job again.
 type RetryJob struct {
 	Playbook string `json:"playbook,omitempty" enum:"bound,default" default:"bound" doc:"with the version it was bound to, or today's default"`
+	FromStep string `json:"from_step,omitempty" maxLength:"64" doc:"name of the step to begin with: one that is done, which is done again with all that follow it, or the first that is not done, which is meant by default"`
 }
 
 // JobFilter narrows a list of jobs.

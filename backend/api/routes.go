@@ -77,7 +77,7 @@ var Routes = []Route{
 	{"get-job-log", http.MethodGet, "/jobs/{id}/log", "project.workspace.job:read", "jobs", "Read a part of its log", false},
 	{"get-job-outline", http.MethodGet, "/jobs/{id}/log/outline", "project.workspace.job:read", "jobs", "Show its tasks, and how each went on each host", false},
 	{"stream-job-log", http.MethodGet, "/jobs/{id}/log/stream", "project.workspace.job:read", "jobs", "Follow its log and state (SSE)", false},
-	{"retry-job", http.MethodPost, "/jobs/{id}/retry", "project.workspace.job:update", "jobs", "Try a failed job again, from the step that failed", true},
+	{"retry-job", http.MethodPost, "/jobs/{id}/retry", "project.workspace.job:update", "jobs", "Try a failed job again, from the step that failed or from one before it", true},
 	{"cancel-job", http.MethodPost, "/jobs/{id}/cancel", "project.workspace.job:update", "jobs", "Stop a job", true},
 	{"give-up-job", http.MethodPost, "/jobs/{id}/give-up", "project.workspace.job:update", "jobs", "Clean up after a failed job", true},
 	{"get-queue", http.MethodGet, "/queue", "organization.queue:read", "jobs", "Show how the queue of jobs stands", false},

@@ -121,7 +121,10 @@ func TestRepeatedActions(t *testing.T) {
 		t.Errorf("allocation %+v, then %+v", a, repeated)
 	}
 	twice("/jobs/"+a.ActiveJob+"/cancel", nil, 202)
-	twice("/jobs/"+a.ActiveJob+"/retry", api.RetryJob{}, 202)
+	if p := b.mustDo(http.MethodPost, "/jobs/"+a.ActiveJob+"/retry", api.RetryJob{FromStep: "wipe"}, 422).problem(t); len(p.Errors) != 1 || p.Errors[0].Field != "from_step" {
+		t.Errorf("a retry from a step that there is none of: %+v", p)
+	}
+	twice("/jobs/"+a.ActiveJob+"/retry", api.RetryJob{FromStep: "allocate"}, 202)
 	b.finishJob(a.ID, a.ActiveJob, nil)
 	twice("/allocations/"+a.ID+"/deallocate", api.Deallocate{Confirm: a.LoginUser}, 202)
 

@@ -97,7 +97,10 @@ func (s *Server) retryJob(ctx context.Context, in *struct {
 },
 ) (*followJob, error) {
 	return s.onJob(ctx, in.ID, func(ctx context.Context, who domain.Actor, job uuid.UUID) (uuid.UUID, error) {
-		return job, s.intents.RetryJob(ctx, who, job, in.Body != nil && in.Body.Playbook == "default")
+		if in.Body == nil {
+			return job, s.intents.RetryJob(ctx, who, job, false)
+		}
+		return job, s.intents.RetryJobFrom(ctx, who, job, in.Body.Playbook == "default", in.Body.FromStep)
 	})
 }
 

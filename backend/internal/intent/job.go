@@ -3,6 +3,7 @@ package intent
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -26,6 +27,13 @@ func (in *Intents) onJob(ctx context.Context, id uuid.UUID, f func(*store.Tx, st
 // objects must still be where the failure left them: a unit that is someone
 // else's by now is a Conflict.
 func (in *Intents) RetryJob(ctx context.Context, who domain.Actor, id uuid.UUID, useDefaultPlaybook bool) error {
+	return in.RetryJobFrom(ctx, who, id, useDefaultPlaybook, "")
+}
+
+// RetryJobFrom is RetryJob from a step that is done: that one, and what follows
+// it, is done again. Steps are idempotent, so any that was reached will do; one
+// that comes after the first that is not done would leave that out.
+func (in *Intents) RetryJobFrom(ctx context.Context, who domain.Actor, id uuid.UUID, useDefaultPlaybook bool, step string) error {
 	return in.onJob(ctx, id, func(tx *store.Tx, j store.Job) error {
 		joint, ok := domain.JointOf(j.Kind)
 		if !ok {
@@ -47,11 +55,47 @@ func (in *Intents) RetryJob(ctx context.Context, who domain.Actor, id uuid.UUID,
 		if err := tx.RetryJob(ctx, j, version, withoutPlan(j, version)); err != nil {
 			return err
 		}
+		from, err := beginning(j, step)
+		if err != nil {
+			return err
+		}
+		if from.State == domain.StepSucceeded {
+			if err := tx.RepeatSteps(ctx, j.ID, from.Position); err != nil {
+				return err
+			}
+		}
 		if err := tx.Apply(ctx, joint.Start, j.Subject(), ""); err != nil {
 			return err
 		}
-		return jobEvent(ctx, tx, who, j, "job.retry")
+		a := jobAudit(j, "job.retry")
+		a.After = map[string]any{"state": domain.JobQueued, "from_step": from.Name}
+		if err := tx.AddEvent(ctx, who, a); err != nil {
+			return err
+		}
+		return recordMade(ctx, tx, "job", j.ID, j.ID)
 	})
+}
+
+// beginning is the step that a retry begins with: the one that is asked for, or
+// the first that is not done.
+func beginning(j store.Job, wanted string) (store.Step, error) {
+	undone := slices.IndexFunc(j.Steps, func(s store.Step) bool { return s.State != domain.StepSucceeded })
+	if undone < 0 {
+		return store.Step{}, fmt.Errorf("job %s is %s, and all of its steps are done", j.ID, j.State)
+	}
+	if wanted == "" {
+		return j.Steps[undone], nil
+	}
+	i := slices.IndexFunc(j.Steps, func(s store.Step) bool { return s.Name == wanted })
+	if i < 0 {
+		var bad domain.Invalid
+		bad.Add("from_step", "a job of kind %s has no step %q", j.Kind, wanted)
+		return store.Step{}, &bad
+	}
+	if i > undone {
+		return store.Step{}, domain.Conflictf("step_not_reached", "the step %s comes after %s, which is not done; begin with that one or with one before it", wanted, j.Steps[undone].Name)
+	}
+	return j.Steps[i], nil
 }
 
 // withoutPlan tells whether a retry lets go of the plan that the job was bound

@@ -262,6 +262,20 @@ func (tx *Tx) RetryJob(ctx context.Context, j Job, playbookVersion *uuid.UUID, w
 	return tx.one(ctx, movedMeanwhile("job"), sqlRetryJob, j.ID, j.State, seconds, playbookVersion, withoutPlan)
 }
 
+const sqlRepeatSteps = `
+UPDATE job_steps
+   SET state = 'pending', started_at = NULL, finished_at = NULL
+ WHERE job_id = $1 AND position >= $2 AND state <> 'pending'`
+
+// RepeatSteps makes a step, and those that follow it, ones that are still to be
+// done. Only for a job that was just queued again.
+func (tx *Tx) RepeatSteps(ctx context.Context, job uuid.UUID, position int) error {
+	if _, err := tx.exec(ctx, sqlRepeatSteps, job, position); err != nil {
+		return fmt.Errorf("repeat steps: %w", err)
+	}
+	return nil
+}
+
 const sqlCancelQueued = `
 UPDATE jobs
    SET state = 'cancelled', finished_at = now(), outcome = $2

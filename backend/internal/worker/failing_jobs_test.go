@@ -1,6 +1,8 @@
 package worker_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -160,4 +162,52 @@ func TestFailedProbeOfAPlannedHost(t *testing.T) {
 	}
 	p.Succeed()
 	p.ready("h1")
+}
+
+// A retry may begin with a step that is done, and not with one that nobody has
+// come to.
+func TestARetryFromAnEarlierStep(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	host := p.laidOut("h1")
+	p.Runner.Handle("host_initialize", taskFailed, scripted.Script{}, taskFailed, scripted.Script{})
+	j := p.Ended(p.initialize(host), domain.JobFailed) // in the bootstrap
+	from := func(step string) error { return p.Intents.RetryJobFrom(t.Context(), p.Actor, j.ID, false, step) }
+	p.conflict(from("initialize"), "step_not_reached")
+	var bad *domain.Invalid
+	if err := from("wipe"); !errors.As(err, &bad) || bad.Fields[0].Field != "from_step" {
+		t.Errorf("a step that there is none of: %v", err)
+	}
+	if now := p.Job(j.ID); now.State != domain.JobFailed || p.Host(host).State != domain.HostInitFailed {
+		t.Errorf("what was refused has left traces: the job is %s", now.State)
+	}
+	if err := from("bootstrap"); err != nil { // the one that failed, by its name
+		t.Fatal(err)
+	}
+	p.Ended(j.ID, domain.JobFailed) // in the next one
+	if err := from("bootstrap"); err != nil {
+		t.Fatal(err)
+	}
+	j = p.Ended(j.ID, domain.JobSucceeded)
+	var files []string
+	for _, c := range p.Runner.Calls() {
+		if c.Play.Name == "host_initialize" {
+			files = append(files, c.Play.Playbook)
+		}
+	}
+	if diff := cmp.Diff([]string{"bootstrap.yml", "bootstrap.yml", "playbook.yml", "bootstrap.yml", "playbook.yml"}, files); diff != "" {
+		t.Error(diff)
+	}
+	if j.Steps[0].Attempt != j.Attempt || j.Steps[0].StartedAt.Before(*j.StartedAt) {
+		t.Errorf("the repeated step is told of as before: %+v", j.Steps[0])
+	}
+	var told []string
+	for _, e := range p.Events(j.ID) {
+		if e.Action == "job.retry" {
+			told = append(told, string(e.After))
+		}
+	}
+	if len(told) != 2 || !strings.Contains(told[0], `"from_step": "bootstrap"`) && !strings.Contains(told[0], `"from_step":"bootstrap"`) {
+		t.Errorf("the events tell %v", told)
+	}
 }

@@ -345,7 +345,26 @@ func TestJobActions(t *testing.T) {
 	s.wantRedirect(s.post(at+"/give-up", nil), "/jobs/another")
 	var got api.RetryJob
 	s.only("retry-job").Into(t, &got)
-	if got.Playbook != "default" {
+	if got.Playbook != "default" || got.FromStep != "" {
+		t.Errorf("sent %+v", got)
+	}
+}
+
+// A job that failed in its second step can be retried from the first as well.
+func TestARetryFromAStepThatIsDone(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	at := "/jobs/" + apitest.JobID
+	s.api.Answer("get-job", http.StatusOK, apitest.Job("host_initialize", "failed"))
+	if page := s.get(at).body; !strings.Contains(page, "Retry from step 2, initialize") || strings.Count(page, "Again from step") != 1 ||
+		!strings.Contains(page, `action="`+at+`/retry?from=bootstrap"`) {
+		t.Error("the page does not offer the steps that are done, or those that are not")
+	}
+	s.api.Answer("retry-job", http.StatusAccepted, apitest.Job("host_initialize", "queued"), apitest.JobID)
+	s.wantRedirect(s.post(at+"/retry?from=bootstrap", nil), at+"?said=retried")
+	var got api.RetryJob
+	s.only("retry-job").Into(t, &got)
+	if got.FromStep != "bootstrap" || got.Playbook != "" {
 		t.Errorf("sent %+v", got)
 	}
 }

@@ -84,6 +84,7 @@ func retry(r *page.Request) error {
 	if r.Query("playbook") == "default" {
 		in.Playbook = "default"
 	}
+	in.FromStep = r.Query("from")
 	_, job, err := r.API.RetryJob(r.Ctx, r.Param("id"), in)
 	return after(r, job, "retried", err)
 }

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"net/url"
 	"strings"
 	"time"
 
@@ -133,8 +134,25 @@ func operations(j api.Job) (can, cannot []ui.Operation) {
 			with.Action += "?playbook=default"
 			can = append(can, with)
 		}
+		if v.Main {
+			can = append(can, repeats(j, v.Action)...)
+		}
 	}
 	return can, cannot
+}
+
+// repeats are retries from steps that are done.
+func repeats(j api.Job, action string) (all []ui.Operation) {
+	for i, s := range j.Steps {
+		if s.State != "succeeded" {
+			break
+		}
+		all = append(all, ui.Operation{
+			Label: "Again from step " + itoa(i+1) + ", " + ui.Word(s.Name), Allowed: true, Action: action + "?from=" + url.QueryEscape(s.Name),
+			What: "Does this step and those after it again, though it is done: for a host that was changed since. What is in order already is left as it is.",
+		})
+	}
+	return all
 }
 
 // cleans says what giving up a job of each kind does.
