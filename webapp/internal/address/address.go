@@ -113,13 +113,13 @@ func done(r *page.Request, said string, err error) error {
 	return r.Go("/address-pool", said)
 }
 
-// action is what the state of an address lets one do.
+// action is what the state of an address lets one do with one click.
 type action struct{ Name, Label string }
 
 func actions(state string) []action {
 	switch state {
 	case "free":
-		return []action{{"close", "Close"}, {"remove", "Remove"}}
+		return []action{{"close", "Close"}}
 	case "unavailable":
 		return []action{{"open", "Open"}}
 	case "quarantined":

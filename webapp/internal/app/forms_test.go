@@ -383,6 +383,19 @@ func TestAddAddresses(t *testing.T) {
 	s.wantText(s.get("/address-pool?said=addresses-added"), "The addresses were added to the pool.")
 }
 
+// TestWhatIsGoneIsAskedForTwice: one click only opens the question, with scripts or without.
+func TestWhatIsGoneIsAskedForTwice(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	for path, action := range map[string]string{"/address-pool": "/remove", "/tokens": "/end"} {
+		body := s.get(path).body
+		asked := regexp.MustCompile(`<details class="confirm sure">\s*<summary[^>]*>.*?</summary>\s*<form method="post" action="[^"]+`+action+`">`).FindAllString(body, -1)
+		if all := strings.Count(body, action+`"`); len(asked) == 0 || len(asked) != all {
+			t.Errorf("%s: %d of %d forms that end in %s stand behind a question", path, len(asked), all, action)
+		}
+	}
+}
+
 func TestATokenIsShownOnce(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -40,6 +40,11 @@ func TestAnActionThatIsNotPossibleSaysWhy(t *testing.T) {
 	s.wantText(a, "Not possible now", "It has no layout", "Nothing was changed")
 	s.api.Refuse("initialize-host", api.Problem{Status: http.StatusPreconditionFailed, Code: "version_mismatch"})
 	s.wantText(s.post("/hosts/h1/initialize", nil), "Changed in the meantime")
+	s.api.Refuse("declare-host-lost", api.Problem{
+		Status: http.StatusUnprocessableEntity, Code: "invalid", Detail: "the request has bad fields",
+		Errors: []api.FieldProblem{{Field: "body.confirm", Message: "type the host's name, h1"}},
+	})
+	s.wantText(s.post("/hosts/h1/declare-lost", nil), "Confirm: type the host&#39;s name, h1.")
 }
 
 func TestNoAPIAtAll(t *testing.T) {

@@ -37,7 +37,7 @@ func drawRegister(r *page.Request, status int, f registerForm) error {
 	if s, err := r.API.GetSystem(r.Ctx); err == nil { // shown where it may be seen
 		f.PublicKey = s.PublicKey
 	}
-	return r.Show(page.View{Title: "Add a host", Nav: "/hosts", Status: status, Body: registerPage(f)})
+	return r.Show(page.View{Title: "Register a host", Nav: "/hosts", Status: status, Body: registerPage(f)})
 }
 
 func register(r *page.Request) error {

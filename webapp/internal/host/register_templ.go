@@ -34,7 +34,7 @@ func registerPage(f registerForm) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><p class=\"crumbs\"><a href=\"/hosts\">Hosts</a> / Add</p><h1>Add a host</h1><p class=\"means\">Step 1 of ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><p class=\"crumbs\"><a href=\"/hosts\">Hosts</a> / Add</p><h1>Register a host</h1><p class=\"means\">Step 1 of ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

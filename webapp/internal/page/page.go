@@ -154,7 +154,7 @@ func (r *Request) show(v View, account string) error {
 		Scripts: []string{a.Assets.URL("htmx.js"), a.Assets.URL("app.js")},
 	}
 	if v.Script != "" {
-		shell.Scripts = append(shell.Scripts, a.Assets.URL(v.Script))
+		shell.Script = a.Assets.URL(v.Script)
 	}
 	if account != "" {
 		shell.Scripts = append(shell.Scripts, a.Assets.URL("palette.js"))

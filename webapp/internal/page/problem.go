@@ -88,6 +88,13 @@ func troubleOf(err error) trouble {
 		t := troubleOfStatus(p.Status)
 		if p.Status != fiber.StatusForbidden && p.Status != fiber.StatusNotFound && p.Status != fiber.StatusPreconditionFailed && p.Detail != "" && p.Status < 500 {
 			t.what = ui.Sentence(p.Detail)
+			var fields []string // of a form that has no place for them
+			for _, f := range p.Errors {
+				fields = append(fields, ui.Sentence(strings.TrimPrefix(f.Field, "body."))+": "+f.Message+".")
+			}
+			if len(fields) > 0 {
+				t.what = strings.Join(fields, " ")
+			}
 		}
 		t.instance = p.Instance
 		return t

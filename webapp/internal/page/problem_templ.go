@@ -120,7 +120,7 @@ func troublePage(t trouble, canReload bool, here string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<button type=\"button\" data-back hidden>Go back</button> <a class=\"button\" href=\"/\">Overview</a></p></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<a class=\"button\" href=\"/\">Overview</a> <button type=\"button\" class=\"unready\" data-back>Go back</button></p></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

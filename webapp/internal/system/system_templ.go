@@ -162,7 +162,7 @@ func live(s api.System, q *api.Queue) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</dl></div></div><div class=\"panel scroll\"><h2>Backends</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</dl></div></div><div class=\"panel scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Backends\"><h2>Backends</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

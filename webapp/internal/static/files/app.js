@@ -31,10 +31,10 @@ document.addEventListener("htmx:after:request", (e) => offline(e.detail.ctx.resp
 document.addEventListener("htmx:error", (e) => { if (!e.detail.ctx?.response) offline(true); });
 document.addEventListener("htmx:after:swap", () => enhance(document));
 
-// Buttons that only scripts can serve are hidden until here.
+// Buttons that only scripts can serve are not seen until here; they have their place, so that nothing moves.
 function enhance(root) {
-  if (navigator.clipboard) for (const b of root.querySelectorAll("button[data-copy]")) b.hidden = false;
-  for (const b of root.querySelectorAll("button[data-back]")) b.hidden = history.length < 2;
+  if (navigator.clipboard) for (const b of root.querySelectorAll("button[data-copy]")) b.classList.remove("unready");
+  for (const b of root.querySelectorAll("button[data-back]")) b.classList.toggle("unready", history.length < 2);
 }
 
 document.addEventListener("click", async (e) => {
@@ -77,4 +77,5 @@ document.addEventListener("keydown", (e) => {
 
 enhance(document);
 const wrong = document.getElementById("wrong");
-if (wrong) wrong.focus();
+// Who mistyped a password types it again; all else is read first.
+if (wrong) (wrong.closest("form")?.querySelector("input[type=password]") ?? wrong).focus();
