@@ -1,0 +1,62 @@
+// Looks at one page as it stands in a browser: what went wrong, what moved, what axe finds, what it is made of.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const rules = { wcag: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], colours: ["color-contrast", "link-in-text-block"], sizes: ["target-size", "scrollable-region-focusable"] };
+
+// watch keeps what goes wrong in a page from now on; call the result for it, and to begin anew.
+export async function watch(page, origin) {
+  let wrong = [];
+  page.on("console", (m) => { if (m.type() === "error") wrong.push(`console: ${m.text()} ${m.location().url}`); });
+  page.on("pageerror", (e) => wrong.push(`script: ${e.stack ?? e}`));
+  page.on("request", (r) => { if (!/^(data|blob):/.test(r.url()) && new URL(r.url()).origin !== origin) wrong.push(`asked another origin: ${r.url()}`); });
+  await page.addInitScript(() => {
+    window.walkShifts = [];
+    window.walkViolations = [];
+    const where = (n) => (n?.nodeType === 1 ? n : n?.parentElement)?.outerHTML.slice(0, 120) ?? "(gone)";
+    new PerformanceObserver((l) => {
+      for (const e of l.getEntries()) {
+        if (!e.hadRecentInput) window.walkShifts.push(`${e.value.toFixed(5)} at ${Math.round(e.startTime)} ms: ${e.sources.map((s) => where(s.node)).join(" ; ")}`);
+      }
+    }).observe({ type: "layout-shift", buffered: true });
+    document.addEventListener("securitypolicyviolation", (e) => window.walkViolations.push(`${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}:${e.lineNumber}`));
+  });
+  return () => { const all = wrong; wrong = []; return all; };
+}
+
+// settled waits until the page has loaded and drawn, and its scripts had a moment.
+export async function settled(page, ms = 120) {
+  await page.waitForLoadState("load");
+  await page.evaluate((ms) => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), ms)), ms);
+}
+
+// moved returns what moved by itself, what the content policy refused, and what is wider than the window.
+export function moved(page) {
+  return page.evaluate(() => {
+    // 0 with two digits, as browsers tell it: on a busy machine a column may take its width a moment late.
+    const total = window.walkShifts.reduce((sum, s) => sum + parseFloat(s), 0);
+    const wrong = [...(total < 0.005 ? [] : window.walkShifts).map((s) => `layout moved by ${s}`), ...window.walkViolations.map((v) => `content policy: ${v}`)];
+    const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+    if (wide > 0) {
+      const out = [...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll"));
+      wrong.push(`the page is ${wide} px wider than the window: ${out[0]?.outerHTML.slice(0, 160)}`);
+    }
+    return wrong;
+  });
+}
+
+// unfold opens everything that is folded, so that it is looked at too.
+export const unfold = (page) => page.evaluate(() => { for (const d of document.querySelectorAll("details")) d.open = true; });
+
+// findings returns what axe finds; which is "wcag" for all, "colours" for what a theme can change, "sizes" for what a width can.
+export async function findings(page, which) {
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
+  const found = await page.evaluate(async ({ which, values }) => {
+    const r = await window.axe.run(document, { runOnly: { type: which === "wcag" ? "tag" : "rule", values }, resultTypes: ["violations"] });
+    return r.violations.map((v) => ({ id: v.id, help: v.help, nodes: v.nodes.map((n) => `${n.target.join(" ")}: ${n.html.slice(0, 140)} ${n.any.map((a) => a.message).join("; ").slice(0, 200)}`) }));
+  }, { which, values: rules[which] });
+  return found.map((v) => `axe ${v.id}: ${v.help} (${v.nodes.length})\n      ${v.nodes.slice(0, 4).join("\n      ")}`);
+}
+
+export const firstPaint = (page) => page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN);

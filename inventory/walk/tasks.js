@@ -1,0 +1,289 @@
+// What a person comes for, done by clicks and keys on the pages of a showcase.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { ask } from "./showcase.js";
+import { offline } from "./offline.js";
+
+const key = `ssh-ed25519 ${Buffer.concat([Buffer.from("0000000b", "hex"), Buffer.from("ssh-ed25519"), Buffer.from("00000020", "hex"), randomBytes(32)]).toString("base64")} walk@laptop`;
+const noScripts = { javaScriptEnabled: false };
+const nobody = { storageState: undefined };
+
+const says = async (where, text) => { await where.getByText(text).first().waitFor(); };
+const heading = (page) => page.locator("h1").textContent().then((t) => t.trim());
+const row = (page) => page.locator("main tbody tr").first();
+const firstName = (page) => row(page).locator("a.name").textContent();
+const listed = async (page) => { await row(page).waitFor(); return page.locator("main tbody tr").count(); };
+
+// prepare makes what pages need and the showcase has not: a second version of a playbook, and a plan.
+export async function prepare({ open }) {
+  const page = await open(noScripts);
+  await page.goto("/playbooks/host_initialize/versions/1/edit?path=playbook.yml");
+  const area = page.getByLabel("Text");
+  await area.fill((await area.inputValue()) + "# walked\n");
+  await page.getByRole("button", { name: "Look at it and store it" }).click();
+  await page.waitForURL("**/versions/2*");
+  assert.match(await heading(page), /v2/);
+  await page.goto("/hosts?state=ready");
+  await page.locator("td a.name").first().click();
+  await page.waitForURL("**/hosts/*");
+  const host = await heading(page);
+  await page.getByRole("button", { name: /Show the plan first.*Initialize/ }).click();
+  await page.waitForURL("**/plans/*");
+  return { plan: new URL(page.url()).pathname, names: [host] };
+}
+
+async function logIn(page, s) {
+  await page.getByLabel("Account").fill(s.account);
+  await page.getByLabel("Password").fill(s.password);
+  await page.keyboard.press("Enter");
+}
+
+export const tasks = {
+  async "log in with the keys, and out again"({ s, open }) {
+    const page = await open(nobody);
+    await page.goto("/hosts?state=ready");
+    assert.equal(new URL(page.url()).pathname, "/login");
+    await page.keyboard.type(s.account); // the field has the focus
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("wrong");
+    await page.keyboard.press("Enter");
+    await page.locator("#wrong").waitFor();
+    await page.keyboard.type(s.password); // and again
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/hosts?state=ready");
+    await page.getByRole("button", { name: "Log out" }).click();
+    await page.waitForURL("**/login*");
+    await page.goto("/jobs");
+    assert.equal(new URL(page.url()).pathname, "/login");
+  },
+
+  async "go to a host by its name"({ s, open }) {
+    const name = (await ask(s, "/hosts?limit=1&state=ready&sort=-name")).items[0].name;
+    const page = await open();
+    await page.goto("/");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").pressSequentially(name);
+    await page.getByRole("option", { name, selected: true }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/hosts/*");
+    assert.equal(await heading(page), name);
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("/");
+    await page.getByRole("combobox").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("combobox").waitFor({ state: "hidden" });
+  },
+
+  async "filter the hosts, and give the address to someone"({ open }) {
+    const page = await open();
+    await page.goto("/hosts");
+    assert.equal(await listed(page), 50);
+    await page.getByLabel("State").selectOption("lost");
+    await page.waitForURL("**state=lost**");
+    assert.equal(await listed(page), 1);
+    const other = await open();
+    await other.goto(page.url());
+    assert.equal(await firstName(other), await firstName(page));
+    await page.getByRole("link", { name: "Clear" }).click();
+    await page.waitForURL("**/hosts");
+    const first = await firstName(page);
+    await page.getByRole("link", { name: "Next page" }).click();
+    await page.waitForURL("**cursor=**");
+    assert.notEqual(await firstName(page), first);
+    await page.getByRole("link", { name: "First page" }).click();
+    await page.waitForURL("**/hosts");
+    assert.equal(await firstName(page), first);
+  },
+
+  // Nothing runs in the showcase: the allocation is made, its job waits, and the page says so.
+  async "allocate a unit, and cancel its job"({ open }) {
+    const page = await open();
+    await page.goto("/allocations/new");
+    await page.getByLabel("SSH public keys").fill("no key");
+    await page.getByRole("button", { name: "Allocate", exact: true }).click();
+    await page.locator("#ssh_keys-problem").waitFor();
+    await page.getByLabel("SSH public keys").fill(key);
+    await page.getByLabel("CPUs, at least").fill("1");
+    await page.getByLabel("Login user").fill("walker");
+    await says(page.locator("#capacity"), /free units? fits?/);
+    await page.getByRole("button", { name: "Allocate", exact: true }).click();
+    await page.waitForURL(/\/(jobs|allocations)\/[0-9a-f-]{36}/);
+    if (page.url().includes("/allocations/")) await page.locator("main tbody a[href^='/jobs/']").first().click();
+    await page.waitForURL("**/jobs/*");
+    await says(page.locator(".head .state").first(), "queued");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await says(page.locator(".head .state").first(), "cancelled");
+  },
+
+  async "delete only what was typed"({ s, open }) {
+    const { id, name } = (await ask(s, "/hosts?limit=1&state=init_failed")).items[0];
+    const page = await open();
+    await page.goto(`/hosts/${id}`);
+    const form = page.locator("details.confirm").filter({ hasText: "Declare lost" });
+    await form.locator("summary").click();
+    await form.getByRole("textbox").fill(name + "x");
+    await form.getByRole("button", { name: "Declare lost" }).click();
+    assert.match(await form.getByRole("textbox").evaluate((e) => e.validationMessage), new RegExp(name));
+    const bare = await open(noScripts);
+    await bare.goto(`/hosts/${id}`);
+    const plain = bare.locator("details.confirm").filter({ hasText: "Declare lost" });
+    await plain.locator("summary").click();
+    await plain.getByRole("textbox").fill(name + "x");
+    await plain.getByRole("button", { name: "Declare lost" }).click();
+    await says(bare, `type the host's name, ${name}`);
+    assert.equal((await ask(s, `/hosts/${id}`)).state, "init_failed");
+  },
+
+  async "search a log, and link to a line"({ s, open }) {
+    const page = await open();
+    await page.goto(new URL(s["long job"]).pathname);
+    await page.getByLabel("Search the log").fill("insufficient free space");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**q=insufficient**");
+    await page.locator(".log li", { hasText: "insufficient free space" }).first().waitFor();
+    const number = page.locator(".log li", { hasText: "insufficient free space" }).first().locator("a.no");
+    const line = (await number.textContent()).trim();
+    await number.click();
+    await page.waitForURL(/L\d+$/);
+    const other = await open();
+    await other.goto(page.url());
+    await other.locator(`#L${line}`).waitFor();
+    assert.ok(await other.locator(`#L${line}`).evaluate((e) => { const r = e.getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight; }), "the line is in sight");
+  },
+
+  async "lay a host out, in two tabs at once"({ s, open }) {
+    const { id } = (await ask(s, "/hosts?state=probed")).items[1];
+    const page = await open(), second = await open();
+    await page.goto(`/hosts/${id}/layout`);
+    await second.goto(`/hosts/${id}/layout`);
+    await page.getByLabel("Units", { exact: true }).fill("3");
+    await page.getByLabel("CPUs each").fill("4");
+    await says(page.locator("#preview [role=status]"), "3 units");
+    await page.getByRole("group", { name: "Disks" }).getByRole("checkbox").first().check();
+    await page.locator("[data-cpu]").first().focus();
+    await page.keyboard.press("ArrowRight");
+    await page.getByRole("button", { name: "Set this layout" }).click();
+    await page.waitForURL(/\/hosts\/[^/]+(\/setup)?\?said=/);
+    await second.getByLabel("Units", { exact: true }).fill("2");
+    await second.getByRole("button", { name: "Set this layout" }).click();
+    await says(second, "Someone changed");
+    assert.equal((await ask(s, `/hosts/${id}`)).layout.units.length, 3);
+  },
+
+  async "see what a version of a playbook changes"({ open }) {
+    const page = await open();
+    await page.goto("/playbooks");
+    await page.getByRole("link", { name: "host_initialize" }).first().click();
+    await page.getByRole("link", { name: "v2" }).first().click();
+    await page.getByRole("button", { name: "Show the differences" }).click();
+    await says(page.locator("pre.diff .add, .d-add").first(), "# walked");
+  },
+
+  async "export the events that the filter lets through"({ open }) {
+    const page = await open();
+    await page.goto("/events?object_kind=host");
+    const coming = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Export CSV" }).click();
+    const text = readFileSync(await (await coming).path(), "utf8").split("\n");
+    assert.match(text[0], /action/);
+    assert.ok(text.length > 100, `${text.length} lines`);
+  },
+
+  async "add an address, and take it out again"({ open }) {
+    const page = await open();
+    await page.goto("/address-pool");
+    await page.getByLabel("Addresses, one or one range a line").fill("9.0.0.7");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await says(page, "were added to the pool");
+    const mine = page.locator("tr", { hasText: "9.0.0.7" });
+    await mine.locator("summary").click();
+    await mine.getByRole("button", { name: "Remove 9.0.0.7" }).click();
+    await page.waitForURL("**said=address-removed");
+    assert.equal(await page.locator("tr", { hasText: "9.0.0.7" }).count(), 0);
+  },
+
+  async "make a token, see it once, and end it"({ s, open }) {
+    const page = await open();
+    await page.goto("/tokens");
+    await page.getByLabel("What it is for").fill("walk");
+    await page.getByRole("button", { name: "Make it" }).click();
+    const token = (await page.locator(".secret code").textContent()).trim();
+    const opens = async () => (await fetch(`${s.api}/api/v1/whoami`, { headers: { Authorization: `Bearer ${token}` } })).status;
+    assert.equal(await opens(), 200);
+    await page.goto("/tokens");
+    assert.ok(!(await page.content()).includes(token), "shown again");
+    const mine = page.locator("tr", { has: page.getByRole("cell", { name: "walk", exact: true }) });
+    await mine.locator("summary").click();
+    await mine.getByRole("button", { name: "End walk" }).click();
+    await page.waitForURL("**said=*");
+    assert.equal(await opens(), 401);
+  },
+
+  async "choose a theme, and keep it"({ open }) {
+    const page = await open(noScripts);
+    await page.goto("/jobs");
+    await page.getByRole("button", { name: "Dark" }).click();
+    assert.equal(new URL(page.url()).pathname, "/jobs");
+    assert.equal(await page.locator("html").getAttribute("data-theme"), "dark");
+    await page.goto("/hosts");
+    assert.equal(await page.getByRole("button", { name: "Dark" }).getAttribute("aria-pressed"), "true");
+  },
+
+  async "read and change without JavaScript"({ s, open }) {
+    const page = await open({ ...noScripts, ...nobody });
+    await page.goto("/");
+    await logIn(page, s);
+    await page.waitForURL(`${s.web}/`);
+    assert.equal(await heading(page), "Overview");
+    for (const path of ["/hosts", "/compute-units", "/allocations", "/jobs", "/plans", "/playbooks", "/address-pool", "/events", "/tokens"]) {
+      await page.goto(path);
+      assert.ok(await listed(page) > 0, path);
+    }
+    await page.goto(new URL(s["failed job"]).pathname);
+    await says(page.locator(".log"), "insufficient free space");
+    await page.goto("/hosts");
+    await page.getByLabel("State").selectOption("lost");
+    await page.getByRole("button", { name: "Show" }).click();
+    assert.equal(await listed(page), 1);
+
+    await page.goto("/hosts/new");
+    await page.getByLabel("Name").fill("walked-1");
+    await page.getByLabel("Address").fill("192.0.2.99");
+    await page.getByRole("button", { name: "Register and probe" }).click();
+    await page.waitForURL((u) => u.pathname !== "/hosts/new");
+    const host = (await ask(s, "/hosts?search=walked-1")).items[0];
+    assert.equal(host.state, "probing");
+
+    await page.goto("/allocations/new");
+    await page.getByLabel("SSH public keys").fill(key);
+    await page.getByLabel("CPUs, at least").fill("1");
+    await page.getByLabel("Login user").fill("bare");
+    await page.getByRole("button", { name: "Allocate", exact: true }).click();
+    await page.waitForURL((u) => u.pathname !== "/allocations/new");
+    assert.equal((await ask(s, "/allocations?login_user=bare")).items[0].state, "allocating");
+
+    const probed = (await ask(s, "/hosts?state=probed")).items.find((h) => !h.layout);
+    await page.goto(`/hosts/${probed.id}/layout`);
+    await page.getByLabel("Units", { exact: true }).fill("2");
+    await page.getByRole("group", { name: "Disks" }).getByRole("checkbox").first().check();
+    await page.getByRole("button", { name: "Preview" }).click();
+    await says(page, "2 units");
+    await page.getByRole("button", { name: "Set this layout" }).click();
+    await page.waitForURL("**said=*");
+    assert.equal((await ask(s, `/hosts/${probed.id}`)).layout.units.length, 2);
+  },
+
+  // Both work at a table, and what moves under one's eyes does not.
+  async "stay where it is while it is brought up to date"({ open }) {
+    const page = await open();
+    await page.goto("/");
+    await page.waitForResponse((r) => r.url().endsWith("/") && r.request().headers()["hx-request"] === "true");
+    await page.waitForTimeout(300);
+    assert.deepEqual(await page.evaluate(() => window.walkShifts), []);
+  },
+
+  "say that the backend is gone, and go on when it is back": offline,
+};

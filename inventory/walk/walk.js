@@ -1,0 +1,187 @@
+// Walks every page of the web app with a browser; see README.md.
+import { mkdirSync, readFileSync, rmSync, writeFileSync, readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { chromium } from "playwright-core";
+import { findings, firstPaint, moved, settled, unfold, watch } from "./look.js";
+import { outline } from "./outline.js";
+import { pages, parts } from "./pages.js";
+import { stands, start } from "./showcase.js";
+import { takePictures } from "./screenshots.js";
+import { prepare, tasks } from "./tasks.js";
+
+const here = fileURLToPath(new URL(".", import.meta.url)), root = fileURLToPath(new URL("../../", import.meta.url));
+const widths = { laptop: [1280, 800], phone: [390, 844], wall: [2560, 1440] };
+
+const { values: flags } = parseArgs({ options: {
+  update: { type: "boolean" }, // write structure/ anew
+  showcase: { type: "string" }, // what one that runs has printed
+  screenshots: { type: "boolean" }, // write docs/screenshots anew, and do nothing else
+  only: { type: "string" }, // pages and tasks whose names hold this
+} });
+const fits = (name) => !flags.only || name.includes(flags.only);
+
+const wrong = [];
+const say = (text) => console.log(text);
+function fail(what, list) {
+  for (const w of list) { wrong.push(`${what}: ${w}`); say(`  ✗ ${what}: ${w}`); }
+}
+
+const routes = readFileSync(`${root}webapp/internal/app/testdata/routes.txt`, "utf8").trim().split("\n")
+  .filter((l) => l.startsWith("GET ")).map((l) => l.slice(4));
+
+// context is a browser of its own with the session, at a width.
+export async function context(browser, s, size, more = {}) {
+  const c = await browser.newContext({ baseURL: s.web, viewport: { width: size[0], height: size[1] }, colorScheme: "light", reducedMotion: "reduce",
+    storageState: { cookies: [{ name: "kloigos", value: s.token, domain: "127.0.0.1", path: "/", expires: -1, httpOnly: true, secure: false, sameSite: "Lax" }], origins: [] }, ...more });
+  c.setDefaultTimeout(20_000);
+  c.setDefaultNavigationTimeout(60_000); // a busy machine is no finding
+  return c;
+}
+
+// structureOf compares a page's outlines of all widths with the file, those that are the same in one section.
+function structureOf(name, outlines) {
+  const sections = new Map();
+  for (const [width, lines] of Object.entries(outlines)) sections.set(lines.join("\n"), [...(sections.get(lines.join("\n")) ?? []), width]);
+  const got = [...sections].map(([text, on]) => `== ${on.join(", ")}\n${text}\n`).join("");
+  const file = `${here}structure/${name}.txt`;
+  if (flags.update) { writeFileSync(file, got); return []; }
+  let want = "";
+  try { want = readFileSync(file, "utf8"); } catch { return [`structure/${name}.txt is missing; write it with -- --update`]; }
+  if (want === got) return [];
+  const a = want.split("\n"), b = got.split("\n");
+  const at = b.findIndex((l, i) => l !== a[i]);
+  const gone = a.filter((l) => !b.includes(l)), come = b.filter((l) => !a.includes(l));
+  return [`is not made as structure/${name}.txt says (from line ${at + 1}; write it anew with -- --update if that is meant)\n${[...gone.map((l) => `      - ${l}`), ...come.map((l) => `      + ${l}`)].slice(0, 30).join("\n")}`];
+}
+
+async function walkPages(browser, s, list, names) {
+  const outlines = Object.fromEntries(list.map((p) => [p.name, {}]));
+  for (const [width, size] of Object.entries(widths)) {
+    const began = Date.now();
+    const inside = await context(browser, s, size), outside = await context(browser, s, size, { storageState: undefined });
+    const both = [await inside.newPage(), await outside.newPage()];
+    const told = await Promise.all(both.map((p) => watch(p, s.web)));
+    for (const p of list) {
+      const page = both[p.bare ? 1 : 0], happened = told[p.bare ? 1 : 0], what = `${p.name} (${width})`;
+      await page.goto("about:blank"); // what the last page still asked for is nothing of this one
+      happened();
+      const answer = await page.goto(p.path);
+      if (p.until) await page.locator(p.until).first().waitFor();
+      await settled(page, p.settle);
+      const found = answer.status() === (p.status ?? 200) ? [] : [`status ${answer.status()}`];
+      found.push(...await moved(page));
+      await unfold(page);
+      if (width === "laptop") {
+        found.push(...await findings(page, "wcag"));
+        await page.emulateMedia({ colorScheme: "dark" });
+        found.push(...(await findings(page, "colours")).map((f) => `dark: ${f}`));
+        await page.emulateMedia({ colorScheme: "light" });
+      } else {
+        found.push(...await findings(page, "sizes"));
+      }
+      outlines[p.name][width] = await page.evaluate(outline, { names, routes });
+      found.push(...happened().filter((h) => !(p.status && h.includes(`status of ${p.status}`))));
+      fail(what, found);
+    }
+    await inside.close();
+    await outside.close();
+    say(`  ${list.length} pages at ${size[0]} px: ${Math.round((Date.now() - began) / 1000)} s`);
+  }
+  for (const p of list) fail(p.name, structureOf(p.name, outlines[p.name]));
+}
+
+// walkParts asks for what is no page.
+async function walkParts(s, list) {
+  for (const p of list) {
+    const end = new AbortController();
+    const answer = await fetch(s.web + p.path, { headers: { Cookie: `kloigos=${s.token}`, ...(p.stream && { Accept: "text/event-stream" }) }, signal: end.signal, redirect: "manual" });
+    let text = "";
+    if (p.stream) for await (const part of answer.body) { text += new TextDecoder().decode(part); if (text.includes(p.says)) break; }
+    else text = await answer.text();
+    if (answer.status !== 200 || !(answer.headers.get("content-type") ?? "").startsWith(p.type) || !text.includes(p.says) || !text) {
+      fail(p.path, [`status ${answer.status}, ${answer.headers.get("content-type")}: ${text.slice(0, 200)}`]);
+    }
+    end.abort();
+  }
+}
+
+// doing does a task in browsers of its own, of which nothing may go wrong that the task does not mean to.
+async function doing(browser, s, task) {
+  const all = [];
+  const open = async (more = {}) => {
+    const c = await context(browser, s, widths.laptop, more);
+    all.push(c);
+    const page = await c.newPage();
+    await watch(page, more.baseURL ?? s.web);
+    return page;
+  };
+  try {
+    return await task({ s, open, root });
+  } finally {
+    for (const c of all) await c.close();
+  }
+}
+
+async function doTasks(browser, s) {
+  for (const [name, task] of Object.entries(tasks).filter(([name]) => fits(name))) {
+    const began = Date.now();
+    try {
+      await doing(browser, s, task);
+      say(`  ${name}: ${((Date.now() - began) / 1000).toFixed(1)} s`);
+    } catch (e) {
+      fail(name, [String(e.stack ?? e).replace(/\u001b\[\d+m/g, "").split("\n").slice(0, 8).join("\n      ")]);
+    }
+  }
+}
+
+function everyRouteIsVisited(visited) {
+  fail("routes", routes.filter((r) => !visited.has(r)).map((r) => `GET ${r} is not visited: add it to pages.js`));
+  fail("routes", [...visited].filter((r) => r && !routes.includes(r)).map((r) => `${r} of pages.js is no route`));
+  const names = new Set(readdirSync(`${here}structure`).map((f) => f.replace(/\.txt$/, "")));
+  return names;
+}
+
+// paint measures the overview as someone meets it who has its style and scripts already.
+async function paint(browser, s) {
+  const c = await context(browser, s, widths.laptop);
+  const page = await c.newPage(), times = [];
+  for (let n = 0; n < 8; n++) {
+    await page.goto("/");
+    await settled(page);
+    times.push(await firstPaint(page));
+  }
+  await c.close();
+  times.splice(0, 1); // fills the cache
+  times.sort((a, b) => a - b);
+  say(`  overview: first paint after ${Math.round(times[3])} ms (median of 7; ${Math.round(times[0])} to ${Math.round(times[6])})`);
+}
+
+async function main() {
+  const began = Date.now();
+  const s = flags.showcase ? stands(flags.showcase) : await start(root);
+  say(`the showcase stands after ${Math.round((Date.now() - began) / 1000)} s`);
+  const browser = await chromium.launch({ executablePath: process.env.KLOIGOS_CHROMIUM ?? "/usr/bin/chromium", args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
+  try {
+    const made = await doing(browser, s, prepare);
+    await paint(browser, s);
+    const list = await pages(s, made), others = parts(s);
+    if (flags.screenshots) return say(await takePictures(browser, s, list, context, `${root}docs/screenshots`));
+    if (flags.update && !flags.only) { rmSync(`${here}structure`, { recursive: true, force: true }); }
+    mkdirSync(`${here}structure`, { recursive: true });
+    await walkParts(s, others);
+    await walkPages(browser, s, list.filter((p) => fits(p.name)), made.names);
+    if (!flags.only) {
+      const kept = everyRouteIsVisited(new Set([...list, ...others].map((p) => p.route)));
+      fail("structure", [...kept].filter((n) => !list.some((p) => p.name === n)).map((n) => `${n}.txt belongs to no page`));
+    }
+    await doTasks(browser, s);
+  } finally {
+    await browser.close();
+    await s.stop();
+  }
+  say(wrong.length ? `${wrong.length} findings after ${Math.round((Date.now() - began) / 1000)} s` : `all well after ${Math.round((Date.now() - began) / 1000)} s`);
+  process.exitCode = wrong.length ? 1 : 0;
+}
+
+await main();
