@@ -181,7 +181,7 @@ func (b *Bed) allocateOn(ctx context.Context, database string, scale Scale, what
 
 func (b *Bed) allocateBare(ctx context.Context, database string, scale Scale, sql string) (measured, error) {
 	return b.costed("pgbench", 0, func() (measured, error) {
-		return b.runPgbench(ctx, script{texts: []string{sql}, clients: scale.Clients, each: scale.Each, database: database})
+		return b.runPgbench(ctx, script{texts: []string{sql}, variables: []string{"n=0"}, clients: scale.Clients, each: scale.Each, database: database})
 	})
 }
 

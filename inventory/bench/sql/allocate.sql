@@ -2,7 +2,9 @@
 -- with its step, the audit event, and the request's idempotency key. Kloigos' own filters choose the unit.
 \set size 1 << random(0, 3)
 \set zone random(0, 3)
-\set uid random(200000, 2000000000)
+-- As spread as by chance, but no two alike, and none of a tenant that is there; n counts the client's transactions.
+\set n :n + 1
+\set uid 300000 + permute(:n * 1000 + :client_id, 1999700000)
 WITH request AS MATERIALIZED (
     SELECT gen_random_uuid() AS allocation, gen_random_uuid() AS job, floor(random() * 1900000000)::INT4 AS shuffle, w.id AS workspace,
            :uid::INT8 AS uid, 'user-' || :uid::INT8 AS login, :size::INT8 AS size, 'zone-' || :zone::INT8 AS zone
