@@ -47,19 +47,28 @@ async function ask(query, signal) {
   }
 }
 
+// room is how many lines fit into sight, and some more. While the end is
+// followed, what is further up is built only when it stays near.
+let room = 100;
+new ResizeObserver(() => { room = Math.ceil(box.clientHeight / 20) + 20; }).observe(box);
+const atEnd = (w) => (w.n + 1) * size > newest - room;
+
 const numberOf = (li) => Number(li.id.slice(1));
 const lastOf = (w) => (w.list.lastElementChild ? numberOf(w.list.lastElementChild) : w.n * size);
 const due = (w) => Math.min(newest, (w.n + 1) * size);
 const whole = (w) => lastOf(w) >= due(w);
 
 const seen = new IntersectionObserver((changes) => {
+  const left = [];
   for (const c of changes) {
     const w = windows[Number(c.target.dataset.n)];
     w.near = c.isIntersecting;
     clearTimeout(w.soon);
-    if (w.near) w.soon = setTimeout(() => { if (w.near) load(w); }, w.here ? 0 : 50); // not what is only passed by
-    else leave(w);
+    // Not what is only passed by, whether one scrolls or the log does.
+    if (w.near) w.soon = setTimeout(() => { if (w.near) load(w); }, following && !atEnd(w) ? 1000 : w.here ? 0 : 50);
+    else left.push(w);
   }
+  leave(left);
 }, { root: box, rootMargin: near });
 
 function add(list) {
@@ -114,28 +123,40 @@ function load(w) {
 }
 
 function arrived(w) {
+  if (!w.here) w.list.style.height = "";
   w.here = true;
-  w.list.style.height = "";
-  dress(w.list);
-  if (w.list.firstElementChild) quiet.hidden = true;
+  dress(w.list, w.dressed);
+  w.dressed = w.list.lastElementChild;
+  if (w.dressed) quiet.hidden = true;
 }
 
-// leave empties a window that is far from what is seen, unless someone is at it.
-function leave(w) {
-  w.abort?.abort();
-  if (!w.here || newest <= keepAll || w.list.contains(document.activeElement) || w.list.querySelector("details[data-opened]")) return;
+// leave empties windows that are far from what is seen, unless someone is at
+// them. All are measured first: each change would have the next measured anew.
+function leave(far) {
   const selection = document.getSelection();
-  if (selection && !selection.isCollapsed && w.list.contains(selection.anchorNode)) return;
-  const height = w.list.offsetHeight;
-  if (height) lineHeight = lineHeight * .8 + (height / w.list.childElementCount) * .2;
-  w.list.replaceChildren();
-  w.here = false;
-  w.list.style.height = height + "px";
+  const empty = [];
+  for (const w of far) {
+    w.abort?.abort();
+    if (!w.here || newest <= keepAll || w.list.contains(document.activeElement) || w.list.querySelector("details[data-opened]")) continue;
+    if (selection && !selection.isCollapsed && w.list.contains(selection.anchorNode)) continue;
+    empty.push([w, w.list.offsetHeight / w.list.childElementCount]);
+  }
+  for (const [w, each] of empty) {
+    if (each) lineHeight = lineHeight * .8 + each * .2;
+    w.list.replaceChildren();
+    w.here = false;
+    w.dressed = null;
+    w.list.style.height = Math.round((due(w) - w.n * size) * (each || lineHeight)) + "px";
+  }
 }
 
-// Tasks and plays can be folded; what failed stays in sight.
-function dress(list) {
-  for (const li of list.querySelectorAll("li.k-task, li.k-play")) {
+// Tasks and plays can be folded; what failed stays in sight. Lines up to one
+// that was dressed already are left as they are.
+function dress(list, dressed) {
+  const fresh = [];
+  for (let li = list.lastElementChild; li && li !== dressed; li = li.previousElementSibling) fresh.push(li);
+  for (const li of fresh) {
+    if (!li.classList.contains("k-task") && !li.classList.contains("k-play")) continue;
     const mark = li.querySelector(".mark");
     if (!mark || mark.firstElementChild || !li.querySelector(".what")) continue;
     const b = document.createElement("button");
@@ -144,11 +165,11 @@ function dress(list) {
     b.setAttribute("aria-label", "Fold " + li.querySelector(".what").textContent.trim());
     mark.append(b);
   }
-  refold(list);
+  refold(fresh);
 }
 
-function refold(list) {
-  for (const li of list.children) {
+function refold(lines) {
+  for (const li of lines) {
     const head = li.classList.contains("k-task") ? "t" : li.classList.contains("k-play") ? "p" : "";
     const inPlay = head !== "p" && folded.has("p" + li.dataset.p);
     const inTask = !head && folded.has("t" + li.dataset.t);
@@ -158,7 +179,7 @@ function refold(list) {
 }
 
 function refoldAll() {
-  for (const w of windows) if (w.here) refold(w.list);
+  for (const w of windows) if (w.here) refold(w.list.children);
 }
 
 // go brings a line into sight, wherever in the log it is.
@@ -193,7 +214,14 @@ const wanted = () => (/^#L(\d+)$/.exec(location.hash) || [])[1];
 function follow(on) {
   following = on;
   followButton?.setAttribute("aria-pressed", on);
+  box.style.overflowAnchor = on ? "none" : ""; // the end is held by hand
   if (on) box.scrollTop = box.scrollHeight;
+  else nearby();
+}
+
+// nearby loads what was passed over.
+function nearby() {
+  for (const w of windows) if (w.near) load(w);
 }
 
 // What is found stands in a list of its own, which grows as it is read.
@@ -302,7 +330,7 @@ document.getElementById("job-log").addEventListener("click", (e) => {
   const li = b.closest("li"), k = li.classList.contains("k-task") ? "t" + li.dataset.t : "p" + li.dataset.p;
   if (!folded.delete(k)) folded.add(k);
   refoldAll();
-  if (found) refold(found.list);
+  if (found) refold(found.list.children);
 });
 box.addEventListener("toggle", (e) => e.target.toggleAttribute("data-opened", e.target.open), true);
 box.addEventListener("scroll", () => {
@@ -370,26 +398,44 @@ function stream() {
   connect();
 }
 
-// take puts lines where they belong, if their window is there; the others are
-// loaded when they are looked at.
+// take keeps lines until the next frame; those that come while nobody looks are
+// loaded when somebody does.
+let pending = [], drawing = 0;
 function take(last, html) {
   if (last <= newest) return;
-  const from = newest;
   newest = last;
-  reach();
   outlineDue = true;
-  if (!following && !windows.slice(Math.floor(from / size)).some((w) => w.here || w.near)) return;
+  if (!document.hidden) pending.push(html);
+  drawing ||= requestAnimationFrame(draw);
+}
+
+document.addEventListener("visibilitychange", () => { if (!document.hidden) nearby(); });
+
+// draw puts lines where they belong, if their window is wanted: the others are
+// loaded when they are looked at. Of what comes faster than anybody reads, only
+// the end is built.
+function draw() {
+  drawing = 0;
+  let html = pending.join("");
+  pending = [];
+  reach();
+  if (following && !found) {
+    const start = windows.find(atEnd).n * size + 1, at = html.indexOf('<li id="L' + start + '"');
+    if (at > 0) html = html.slice(at);
+  } else if (!windows.some((w) => w.here || w.near)) return;
   const parts = document.createElement("template");
   parts.innerHTML = html;
-  for (const w of windows.slice(Math.floor(from / size))) {
-    if (!w.here && w.n * size < from) continue;
-    let put = false;
-    for (const li of [...parts.content.children]) {
-      const n = numberOf(li);
-      if (n <= w.n * size || n > (w.n + 1) * size) continue;
-      if (n === lastOf(w) + 1 && (w.here || w.near || following)) { w.list.append(li); put = true; }
-    }
-    if (put) { w.abort?.abort(); arrived(w); }
+  const grown = new Map(); // window -> its new lines
+  for (const li of [...parts.content.children]) {
+    const n = numberOf(li), w = windows[Math.floor((n - 1) / size)];
+    if (!w || !(w.here || w.near || following && atEnd(w))) continue;
+    const lines = grown.get(w) || [];
+    if (n === lastOf(w) + lines.length + 1) { lines.push(li); grown.set(w, lines); }
+  }
+  for (const [w, lines] of grown) {
+    w.list.append(...lines);
+    w.abort?.abort();
+    arrived(w);
   }
 }
 
