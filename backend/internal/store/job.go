@@ -72,20 +72,22 @@ func (j Job) Subject() job.Subject {
 	return s
 }
 
+// Names by subqueries and not by joins: PostgreSQL plans a page each time that
+// it is asked for, and the order of five joins takes several times what the page
+// itself does.
 const sqlJob = `
-SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, h.name AS host, j.unit_id, u.name AS unit, j.allocation_id, a.login_user,
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
-       b.name AS worker, j.playbook_version_id, v.playbook, v.version AS playbook_version, j.requested_by, j.error, j.outcome,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
-  LEFT JOIN hosts h ON h.id = j.host_id
-  LEFT JOIN compute_units u ON u.id = j.unit_id
-  LEFT JOIN allocations a ON a.id = j.allocation_id
-  LEFT JOIN backends b ON b.id = j.worker_id
-  LEFT JOIN playbook_versions v ON v.id = j.playbook_version_id
  WHERE true`
 
 // Job returns a job by its id.
