@@ -18,16 +18,15 @@ const pictures = [
   { file: "allocate", page: "allocation-new" },
   { file: "allocation", page: "allocation" },
   { file: "jobs", page: "jobs" },
-  { file: "job", page: "job-failed" },
-  { file: "job-dark", page: "job-long-tasks", dark: true },
-  { file: "playbook-diff", page: "version-diff" },
+  { file: "job", page: "job-long" },
+  { file: "job-dark", page: "job-running", dark: true },
   { file: "addresses", page: "addresses" },
   { file: "events", page: "events" },
   { file: "system", page: "system" },
   { file: "go-to", page: "hosts", dark: true, act: async (page) => {
     await page.keyboard.press("Control+k");
-    await page.getByRole("combobox").pressSequentially("fra1-00");
-    await page.getByRole("option").first().waitFor();
+    await page.locator("dialog.palette input[role=combobox]").pressSequentially("fra1-00");
+    await page.locator("dialog [role=option]").first().waitFor();
     await page.waitForTimeout(400);
   } },
 ];
