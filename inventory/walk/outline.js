@@ -65,7 +65,7 @@ export function outline({ names, routes }) {
     }
     const role = e.getAttribute("role");
     const name = tag === "DETAILS" ? text(e.querySelector("summary")) : tag === "FIELDSET" ? text(e.querySelector("legend") ?? e.cloneNode()) : named(e);
-    if (role) return [role + quoted(name), true];
+    if (role) return [role + quoted(name), role !== "log"]; // what a log tells is data, and it goes on
     if (landmarks[tag]) return [landmarks[tag] + quoted(name), true];
     if (tag === "SECTION" && name) return ["region" + quoted(name), true];
     if (e.hasAttribute("aria-live")) return ["live", true];

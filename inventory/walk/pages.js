@@ -44,7 +44,7 @@ export async function pages(s, made) {
     { name: "job-long", route: "/jobs/:id", path: `/jobs/${long}`, until: "#outline table", settle: 1200 },
     { name: "job-long-tasks", route: "/jobs/:id", path: `/jobs/${long}?view=tasks`, settle: 1200 },
     { name: "job-long-found", route: "/jobs/:id", path: `/jobs/${long}?q=volume&show=failed`, until: "#outline table", settle: 1200 },
-    { name: "job-running", route: "/jobs/:id", path: `/jobs/${running}`, settle: 1500 },
+    { name: "job-running", route: "/jobs/:id", path: `/jobs/${running}`, until: "#outline table", settle: 1500 },
     { name: "job-queued", route: "/jobs/:id", path: `/jobs/${await job("queued")}` },
     { name: "job-succeeded", route: "/jobs/:id", path: `/jobs/${await job("succeeded")}` },
     { name: "plans", route: "/plans", path: "/plans" },
