@@ -43,6 +43,9 @@ type Play struct {
 	Bundle string
 	// Unpack fills the directory, which exists and is empty. Exactly one of Bundle and Unpack is given.
 	Unpack func(dir string) error
+	// BundleSHA256 names what is in the bundle, in hexadecimal. Where it is given, what Ansible packs of its modules is
+	// kept for the next run of the same bundle.
+	BundleSHA256 string
 	// Playbook is a file at the top of the bundle; "playbook.yml" if empty.
 	Playbook string
 	Hosts    []Host

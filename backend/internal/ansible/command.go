@@ -33,10 +33,10 @@ const (
 
 // commandLine lets go-ansible build the command. Only names of files and plain switches go into it: arguments can be
 // read by every user of the machine.
-func (c *Config) commandLine(p *Play, dir *runDir, bundle string) ([]string, error) {
+func (c *Config) commandLine(p *Play, dir *runDir) ([]string, error) {
 	cmd := playbook.NewAnsiblePlaybookCmd(
 		playbook.WithBinary(c.AnsibleBin),
-		playbook.WithPlaybooks(filepath.Join(bundle, p.playbook())),
+		playbook.WithPlaybooks(filepath.Join(dir.file(bundleDirectory), p.playbook())),
 		playbook.WithPlaybookOptions(&playbook.AnsiblePlaybookOptions{
 			Check:     p.Check,
 			Diff:      p.Diff,
@@ -57,7 +57,8 @@ func (c *Config) commandLine(p *Play, dir *runDir, bundle string) ([]string, err
 }
 
 // environment is all that Ansible and ssh get: nothing of the backend's own, which holds secrets of the service.
-func (c *Config) environment(dir *runDir, bundle string) []string {
+func (c *Config) environment(dir *runDir) []string {
+	bundle := dir.file(bundleDirectory)
 	env := []string{
 		markName + "=" + dir.path,
 		"PATH=" + systemPath,

@@ -1,6 +1,7 @@
 package ansible
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ const SuperviseArg = "supervise-play"
 
 // File descriptors that the backend gives its supervisor, beside stdout and stderr, which go to Ansible.
 const (
-	controlFD = 0 // read end: whatever comes, or its end, ends the run
+	controlFD = 0 // read end: an order begins the play; whatever comes then, or its end, ends the run
 	statusFD  = 3 // write end: one superviseStatus
 	eventsFD  = 4 // write end: the callback plugin's lines; Ansible has it as ansibleEventsFD
 	lockFD    = 5 // the run's directory, whose lock is held as long as the supervisor lives
@@ -32,13 +33,19 @@ const (
 	killWithin = 8 * time.Second
 )
 
-// superviseSpec is what to run. It goes through a file: arguments can be read by everybody.
+// superviseSpec is what holds for any play. It goes through a file: arguments can be read by everybody.
 type superviseSpec struct {
-	Argv        []string      `json:"argv"`
+	Load        []string      `json:"load"` // loads Ansible and waits for the order; none where that is not possible
 	Env         []string      `json:"env"`
 	Nice        int           `json:"nice"`
 	Grace       time.Duration `json:"grace"`
 	MemoryLimit uint64        `json:"memory_limit"`
+}
+
+// order is what to play. It comes as a line through the control pipe.
+type order struct {
+	Argv    []string `json:"argv"`    // of ansible-playbook
+	Modules string   `json:"modules"` // where what Ansible packs is kept; may be empty
 }
 
 // superviseStatus is how it went.
@@ -52,10 +59,14 @@ type superviseStatus struct {
 	CPU         time.Duration `json:"cpu"`
 }
 
-// Supervise is the body of the supervisor: a process between the backend and one ansible-playbook. It adopts every
-// orphan of the run (a child subreaper), and when Ansible ends, or the backend says so, or the backend dies, it ends
-// all that is left, in whatever session, removes the run's directory with its keys and exits. It never outlives its
-// backend for longer than that takes.
+// notLoaded is how what was to load Ansible ahead says that it couldn't, and has begun nothing (see
+// launch/kloigos_launch.py).
+const notLoaded = 97
+
+// Supervise is the body of the supervisor: a process between the backend and one ansible-playbook. It loads Ansible,
+// where that is possible, and waits for its order. It adopts every orphan of the run (a child subreaper), and when
+// Ansible ends, or the backend says so, or the backend dies, it ends all that is left, in whatever session, removes the
+// run's directory with its keys and exits. It never outlives its backend for longer than that takes.
 //
 // args is the run's directory alone. The result is the process's exit code.
 func Supervise(args []string) int {
@@ -71,7 +82,7 @@ func Supervise(args []string) int {
 			return 64
 		}
 	}
-	s := supervisor{dir: args[0], stop: make(chan struct{}), main: make(chan syscall.WaitStatus, 1), gone: make(chan struct{})}
+	s := supervisor{dir: args[0], orders: make(chan order, 1), stop: make(chan struct{}), terminate: make(chan os.Signal, 1)}
 	status := s.run()
 	if status.Left == 0 {
 		_ = os.RemoveAll(s.dir)
@@ -81,42 +92,132 @@ func Supervise(args []string) int {
 }
 
 type supervisor struct {
-	dir  string
-	spec superviseSpec
-	stop chan struct{}           // closed when the run is to end
-	main chan syscall.WaitStatus // of ansible-playbook
-	gone chan struct{}           // closed when no child is left
-
-	maxRSS int64 // until gone is closed, the reaper's
-	cpu    time.Duration
+	dir       string
+	spec      superviseSpec
+	orders    chan order     // at most one
+	stop      chan struct{}  // closed when the run is to end
+	terminate chan os.Signal // the same
+	ansible   *child
 }
 
 func (s *supervisor) run() superviseStatus {
 	go s.watchControl()
-	terminate := make(chan os.Signal, 1)
-	signal.Notify(terminate, unix.SIGTERM)
+	signal.Notify(s.terminate, unix.SIGTERM)
 	// A terminal's Ctrl-C is the backend's to judge; a closed pipe shows where it is written to.
 	signal.Ignore(unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE)
-
-	pid, err := s.start()
-	if err != nil {
+	if err := s.prepare(); err != nil {
 		return superviseStatus{Error: err.Error()}
 	}
-	go s.reap(pid)
+	if len(s.spec.Load) > 0 {
+		s.ansible, _ = s.start(s.spec.Load, true)
+	}
+	var begun *order
+	for {
+		select {
+		case o := <-s.orders:
+			begun = &o
+			if s.ansible != nil {
+				s.ansible.order(o)
+				continue
+			}
+		case ended := <-s.ansible.ended():
+			if begun != nil && !s.ansible.neverBegan(ended) {
+				return s.end(ended, false)
+			}
+			<-s.ansible.gone
+			s.ansible.forget()
+			s.ansible = nil // ansible-playbook itself is started when the order is there
+		case <-s.stop:
+			return s.end(0, true)
+		case <-s.terminate:
+			return s.end(0, true)
+		}
+		if begun == nil {
+			continue
+		}
+		var err error
+		if s.ansible, err = s.start(begun.Argv, false); err != nil {
+			return superviseStatus{Error: err.Error()}
+		}
+	}
+}
 
-	var status superviseStatus
-	var ended syscall.WaitStatus
-	select {
-	case ended = <-s.main:
-	case <-s.stop:
-		status.Stopped = true
-	case <-terminate:
-		status.Stopped = true
+// watchControl passes on the order, and closes stop at whatever comes then, and at the end of the pipe: the backend is
+// done, or dead.
+func (s *supervisor) watchControl() {
+	defer close(s.stop)
+	control := bufio.NewReader(os.NewFile(controlFD, "control"))
+	line, err := control.ReadBytes('\n')
+	var o order
+	if err != nil || json.Unmarshal(line, &o) != nil || len(o.Argv) == 0 {
+		return
+	}
+	s.orders <- o
+	_, _ = control.ReadByte()
+}
+
+func (s *supervisor) prepare() error {
+	raw, err := os.ReadFile(filepath.Join(s.dir, specFile))
+	if err != nil {
+		return fmt.Errorf("read what to run: %w", err)
+	}
+	if err := json.Unmarshal(raw, &s.spec); err != nil {
+		return errors.New("read what to run: not valid")
+	}
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("become a subreaper: %w", err)
+	}
+	unix.Umask(0o077)
+	// No core dumps: there are keys in memory. The child inherits this thread's priority.
+	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, s.spec.Nice)
+	return nil
+}
+
+// start starts Ansible; waiting tells that it takes its order from its standard input, which is empty otherwise.
+func (s *supervisor) start(argv []string, waiting bool) (*child, error) {
+	c := &child{main: make(chan syscall.WaitStatus, 1), gone: make(chan struct{})}
+	input, err := os.Open(os.DevNull)
+	if waiting && err == nil {
+		_ = input.Close()
+		c.input, c.orders, err = os.Pipe()
+		input = c.input
+	}
+	if err != nil {
+		return nil, fmt.Errorf("start ansible-playbook: %w", err)
+	}
+	if !waiting {
+		defer input.Close()
+	}
+	// syscall and not os/exec, because the reaper waits for all children and must not race with another waiter.
+	c.pid, err = syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
+		Dir:   s.dir,
+		Env:   s.spec.Env,
+		Files: []uintptr{input.Fd(), 1, 2, eventsFD},
+		Sys:   &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start ansible-playbook: %w", err)
+	}
+	if s.spec.MemoryLimit > 0 {
+		_ = unix.Prlimit(c.pid, unix.RLIMIT_AS, &unix.Rlimit{Cur: s.spec.MemoryLimit, Max: s.spec.MemoryLimit}, nil)
+	}
+	// When memory is short, a play is to go before a backend.
+	_ = os.WriteFile("/proc/"+strconv.Itoa(c.pid)+"/oom_score_adj", []byte("300"), 0)
+	go c.reap()
+	return c, nil
+}
+
+// end ends what is left and tells how the play went: ended, if it was not stopped before.
+func (s *supervisor) end(ended syscall.WaitStatus, stopped bool) superviseStatus {
+	status := superviseStatus{Stopped: stopped}
+	if s.ansible == nil {
+		return status
 	}
 	status.Left = s.endAll()
-	if status.Stopped {
+	if stopped {
 		select {
-		case ended = <-s.main:
+		case ended = <-s.ansible.main:
 		default:
 		}
 	}
@@ -125,60 +226,55 @@ func (s *supervisor) run() superviseStatus {
 		status.Signal = int(ended.Signal())
 	}
 	if status.Left == 0 {
-		status.MaxRSSBytes, status.CPU = s.maxRSS, s.cpu
+		status.MaxRSSBytes, status.CPU = s.ansible.maxRSS, s.ansible.cpu
 	}
 	return status
 }
 
-// watchControl closes stop at the first byte, and at the end of the pipe: the backend is done, or dead.
-func (s *supervisor) watchControl() {
-	defer close(s.stop)
-	control := os.NewFile(controlFD, "control")
-	_, _ = control.Read(make([]byte, 1))
+// child is the process of Ansible, with all that comes of it.
+type child struct {
+	pid    int
+	input  *os.File                // where it takes its order from; nil if it was started with it
+	orders *os.File                // the other end
+	main   chan syscall.WaitStatus // its own end
+	gone   chan struct{}           // closed when no child is left
+
+	maxRSS int64 // until gone is closed, the reaper's
+	cpu    time.Duration
 }
 
-func (s *supervisor) start() (int, error) {
-	raw, err := os.ReadFile(filepath.Join(s.dir, specFile))
-	if err != nil {
-		return 0, fmt.Errorf("read what to run: %w", err)
+// ended is never ready without a child.
+func (c *child) ended() <-chan syscall.WaitStatus {
+	if c == nil {
+		return nil
 	}
-	if err := json.Unmarshal(raw, &s.spec); err != nil || len(s.spec.Argv) == 0 {
-		return 0, errors.New("read what to run: not valid")
-	}
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return 0, fmt.Errorf("become a subreaper: %w", err)
-	}
-	unix.Umask(0o077)
-	// No core dumps: there are keys in memory. The child inherits this thread's priority.
-	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
-	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, s.spec.Nice)
+	return c.main
+}
 
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		return 0, err
+// order hands it over, to one that may have ended just now.
+func (c *child) order(o order) {
+	line, _ := json.Marshal(o) // came as JSON
+	_, _ = c.orders.Write(append(line, '\n'))
+}
+
+// neverBegan tells whether one that waited for its order could not load Ansible, or was killed (for its memory, say) and
+// left the order where it was put.
+func (c *child) neverBegan(ended syscall.WaitStatus) bool {
+	if c.input == nil {
+		return false
 	}
-	defer null.Close()
-	// syscall and not os/exec, because the reaper waits for all children and must not race with another waiter.
-	pid, err := syscall.ForkExec(s.spec.Argv[0], s.spec.Argv, &syscall.ProcAttr{
-		Dir:   s.dir,
-		Env:   s.spec.Env,
-		Files: []uintptr{null.Fd(), 1, 2, eventsFD},
-		Sys:   &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
-	})
-	if err != nil {
-		return 0, fmt.Errorf("start ansible-playbook: %w", err)
-	}
-	if s.spec.MemoryLimit > 0 {
-		_ = unix.Prlimit(pid, unix.RLIMIT_AS, &unix.Rlimit{Cur: s.spec.MemoryLimit, Max: s.spec.MemoryLimit}, nil)
-	}
-	// When memory is short, a play is to go before a backend.
-	_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte("300"), 0)
-	return pid, nil
+	unread, err := unix.IoctlGetInt(int(c.input.Fd()), unix.TIOCINQ)
+	return ended.ExitStatus() == notLoaded || err == nil && unread > 0
+}
+
+func (c *child) forget() {
+	_ = c.input.Close()
+	_ = c.orders.Close()
 }
 
 // reap waits for every child, adopted ones included. When there is none left there is no descendant either, and none
 // can come: an orphan's parent would have been a child.
-func (s *supervisor) reap(mainPID int) {
+func (c *child) reap() {
 	for {
 		var ws unix.WaitStatus
 		var usage unix.Rusage
@@ -187,13 +283,13 @@ func (s *supervisor) reap(mainPID int) {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case err != nil: // ECHILD
-			close(s.gone)
+			close(c.gone)
 			return
 		}
-		s.maxRSS = max(s.maxRSS, usage.Maxrss*1024)
-		s.cpu += time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-		if pid == mainPID {
-			s.main <- syscall.WaitStatus(ws)
+		c.maxRSS = max(c.maxRSS, usage.Maxrss*1024)
+		c.cpu += time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+		if pid == c.pid {
+			c.main <- syscall.WaitStatus(ws)
 		}
 	}
 }
@@ -216,7 +312,7 @@ func (s *supervisor) endAll() int {
 			}
 		}
 		select {
-		case <-s.gone:
+		case <-s.ansible.gone:
 			return 0
 		case <-time.After(15 * time.Millisecond):
 		}

@@ -102,7 +102,11 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*Backend, e
 	host, _ := os.Hostname()
 	b := &Backend{cfg: cfg, log: log, db: db, keyset: keyset, id: uuid.New(), name: fmt.Sprintf("%s/%d", host, os.Getpid())}
 	if cfg.Has(config.RoleWorker) {
-		runner, err := ansible.NewRunner(ansible.Config{RunRoot: cfg.RunRoot, ConnectTimeout: patience})
+		runner, err := ansible.NewRunner(ansible.Config{
+			RunRoot: cfg.RunRoot, ConnectTimeout: patience, Ahead: cfg.PlaysAhead,
+			// What is made ahead never takes the memory that the next job is reckoned with.
+			MayLoad: func() bool { return cfg.JobMemory == 0 || memory.Here().Room(cfg.JobMemory, 0) > 1 },
+		})
 		if err != nil {
 			db.Close()
 			return nil, fmt.Errorf("prepare Ansible: %w", err)
@@ -135,8 +139,13 @@ func (b *Backend) WithRunner(r ansible.Runner) *Backend {
 	return b
 }
 
-// Close lets go of the database.
-func (b *Backend) Close() { b.db.Close() }
+// Close lets go of the database, and ends what the runner made ahead of time.
+func (b *Backend) Close() {
+	if r, ok := b.runner.(*ansible.Supervised); ok {
+		r.Close()
+	}
+	b.db.Close()
+}
 
 // Serve does what the backend's roles say until stop is done: then it takes no
 // more work, answers what is under way, and gives running tasks taskGrace or

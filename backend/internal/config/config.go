@@ -44,6 +44,7 @@ type Config struct {
 	FirstUID, LastUID  int64          // for tenants
 	Workers            int            // jobs that run at once here, at most
 	JobMemory          int64          // bytes that one of them is reckoned with; 0: memory is not looked at
+	PlaysAhead         int            // beginnings of plays that are made ahead of time
 	Lease              time.Duration  // of a job
 	KeepLogs           time.Duration  // of jobs that ended; 0: for ever
 	KeepEvents         time.Duration  // of the audit trail; 0: for ever
@@ -90,6 +91,10 @@ func settings() []setting {
 		{"KLOIGOS_JOB_MEMORY_MIB", "job-memory-mib", "memory that a job is reckoned with; no more are begun than fit into what is available; 0 to look at KLOIGOS_WORKERS only", "100", func(c *Config, v string) error {
 			n, err := between(v, 0, 1<<20)
 			c.JobMemory = int64(n) << 20
+			return err
+		}},
+		{"KLOIGOS_PLAYS_AHEAD", "plays-ahead", "plays' beginnings made ahead of time (Ansible loaded, some 70 MiB each), while there is work and for five minutes after; 0 for none", "1", func(c *Config, v string) (err error) {
+			c.PlaysAhead, err = between(v, 0, 64)
 			return err
 		}},
 		{"KLOIGOS_LEASE", "lease", "how long a job stays with a worker that no longer answers", "30s", setLease},

@@ -49,7 +49,8 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 	p := ansible.Play{
 		Name: *r.job.Playbook, Playbook: what.File, Hosts: []ansible.Host{host}, Vars: what.Vars, Timeout: r.w.cfg.PlayTimeout,
 		Check: check, Diff: check,
-		Unpack: func(dir string) error { return playbook.Unpack(content, dir, playbook.DefaultLimits) },
+		BundleSHA256: playbook.Digest(content),
+		Unpack:       func(dir string) error { return playbook.Unpack(content, dir, playbook.DefaultLimits) },
 	}
 	began := time.Now()
 	out, err := r.w.runner.Run(ctx, p, func(e ansible.Event) {

@@ -1,0 +1,114 @@
+"""Loads Ansible, then waits for what to play.
+
+Loading is most of what a short play costs before its first task, so the supervisor has it done ahead of time where it
+can. One line on standard input begins the play:
+
+    {"argv": ["/usr/bin/ansible-playbook", ...], "modules": "/directory"}
+
+The end of the input without one ends the process. Exit status 97 says that this Ansible cannot be loaded so, and that
+nothing was begun: ansible-playbook itself is to be started then.
+
+modules, if given, keeps from run to run what Ansible packs to send to hosts: each module with all that it imports. It
+belongs to one bundle, whose modules have the same names as another one's.
+"""
+import sys
+sys.path.pop(0)  # the run's directory: nothing in it is to be imported
+
+import gc
+import importlib
+import json
+import os
+
+NOT_LOADED = 97
+
+# What nearly every play needs. What this version of Ansible does not have is loaded by itself when it is wanted.
+AHEAD = (
+    'ansible.executor.playbook_executor', 'ansible.executor.task_queue_manager', 'ansible.executor.task_executor',
+    'ansible.executor.process.worker', 'ansible.executor.module_common', 'ansible.executor.interpreter_discovery',
+    'ansible.plugins.strategy.linear', 'ansible.plugins.connection.ssh', 'ansible.plugins.shell.sh',
+    'ansible.plugins.become.sudo', 'ansible.plugins.inventory.yaml', 'ansible.plugins.cache.memory',
+    'ansible.plugins.vars.host_group_vars', 'ansible.plugins.action.normal', 'ansible.plugins.action.assert',
+    'ansible.plugins.action.validate_argument_spec', 'ansible.plugins.filter.core', 'ansible.plugins.filter.mathstuff',
+    'ansible.plugins.filter.urls', 'ansible.plugins.filter.urlsplit', 'ansible.plugins.filter.encryption',
+    'ansible.plugins.test.core', 'ansible.plugins.test.files', 'ansible.plugins.test.mathstuff', 'ansible.plugins.test.uri',
+    'multiprocessing.popen_fork', 'multiprocessing.queues',
+)
+
+
+def load():
+    from ansible.cli.playbook import PlaybookCLI
+    for name in AHEAD:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            pass
+    # The workers are forks: what is not looked at by the collector stays shared with them.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10000)
+    return PlaybookCLI
+
+
+class Modules:
+    """What Ansible has packed, as hard links: each run has its own directory, and a file is never written twice."""
+
+    def __init__(self, directory):
+        import ansible
+        from ansible import constants
+        from ansible.release import __version__
+        self.own = os.path.join(constants.DEFAULT_LOCAL_TMP, 'ansiballz_cache')
+        # Another build of the same version has files of another time.
+        changed = os.stat(os.path.join(os.path.dirname(ansible.__file__), 'modules')).st_mtime_ns
+        self.kept = os.path.join(directory, '%s-%d' % (__version__, changed))
+
+    def lend(self):
+        os.makedirs(self.own, mode=0o700, exist_ok=True)
+        os.makedirs(self.kept, mode=0o700, exist_ok=True)
+        self.link(self.kept, self.own)
+
+    def keep(self):
+        self.link(self.own, self.kept)
+
+    def link(self, source, target):
+        for name in os.listdir(source):
+            # Those of collections can change under us without a sign.
+            if name.startswith('ansible.modules.') and not name.endswith('-part'):
+                try:
+                    os.link(os.path.join(source, name), os.path.join(target, name))
+                except OSError:  # there already, or the directory was just given up
+                    pass
+
+
+def main():
+    try:
+        cli = load()
+    except Exception as e:
+        print('Ansible cannot be loaded ahead: %s' % e, file=sys.stderr)
+        return NOT_LOADED
+    line = sys.stdin.readline()
+    if not line:
+        return 0
+    order = json.loads(line)
+    with open(os.devnull) as null:
+        os.dup2(null.fileno(), 0)
+    sys.argv = order['argv']
+    modules = None
+    try:
+        if order.get('modules'):
+            modules = Modules(order['modules'])
+            modules.lend()
+    except OSError:  # it is only slower without
+        modules = None
+    try:
+        cli.cli_executor(sys.argv)
+    finally:
+        try:
+            if modules:
+                modules.keep()
+        except OSError:
+            pass
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,294 @@
+package ansible
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+//go:embed launch/kloigos_launch.py
+var launchFile []byte
+
+const (
+	launchName = "kloigos_launch.py"
+	// standbyAfter leaves the processors to the play that has just begun.
+	standbyAfter = time.Second
+	// standbyFor is how long one waits for its play. A backend with nothing to do has none, and no play runs with an
+	// Ansible that was replaced on the disk long ago.
+	standbyFor = 5 * time.Minute
+)
+
+// standby is a supervisor that waits for its play, in the directory of the run to come, with Ansible loaded where that
+// is possible. Every run begins as one; some are made ahead of time.
+type standby struct {
+	dir   *runDir
+	pipes *pipeSet
+	cmd   *exec.Cmd
+	died  chan error    // one value: what the supervisor came to
+	taken chan struct{} // closed when it waits no longer
+}
+
+// newStandby starts a supervisor, whose own start and Ansible's loading go on while the run is prepared.
+func (c *Config) newStandby() (_ *standby, err error) {
+	b := &standby{died: make(chan error, 1), taken: make(chan struct{})}
+	if b.dir, err = newRunDir(c.RunRoot); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = b.dir.remove()
+		}
+	}()
+	if err := c.fillStandby(b.dir); err != nil {
+		return nil, err
+	}
+	if b.pipes, err = openPipes(); err != nil {
+		return nil, fmt.Errorf("open pipes: %w", err)
+	}
+	b.cmd = &exec.Cmd{
+		Path: c.SelfExe,
+		Args: []string{"kloigos-supervisor", SuperviseArg, b.dir.path},
+		Env:  []string{markName + "=" + b.dir.path, "PATH=" + systemPath},
+		Dir:  "/",
+		// A session of its own: a terminal's signals are for the backend to judge, and ssh finds no terminal to ask on.
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+		Stdin:       b.pipes.control.r,
+		Stdout:      b.pipes.stdout.w,
+		Stderr:      b.pipes.stderr.w,
+		ExtraFiles:  []*os.File{b.pipes.status.w, b.pipes.events.w, b.dir.lock}, // statusFD, eventsFD, lockFD
+	}
+	if err := b.cmd.Start(); err != nil {
+		b.pipes.close()
+		return nil, fmt.Errorf("start supervisor: %w", err)
+	}
+	b.pipes.closeTheirs()
+	go func() { b.died <- b.cmd.Wait() }()
+	return b, nil
+}
+
+// fillStandby writes what does not depend on the play.
+func (c *Config) fillStandby(dir *runDir) error {
+	for _, name := range []string{"tmp", "ansible", "callback"} {
+		if err := os.Mkdir(dir.file(name), 0o700); err != nil {
+			return fmt.Errorf("prepare: %w", err)
+		}
+	}
+	callback, err := callbackFiles.ReadFile("callback/" + callbackName + ".py")
+	if err != nil {
+		return fmt.Errorf("prepare: %w", err)
+	}
+	spec := superviseSpec{Env: c.environment(dir), Nice: c.Nice, Grace: c.Grace, MemoryLimit: c.MemoryLimit}
+	if python := interpreter(c.AnsibleBin); python != nil {
+		spec.Load = append(python, dir.file(launchName), c.AnsibleBin)
+	}
+	encoded, err := json.Marshal(spec)
+	if err != nil {
+		return fmt.Errorf("prepare: %w", err)
+	}
+	for name, content := range map[string][]byte{
+		configFile: []byte("[defaults]\n"), filepath.Join("callback", callbackName+".py"): callback, launchName: launchFile, specFile: encoded,
+	} {
+		if err := dir.write(name, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// interpreter is the Python that a program names in its first line, nil if it is of another kind.
+func interpreter(program string) []string {
+	f, err := os.Open(program)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(io.LimitReader(f, 512)).ReadBytes('\n')
+	if err != nil || !bytes.HasPrefix(line, []byte("#!")) {
+		return nil
+	}
+	words := strings.Fields(string(line[2:]))
+	if len(words) == 0 || !strings.HasPrefix(filepath.Base(words[len(words)-1]), "python") {
+		return nil
+	}
+	return words
+}
+
+// begin has it play. An error of writing shows as a supervisor that died.
+func (b *standby) begin(o order) error {
+	line, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Errorf("tell the supervisor what to run: %w", err)
+	}
+	_, _ = b.pipes.control.w.Write(append(line, '\n'))
+	return nil
+}
+
+// wait waits for the supervisor, and tells it to end the run when ctx is done.
+func (b *standby) wait(ctx context.Context, bound time.Duration) error {
+	select {
+	case err := <-b.died:
+		return errors.Join(err, errors.New("without a word"))
+	case <-ctx.Done():
+	}
+	_ = b.pipes.control.w.Close()
+	timer := time.NewTimer(bound)
+	defer timer.Stop()
+	select {
+	case err := <-b.died:
+		return errors.Join(err, errors.New("without a word"))
+	case <-timer.C:
+		_ = b.cmd.Process.Kill()
+		return errors.Join(<-b.died, fmt.Errorf("no answer within %s", bound))
+	}
+}
+
+// giveUp ends one that has no play, and what it has loaded.
+func (b *standby) giveUp(bound time.Duration) {
+	b.pipes.close()
+	select {
+	case <-b.died:
+	case <-time.After(bound):
+		_ = b.cmd.Process.Kill()
+		<-b.died
+	}
+	killMarked(b.dir.path, time.Second)
+	_ = b.dir.remove()
+}
+
+// standbys are those that were made ahead of time.
+type standbys struct {
+	config *Config
+	keep   time.Duration // standbyFor, except in a test
+	closed chan struct{}
+	hurry  chan struct{} // a play has ended: the processors are free for the next one's beginning
+
+	mu      sync.Mutex
+	waiting []*standby
+	coming  int // being made
+	working sync.WaitGroup
+}
+
+func newStandbys(c *Config) *standbys {
+	return &standbys{config: c, keep: standbyFor, closed: make(chan struct{}), hurry: make(chan struct{})}
+}
+
+// take returns one that waits, and otherwise a new one; and has the next one made.
+func (s *standbys) take() (*standby, error) {
+	defer s.ahead(standbyAfter)
+	for {
+		b := s.pop()
+		if b == nil {
+			return s.config.newStandby()
+		}
+		if len(b.died) == 0 {
+			return b, nil
+		}
+		b.giveUp(s.config.Grace + killWithin)
+	}
+}
+
+func (s *standbys) pop() *standby {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.waiting) == 0 {
+		return nil
+	}
+	b := s.waiting[0]
+	s.waiting = s.waiting[1:]
+	close(b.taken)
+	return b
+}
+
+// ahead has another one made after a while, if there are too few.
+func (s *standbys) ahead(after time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isClosed() || len(s.waiting)+s.coming >= s.config.Ahead {
+		return
+	}
+	s.coming++
+	s.working.Go(func() { s.add(after) })
+}
+
+// ended has the next one made at once, since no play is disturbed.
+func (s *standbys) ended() {
+	s.ahead(0)
+	select {
+	case s.hurry <- struct{}{}:
+	default:
+	}
+}
+
+// add makes one and gives it up if it waits for too long.
+func (s *standbys) add(after time.Duration) {
+	select {
+	case <-s.closed:
+	case <-s.hurry:
+	case <-time.After(after):
+	}
+	var b *standby
+	if !s.isClosed() && s.config.MayLoad() {
+		b, _ = s.config.newStandby() // the run that needs one will meet the error, and tell it
+	}
+	s.mu.Lock()
+	s.coming--
+	if b != nil {
+		s.waiting = append(s.waiting, b)
+	}
+	s.mu.Unlock()
+	if b == nil {
+		return
+	}
+	select {
+	case <-b.taken:
+		return
+	case <-s.closed:
+	case <-time.After(s.keep):
+	}
+	if s.remove(b) {
+		b.giveUp(s.config.Grace + killWithin)
+	}
+}
+
+// remove takes one out, and tells whether it was still there.
+func (s *standbys) remove(b *standby) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := slices.Index(s.waiting, b)
+	if at >= 0 {
+		s.waiting = slices.Delete(s.waiting, at, at+1)
+	}
+	return at >= 0
+}
+
+func (s *standbys) isClosed() bool {
+	select {
+	case <-s.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+// close ends those that wait, and returns when they are gone.
+func (s *standbys) close() {
+	s.mu.Lock()
+	if !s.isClosed() {
+		close(s.closed)
+	}
+	s.mu.Unlock()
+	s.working.Wait()
+}

@@ -1,0 +1,200 @@
+package ansible
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// standbyBed is a bed whose runner makes one beginning ahead of time.
+func standbyBed(t *testing.T) *bed {
+	t.Helper()
+	b := setup(t)
+	config := b.runner.config
+	config.Ahead = 1
+	var err error
+	if b.runner, err = NewRunner(config); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.runner.Close) // before it is looked whether anything is left
+	return b
+}
+
+// warm runs a play and returns the beginning of the next one, when Ansible is loaded there.
+func (b *bed) warm(t *testing.T) *standby {
+	t.Helper()
+	b.ping(t)
+	var next *standby
+	eventually(t, "the next play's beginning is there, with Ansible loaded", func() bool {
+		b.runner.standbys.mu.Lock()
+		if waiting := b.runner.standbys.waiting; len(waiting) > 0 {
+			next = waiting[0]
+		}
+		b.runner.standbys.mu.Unlock()
+		return next != nil && b.loaded(next) != 0
+	})
+	return next
+}
+
+func (b *bed) ping(t *testing.T) {
+	t.Helper()
+	if out, _ := b.run(t, b.play("modules.yml", nil)); out.Failure != nil {
+		t.Fatalf("failed: %+v", out.Failure)
+	}
+}
+
+// loaded is the process that waits with Ansible loaded, 0 if there is none, or not yet.
+func (b *bed) loaded(s *standby) int {
+	for pid, cmdline := range b.processes() {
+		if !strings.Contains(cmdline, s.dir.file(launchName)) {
+			continue
+		}
+		maps, _ := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+		if strings.Contains(string(maps), "_yaml") || strings.Contains(string(maps), "markupsafe") {
+			return pid
+		}
+	}
+	return 0
+}
+
+func TestNextPlayIsBegunAhead(t *testing.T) {
+	b := standbyBed(t)
+	next := b.warm(t)
+	pid := b.loaded(next)
+	var used bool
+	out, err := b.runner.Run(t.Context(), b.play("modules.yml", nil), func(Event) {
+		used = used || strings.Contains(b.processes()[pid], next.dir.path)
+	})
+	if err != nil || out.Failure != nil {
+		t.Fatalf("%v, %+v", err, out.Failure)
+	}
+	if !used {
+		t.Error("it was not played by the process that was there before")
+	}
+	if _, err := os.Stat(next.dir.path); err == nil {
+		t.Error("its directory is left")
+	}
+}
+
+func TestDeadBeginningsDoNoHarm(t *testing.T) {
+	b := standbyBed(t)
+	next := b.warm(t)
+	// The kernel would take it first when memory is short.
+	if err := unix.Kill(b.loaded(next), unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	b.ping(t)
+	next = b.warm(t)
+	if err := next.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the supervisor is gone", func() bool { return len(next.died) > 0 })
+	b.ping(t)
+}
+
+func TestBeginningsEnd(t *testing.T) {
+	b := standbyBed(t)
+	b.runner.standbys.keep = 3 * time.Second
+	b.ping(t)
+	eventually(t, "one was made", func() bool { return len(b.processes()) > 0 })
+	eventually(t, "it did not wait for long", func() bool { return len(b.processes()) == 0 })
+	b.runner.standbys.keep = time.Hour
+	b.warm(t)
+	b.runner.Close()
+	b.checkNothingIsLeft(t)
+	b.ping(t) // runs go on, and leave none behind
+	b.runner.Close()
+	b.checkNothingIsLeft(t)
+}
+
+func TestNoBeginningsWhereMemoryIsShort(t *testing.T) {
+	b := standbyBed(t)
+	asked := make(chan struct{}, 16)
+	b.runner.config.MayLoad = func() bool { asked <- struct{}{}; return false }
+	b.ping(t)
+	<-asked
+	b.runner.Close()
+	b.checkNothingIsLeft(t)
+}
+
+// Where Ansible can't be loaded so, ansible-playbook itself is started.
+func TestAnsibleThatCannotBeLoadedAhead(t *testing.T) {
+	b := standbyBed(t)
+	b.write(t, "bin/python-of-another-kind", []byte("#!/bin/sh\ncase $1 in *"+launchName+") exit 97 ;; esac\nexec /usr/bin/python3 \"$@\"\n"), 0o755)
+	script, err := os.ReadFile(b.runner.config.AnsibleBin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := strings.Cut(string(script), "\n")
+	b.write(t, "bin/ansible-playbook", []byte("#!"+filepath.Join(b.dir, "bin/python-of-another-kind")+"\n"+body), 0o755)
+	b.runner.config.AnsibleBin = filepath.Join(b.dir, "bin/ansible-playbook")
+	b.ping(t)
+	b.ping(t)
+	if interpreter(b.runner.config.AnsibleBin) == nil || interpreter("/bin/true") != nil {
+		t.Error("this test shows nothing: it was not tried to load it")
+	}
+}
+
+func TestModulesAreKept(t *testing.T) {
+	b := setup(t)
+	play := b.play("modules.yml", nil)
+	play.BundleSHA256 = strings.Repeat("a", 64)
+	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(b.root, modulesPrefix+play.BundleSHA256)) })
+	if out, _ := b.run(t, play); out.Failure != nil {
+		t.Fatalf("failed: %+v", out.Failure)
+	}
+	kept, err := filepath.Glob(filepath.Join(b.root, modulesPrefix+play.BundleSHA256, "*", "ansible.modules.*"))
+	if err != nil || len(kept) == 0 {
+		t.Fatalf("nothing was kept: %v", err)
+	}
+	if out, _ := b.run(t, play); out.Failure != nil {
+		t.Fatalf("the second run failed: %+v", out.Failure)
+	}
+	// That they are used shows when they are broken; another bundle has its own.
+	for _, file := range kept {
+		if err := os.WriteFile(file, []byte("bm90IGEgemlw"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, _ := b.run(t, play); out.Failure == nil {
+		t.Error("what was kept is not used")
+	}
+	other := play
+	other.BundleSHA256 = strings.Repeat("b", 64)
+	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(b.root, modulesPrefix+other.BundleSHA256)) })
+	if out, _ := b.run(t, other); out.Failure != nil {
+		t.Errorf("another bundle uses the same: %+v", out.Failure)
+	}
+}
+
+func TestKeptModulesAreBounded(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	var dirs []string
+	for i := range maxModules + 3 {
+		dir := keptModules(root, fmt.Sprintf("%064x", i))
+		if dir == "" {
+			t.Fatal("no directory")
+		}
+		dirs = append(dirs, dir)
+		long := time.Now().Add(time.Duration(i-100) * time.Minute)
+		if err := os.Chtimes(dir, long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, dir := range dirs {
+		if _, err := os.Stat(dir); (err == nil) != (i >= 3) {
+			t.Errorf("%d of %d: %v", i, len(dirs), err)
+		}
+	}
+	for _, sum := range []string{"", "../../etc", strings.Repeat("A", 64)} {
+		if dir := keptModules(root, sum); dir != "" {
+			t.Errorf("%q has %s", sum, dir)
+		}
+	}
+}
