@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/domain"
@@ -31,21 +32,26 @@ func (r *run) play(ctx context.Context, what inputs.Play, fenced bool) error {
 // ansible runs one play, or only checks it; changed is then told of each thing
 // that it would change.
 func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool, changed func(ansible.Event)) (ansible.Outcome, error) {
-	access, err := r.access(ctx)
-	if err != nil {
-		return ansible.Outcome{}, err
-	}
 	if r.job.PlaybookVersionID == nil {
 		return ansible.Outcome{}, fmt.Errorf("job is bound to no playbook version")
 	}
-	content, err := r.w.db.PlaybookContent(ctx, *r.job.PlaybookVersionID)
-	if err != nil {
-		return ansible.Outcome{}, fmt.Errorf("load playbook: %w", err)
+	var to access
+	var content []byte
+	var all errgroup.Group
+	all.Go(func() (err error) {
+		to, err = r.access(ctx)
+		return err
+	})
+	all.Go(func() error {
+		return read(ctx, "playbook", *r.job.PlaybookVersionID, r.w.db.PlaybookContent, &content)
+	})
+	if err := all.Wait(); err != nil {
+		return ansible.Outcome{}, err
 	}
 	if r.plan.ID != uuid.Nil && playbook.Digest(content) != r.plan.PlaybookSHA256 {
 		return ansible.Outcome{}, r.stale(domain.MovedPlaybook, "What is stored as this version of the playbook is not what the plan was made with.")
 	}
-	host := r.target(access, fenced)
+	host := r.target(to, fenced)
 	p := ansible.Play{
 		Name: *r.job.Playbook, Playbook: what.File, Hosts: []ansible.Host{host}, Vars: what.Vars, Timeout: r.w.cfg.PlayTimeout,
 		Check: check, Diff: check,

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
 
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/domain"
@@ -155,25 +156,26 @@ func (r *run) load(ctx context.Context) (err error) {
 	return nil
 }
 
-func (r *run) loadSubject(ctx context.Context) (err error) {
+// loadSubject reads what the job is about; at the same time, since a play's beginning waits for it.
+func (r *run) loadSubject(ctx context.Context) error {
 	s := r.job.Subject()
-	if r.host, err = r.w.db.Host(ctx, s.HostID); err != nil {
-		return fmt.Errorf("load host: %w", err)
-	}
+	var all errgroup.Group
+	all.Go(func() error { return read(ctx, "host", s.HostID, r.w.db.Host, &r.host) })
 	if s.UnitID != uuid.Nil {
-		if r.unit, err = r.w.db.Unit(ctx, s.UnitID); err != nil {
-			return fmt.Errorf("load unit: %w", err)
-		}
+		all.Go(func() error { return read(ctx, "unit", s.UnitID, r.w.db.Unit, &r.unit) })
 	}
 	if s.AllocationID != uuid.Nil {
-		if r.alloc, err = r.w.db.Allocation(ctx, s.AllocationID); err != nil {
-			return fmt.Errorf("load allocation: %w", err)
-		}
+		all.Go(func() error { return read(ctx, "allocation", s.AllocationID, r.w.db.Allocation, &r.alloc) })
 	}
 	if s.PlanID != uuid.Nil {
-		if r.plan, err = r.w.db.Plan(ctx, s.PlanID); err != nil {
-			return fmt.Errorf("load plan: %w", err)
-		}
+		all.Go(func() error { return read(ctx, "plan", s.PlanID, r.w.db.Plan, &r.plan) })
+	}
+	return all.Wait()
+}
+
+func read[T any](ctx context.Context, what string, id uuid.UUID, from func(context.Context, uuid.UUID) (T, error), into *T) (err error) {
+	if *into, err = from(ctx, id); err != nil {
+		return fmt.Errorf("load %s: %w", what, err)
 	}
 	return nil
 }
