@@ -1,9 +1,14 @@
 package ansible
 
 import (
+	"archive/zip"
+	"bytes"
+	"encoding/base64"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -152,6 +157,11 @@ func TestModulesAreKept(t *testing.T) {
 	if err != nil || len(kept) == 0 {
 		t.Fatalf("nothing was kept: %v", err)
 	}
+	for _, file := range kept {
+		if names := packed(t, file); !slices.Contains(names, "ansible/module_utils/basic.py") || !slices.Contains(names, "ansible/module_utils/basic.pyc") {
+			t.Errorf("%s has not both the source and its byte code: %q", filepath.Base(file), names)
+		}
+	}
 	if out, _ := b.run(t, play); out.Failure != nil {
 		t.Fatalf("the second run failed: %+v", out.Failure)
 	}
@@ -169,6 +179,52 @@ func TestModulesAreKept(t *testing.T) {
 	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(b.root, modulesPrefix+other.BundleSHA256)) })
 	if out, _ := b.run(t, other); out.Failure != nil {
 		t.Errorf("another bundle uses the same: %+v", out.Failure)
+	}
+}
+
+// packed lists what Ansible has packed.
+func packed(t *testing.T, file string) (names []string) {
+	t.Helper()
+	encoded, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := base64.StdEncoding.DecodeString(string(encoded))
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range archive.File {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// A host with another Python finds byte code of a version that it does not know.
+func TestByteCodeOfAnotherPythonIsPassedOver(t *testing.T) {
+	t.Parallel()
+	script := `
+import runpy, sys, tempfile, importlib.util
+launch = runpy.run_path(sys.argv[1])
+with tempfile.TemporaryDirectory() as d:
+    for magic, want in (b'\0\0\r\n', 'source'), (importlib.util.MAGIC_NUMBER, 'byte code'):
+        importlib.util.MAGIC_NUMBER, real = magic, importlib.util.MAGIC_NUMBER
+        name = d + '/' + want.replace(' ', '') + '.zip'
+        with launch['CompiledZip'](name, 'w') as z:
+            z.writestr('it.py', 'said = __file__.endswith("c") and "byte code" or "source"')
+            z.writestr('broken.py', 'print "of long ago"')
+        importlib.util.MAGIC_NUMBER = real
+        sys.path.insert(0, name)
+        sys.modules.pop('it', None)
+        import it
+        assert it.said == want, (it.said, want)
+`
+	output, err := exec.Command("/usr/bin/python3", "-c", script, "launch/"+launchName).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, output)
 	}
 }
 
