@@ -184,7 +184,10 @@ func TestRunThatCannotStart(t *testing.T) {
 	if _, err := b.runner.Run(t.Context(), p, nil); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
-	gone := *b.runner
+	gone, err := NewRunner(b.runner.config)
+	if err != nil {
+		t.Fatal(err)
+	}
 	gone.config.AnsibleBin = "/nonexistent/ansible-playbook"
 	if _, err := gone.Run(t.Context(), b.play("", nil), nil); err == nil || !strings.Contains(err.Error(), "start ansible-playbook") {
 		t.Errorf("got %v", err)

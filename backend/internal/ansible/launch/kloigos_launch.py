@@ -5,7 +5,7 @@ can. One line on standard input begins the play:
 
     {"argv": ["/usr/bin/ansible-playbook", ...], "modules": "/directory"}
 
-The end of the input without one ends the process. Exit status 97 says that this Ansible cannot be loaded so, and that
+It is ansible-playbook, the script itself, that is then run, in this process. The end of the input without one ends the process. Exit status 97 says that this Ansible cannot be loaded so, and that
 nothing was begun: ansible-playbook itself is to be started then.
 
 What Ansible packs to send to hosts, each module with all that it imports, gets the byte code beside the sources: to
@@ -24,6 +24,7 @@ import importlib.util
 import json
 import marshal
 import os
+import runpy
 import types
 import zipfile
 
@@ -44,7 +45,7 @@ AHEAD = (
 
 
 def load():
-    from ansible.cli.playbook import PlaybookCLI
+    importlib.import_module('ansible.cli.playbook')
     for name in AHEAD:
         try:
             importlib.import_module(name)
@@ -55,7 +56,6 @@ def load():
     gc.collect()
     gc.freeze()
     gc.set_threshold(10000)
-    return PlaybookCLI
 
 
 class CompiledZip(zipfile.ZipFile):
@@ -116,7 +116,7 @@ class Modules:
 
 def main():
     try:
-        cli = load()
+        load()
     except Exception as e:
         print('Ansible cannot be loaded ahead: %s' % e, file=sys.stderr)
         return NOT_LOADED
@@ -126,7 +126,9 @@ def main():
     order = json.loads(line)
     with open(os.devnull) as null:
         os.dup2(null.fileno(), 0)
+    script = order['argv'][0]
     sys.argv = order['argv']
+    sys.path.insert(0, os.path.dirname(script))  # as the interpreter does it
     modules = None
     try:
         if order.get('modules'):
@@ -135,7 +137,7 @@ def main():
     except OSError:  # it is only slower without
         modules = None
     try:
-        cli.cli_executor(sys.argv)
+        runpy.run_path(script, run_name='__main__')
     finally:
         try:
             if modules:
