@@ -35,7 +35,7 @@ func plays(root string) (n int) {
 func TestCancelEndsTheProcesses(t *testing.T) {
 	root := filepath.Join("/tmp", fmt.Sprintf("kl-cancel-%d", os.Getpid())) // short, for ssh's sockets
 	t.Cleanup(func() { _ = os.RemoveAll(root) })
-	p := start(t, "PATH="+standInPath(t), "KLOIGOS_RUN_ROOT="+root, "KLOIGOS_ROLE=api,worker")
+	p := start(t, "PATH="+standInPath(t), "KLOIGOS_RUN_ROOT="+root, "KLOIGOS_ROLE=api,worker", "KLOIGOS_PLAYS_AHEAD=0") // or the next one is there as well
 	ssh := site.NewSSHServer(t)
 	status, body := p.do(http.MethodPost, "/hosts", api.RegisterHost{Name: "slow", Address: "127.0.0.1", Port: ssh.Port, TrustOnFirstUse: true})
 	var host api.Host

@@ -5,7 +5,8 @@ can. One line on standard input begins the play:
 
     {"argv": ["/usr/bin/ansible-playbook", ...], "modules": "/directory"}
 
-It is ansible-playbook, the script itself, that is then run, in this process. The end of the input without one ends the process. Exit status 97 says that this Ansible cannot be loaded so, and that
+It is ansible-playbook itself, the script, that is then run, in this process. The end of the input without one ends the
+process. Exit status 97 says that this Ansible cannot be loaded so, and that
 nothing was begun: ansible-playbook itself is to be started then.
 
 What Ansible packs to send to hosts, each module with all that it imports, gets the byte code beside the sources: to
