@@ -90,9 +90,11 @@ func TestDeadBeginningsDoNoHarm(t *testing.T) {
 	b := standbyBed(t)
 	next := b.warm(t)
 	// The kernel would take it first when memory is short.
-	if err := unix.Kill(b.loaded(next), unix.SIGKILL); err != nil {
+	pid := b.loaded(next)
+	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
+	eventually(t, "it is gone", func() bool { _, _, there := parentOf(pid); return !there })
 	b.ping(t)
 	next = b.warm(t)
 	if err := next.cmd.Process.Kill(); err != nil {
