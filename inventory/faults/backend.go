@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -145,15 +146,31 @@ func (w *World) alive() *Backend {
 	return up[w.someInt(len(up))]
 }
 
-// supervisors are the children of a backend that supervise plays.
+// supervisors are the children of a backend that supervise plays, without those that wait for one.
 func (b *Backend) supervisors() []int {
 	var found []int
 	for _, pid := range processes() {
-		if parentOf(pid) == b.PID() && strings.HasPrefix(commandLine(pid), "kloigos-supervisor") {
+		if parentOf(pid) == b.PID() && strings.HasPrefix(commandLine(pid), "kloigos-supervisor") && hasPlay(pid) {
 			found = append(found, pid)
 		}
 	}
 	return found
+}
+
+// hasPlay tells whether a process is of a run that has its play, whose inventory is in its directory; a run that was only
+// begun ahead of time has none yet.
+func hasPlay(pid int) bool {
+	environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		return false
+	}
+	for variable := range strings.SplitSeq(string(environment), "\x00") {
+		if dir, ok := strings.CutPrefix(variable, "KLOIGOS_RUN="); ok {
+			_, err := os.Stat(filepath.Join(dir, "inventory.json"))
+			return err == nil
+		}
+	}
+	return false
 }
 
 // marked are the processes of all runs below this world's run root: they carry

@@ -207,7 +207,7 @@ func (w *World) orphan(ctx context.Context, name string, kill func(*Backend) err
 	if err != nil {
 		return err
 	}
-	before := w.marked()
+	before := slices.DeleteFunc(w.marked(), func(pid int) bool { return !hasPlay(pid) })
 	if len(before) < 3 {
 		return fmt.Errorf("only %d processes carry the run's mark, so nothing is proven", len(before))
 	}
