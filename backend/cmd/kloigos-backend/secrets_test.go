@@ -195,7 +195,10 @@ func TestSecretsAreNowhere(t *testing.T) {
 	}
 	c.look("what a crash of the backend prints", p.log.String())
 	c.look("what a crash of the web app prints", webLog.String())
-	eventually(t, "what the plays had is gone", func() bool { left, err := filepath.Glob(filepath.Join(root, "r-*")); return err == nil && len(left) == 0 })
+	eventually(t, "what the plays had is gone", func() bool {
+		left, err := filepath.Glob(filepath.Join(root, "r-*"))
+		return err == nil && len(left) == 0
+	})
 	lookAtFiles(c, began, filepath.Dir(p.keyset))
 }
 

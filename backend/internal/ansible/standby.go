@@ -159,10 +159,10 @@ func (b *standby) wait(ctx context.Context, bound time.Duration) error {
 func (b *standby) giveUp(bound time.Duration) {
 	b.pipes.close()
 	select {
-	case <-b.died:
+	case _ = <-b.died:
 	case <-time.After(bound):
 		_ = b.cmd.Process.Kill()
-		<-b.died
+		_ = <-b.died
 	}
 	killMarked(b.dir.path, time.Second)
 	_ = b.dir.remove()
