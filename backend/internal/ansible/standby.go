@@ -157,13 +157,10 @@ func (b *standby) wait(ctx context.Context, bound time.Duration) error {
 
 // giveUp ends one that has no play, and what it has loaded.
 func (b *standby) giveUp(bound time.Duration) {
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	_ = b.wait(stopped, bound) // however it ends
 	b.pipes.close()
-	select {
-	case _ = <-b.died:
-	case <-time.After(bound):
-		_ = b.cmd.Process.Kill()
-		_ = <-b.died
-	}
 	killMarked(b.dir.path, time.Second)
 	_ = b.dir.remove()
 }
