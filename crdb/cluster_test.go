@@ -59,6 +59,8 @@ func (c *cluster) output() string {
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	bin := t.TempDir()
+	syscall.ForkLock.RLock() // or a process that starts meanwhile holds the file, and it can't be run (ETXTBSY)
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(filepath.Join(bin, "cockroach"), []byte(standIn), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -120,6 +120,10 @@ func removeCgroup(t testing.TB, dir string) {
 
 func write(t testing.TB, path, text string, mode os.FileMode) {
 	t.Helper()
+	// No other test starts a process meanwhile: it would hold the file open for writing until its own program is loaded,
+	// and the kernel runs no such file (ETXTBSY).
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {
 		t.Fatal(err)
 	}

@@ -38,26 +38,47 @@ func backends(ctx context.Context, b *Bed, scale Scale) ([]Result, error) {
 		What: "statements a second of three idle backends, all roles, over those of one", Limit: Limit{Value: 1.2},
 		Measured: median(idle[3]) / median(idle[1]), Raw: fmt.Sprintf("%.2f/s, one %.2f/s, BEGIN and COMMIT counted", median(idle[3]), median(idle[1])),
 	}}
-	capped := map[int][]float64{}
-	for range scale.Rounds {
+	ansible, err := b.newStandIn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, work := range []struct {
+		what string
+		do   func(n int) (float64, error)
+	}{
+		{"plays a second (Ansible stood in for)", func(n int) (float64, error) { return b.cappedPlays(ctx, ansible, n, scale) }},
+		{"jobs a second that do nothing", func(n int) (float64, error) { return b.capped(ctx, n, scale) }},
+	} {
+		r, err := b.threeOverOne(work.what, scale.Rounds, work.do)
+		if errors.Is(err, errNoCgroups) {
+			b.say("   backends can't be capped here: %v", err)
+			return results, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+func (b *Bed) threeOverOne(what string, rounds int, do func(n int) (float64, error)) (Result, error) {
+	rates := map[int][]float64{}
+	for range rounds {
 		for _, n := range []int{1, 3} {
-			each, err := b.capped(ctx, n, scale)
-			if errors.Is(err, errNoCgroups) {
-				b.say("   backends can't be capped here: %v", err)
-				return results, nil
-			}
+			each, err := do(n)
 			if err != nil {
-				return nil, err
+				return Result{}, err
 			}
-			capped[n] = append(capped[n], each)
-			b.say("   %d capped: %.0f jobs a second", n, each)
+			rates[n] = append(rates[n], each)
+			b.say("   %d capped: %.0f %s", n, each, what)
 		}
 	}
-	return append(results, Result{
-		What:  fmt.Sprintf("jobs a second that do nothing of three backends over one, each capped at %v of a core", cappedAt),
-		Limit: Limit{Value: 2.5, AtLeast: true}, Measured: median(capped[3]) / median(capped[1]),
-		Raw: fmt.Sprintf("%.0f/s, one %.0f/s", median(capped[3]), median(capped[1])),
-	}), nil
+	return Result{
+		What:  fmt.Sprintf("%s of three backends over one, each capped at %v of a core", what, cappedAt),
+		Limit: Limit{Value: 2.5, AtLeast: true}, Measured: median(rates[3]) / median(rates[1]),
+		Raw: fmt.Sprintf("%.0f/s, one %.0f/s", median(rates[3]), median(rates[1])),
+	}, nil
 }
 
 // sent is a statement in the server's log; those of this connection are left out.

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -198,6 +199,8 @@ func (b *bed) write(t *testing.T, name string, content []byte, mode os.FileMode)
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	syscall.ForkLock.RLock() // or a process that starts meanwhile holds a program that is about to run (ETXTBSY)
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(file, content, mode); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -74,6 +75,8 @@ func TestLint(t *testing.T) {
 func program(t *testing.T, script string) *Linter {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ansible-lint")
+	syscall.ForkLock.RLock() // or a process that starts meanwhile holds the file, and it can't be run (ETXTBSY)
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
 		t.Fatal(err)
 	}
