@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -26,11 +27,20 @@ const (
 	// refusedPause comes after a refusal, which means: network yes, sshd not yet.
 	refusedPause   = 200 * time.Millisecond
 	sessionTimeout = 90 * time.Second
+	// A guest that reboots says no word to whoever is connected, and QEMU keeps
+	// its end of the connection open: who waits for an answer there waits for
+	// ever. So each connection is asked every aliveInterval whether it still is
+	// one, and is closed when no answer came for aliveLimit.
+	aliveInterval = 10 * time.Second
+	aliveLimit    = 60 * time.Second
 	// consoleTail is how much of the console an error shows.
 	consoleTail = 2 << 10
 )
 
-var errStopped = errors.New("the machine ended")
+var (
+	errStopped = errors.New("the machine ended")
+	errSilent  = errors.New("the connection is silent: the machine went down, or has no time")
+)
 
 // WaitSSH returns when the administrator can log in and run a command, for
 // instance after a reboot. It gives up when ctx ends or the machine does.
@@ -131,6 +141,7 @@ func (vm *VM) run(ctx context.Context, command, stdin string) (string, error) {
 func (vm *VM) session(ctx context.Context, client *ssh.Client, command, stdin string) (string, error) {
 	stop := context.AfterFunc(ctx, func() { client.Close() })
 	defer stop()
+	silent := keepAlive(client, aliveInterval, aliveLimit)
 	session, err := client.NewSession()
 	if err != nil {
 		return "", fmt.Errorf("open a session: %w", err)
@@ -145,10 +156,42 @@ func (vm *VM) session(ctx context.Context, client *ssh.Client, command, stdin st
 		return stdout.String(), &CommandError{Command: command, Status: exit.ExitStatus(), Stderr: stderr.String()}
 	case ctx.Err() != nil:
 		return stdout.String(), ctx.Err()
+	case silent():
+		return stdout.String(), fmt.Errorf("run %q: %w", command, errSilent)
 	case err != nil:
 		return stdout.String(), fmt.Errorf("run %q: %w", command, err)
 	}
 	return stdout.String(), nil
+}
+
+// keepAlive closes a connection whose other end answers nothing for the limit,
+// and tells whether it did. It ends with the connection.
+func keepAlive(client *ssh.Client, interval, limit time.Duration) (silent func() bool) {
+	var cut atomic.Bool
+	ended := make(chan struct{})
+	go func() {
+		_ = client.Wait()
+		close(ended)
+	}()
+	go func() {
+		for {
+			waited := time.AfterFunc(limit, func() {
+				cut.Store(true)
+				client.Close()
+			})
+			_, _, err := client.SendRequest("keepalive@openssh.com", true, nil) // refused is an answer too
+			waited.Stop()
+			if err != nil {
+				return
+			}
+			select {
+			case <-time.After(interval):
+			case <-ended:
+				return
+			}
+		}
+	}()
+	return cut.Load
 }
 
 // dial opens a connection as the administrator.
