@@ -29,21 +29,7 @@ func (b *Bed) cappedPlays(ctx context.Context, ansible standIn, n int, scale Sca
 		}
 		defer func() { err = errors.Join(err, endOne()) }()
 	}
-	ended := func() (int64, error) {
-		return b.value(ctx, database, "SELECT count(*) FROM jobs WHERE finished_at IS NOT NULL")
-	}
-	time.Sleep(scale.Capped / 5) // connections, prepared statements
-	first, err := ended()
-	if err != nil {
-		return 0, err
-	}
-	begun := time.Now()
-	time.Sleep(scale.Capped)
-	last, err := ended()
-	if err == nil && int(last) >= scale.CappedPlays && !b.options.Fast {
-		err = errors.New("the queue ran empty: ask for more allocations")
-	}
-	return float64(last-first) / time.Since(begun).Seconds(), err
+	return b.endedPerSecond(ctx, database, scale.CappedPlays, scale.Capped)
 }
 
 // enqueuePlays asks a backend without workers for allocations.

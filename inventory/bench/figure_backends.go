@@ -138,18 +138,23 @@ func (b *Bed) capped(ctx context.Context, n int, scale Scale) (perSecond float64
 		}
 		defer func() { err = errors.Join(err, end()) }()
 	}
+	return b.endedPerSecond(ctx, database, scale.LongQueue, scale.Capped)
+}
+
+// endedPerSecond watches how fast what is queued ends.
+func (b *Bed) endedPerSecond(ctx context.Context, database string, queued int, lasts time.Duration) (float64, error) {
 	ended := func() (int64, error) {
 		return b.value(ctx, database, "SELECT count(*) FROM jobs WHERE finished_at IS NOT NULL")
 	}
-	time.Sleep(scale.Capped / 5) // connections, prepared statements
+	time.Sleep(lasts / 5) // connections, prepared statements
 	first, err := ended()
 	if err != nil {
 		return 0, err
 	}
 	begun := time.Now()
-	time.Sleep(scale.Capped)
+	time.Sleep(lasts)
 	last, err := ended()
-	if err == nil && int(last) >= scale.LongQueue && !b.options.Fast {
+	if err == nil && int(last) >= queued && !b.options.Fast {
 		err = errors.New("the queue ran empty: make it longer")
 	}
 	return float64(last-first) / time.Since(begun).Seconds(), err
