@@ -34,9 +34,7 @@ export async function settled(page, ms = 120) {
 // moved returns what moved by itself, what the content policy refused, and what is wider than the window.
 export function moved(page) {
   return page.evaluate(() => {
-    // 0 with two digits, as browsers tell it: on a busy machine a column may take its width a moment late.
-    const total = window.walkShifts.reduce((sum, s) => sum + parseFloat(s), 0);
-    const wrong = [...(total < 0.005 ? [] : window.walkShifts).map((s) => `layout moved by ${s}`), ...window.walkViolations.map((v) => `content policy: ${v}`)];
+    const wrong = [...window.walkShifts.map((s) => `layout moved by ${s}`), ...window.walkViolations.map((v) => `content policy: ${v}`)];
     const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
     if (wide > 0) {
       const out = [...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll"));
@@ -59,4 +57,4 @@ export async function findings(page, which) {
   return found.map((v) => `axe ${v.id}: ${v.help} (${v.nodes.length})\n      ${v.nodes.slice(0, 4).join("\n      ")}`);
 }
 
-export const firstPaint = (page) => page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN);
+export const firstPaint = async (page) => (await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime)).jsonValue();

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { ask } from "./showcase.js";
+import { settled } from "./look.js";
 import { offline } from "./offline.js";
 
 const key = `ssh-ed25519 ${Buffer.concat([Buffer.from("0000000b", "hex"), Buffer.from("ssh-ed25519"), Buffer.from("00000020", "hex"), randomBytes(32)]).toString("base64")} walk@laptop`;
@@ -275,6 +276,18 @@ export const tasks = {
     await page.getByRole("button", { name: "Set this layout" }).click();
     await page.waitForURL("**said=*");
     assert.equal((await ask(s, `/hosts/${probed.id}`)).layout.units.length, 2);
+  },
+
+  // A browser that is slow to read a page would paint it half read, and move what it painted when it has the rest.
+  async "draw pages whole on a slow machine"({ open }) {
+    const page = await open();
+    const slow = await page.context().newCDPSession(page);
+    await slow.send("Emulation.setCPUThrottlingRate", { rate: 5 });
+    for (const path of ["/", "/hosts", "/allocations", "/jobs", "/", "/hosts"]) {
+      await page.goto(path);
+      await settled(page);
+      assert.deepEqual(await page.evaluate(() => window.walkShifts), [], path);
+    }
   },
 
   // Both work at a table, and what moves under one's eyes does not.

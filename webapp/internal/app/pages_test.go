@@ -53,6 +53,8 @@ var (
 	foreign = regexp.MustCompile(`(src|href|action)="(https?:)?//`)
 	h1      = regexp.MustCompile(`<h1[ >]`)
 	ids     = regexp.MustCompile(`\sid="([^"]+)"`)
+
+	paintsWhole = regexp.MustCompile(`<link rel="expect" href="#whole" blocking="render">(?s:.*)</main>\s*<span id="whole" hidden></span></body>`)
 )
 
 // TestEveryPage holds for all pages: they are drawn whole, nothing in them
@@ -74,6 +76,9 @@ func TestEveryPage(t *testing.T) {
 			}
 			if m := foreign.FindString(a.body); m != "" {
 				t.Errorf("something from elsewhere: %q", m)
+			}
+			if !paintsWhole.MatchString(a.body) {
+				t.Error("a browser may paint it before it has read it to its end")
 			}
 			seen := map[string]bool{}
 			for _, m := range ids.FindAllStringSubmatch(a.body, -1) {
