@@ -3,9 +3,11 @@ package metrics_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -112,20 +114,23 @@ var (
 	labelName = regexp.MustCompile(`[a-zA-Z_]+`)
 )
 
+// baseOf is the metric that a histogram's series belong to.
+func baseOf(name string, known map[string][]string) string {
+	for _, suffix := range []string{"_bucket", "_count", "_sum"} {
+		if short, ok := strings.CutSuffix(name, suffix); ok {
+			if _, ok := known[short]; ok {
+				return short
+			}
+		}
+	}
+	return name
+}
+
 // used returns the metrics that an expression asks for, and complains of what
 // no backend has.
 func used(t *testing.T, where, expr string, known map[string][]string) (names []string) {
 	t.Helper()
-	base := func(name string) string {
-		for _, suffix := range []string{"_bucket", "_count", "_sum"} {
-			if short, ok := strings.CutSuffix(name, suffix); ok {
-				if _, ok := known[short]; ok {
-					return short
-				}
-			}
-		}
-		return name
-	}
+	base := func(name string) string { return baseOf(name, known) }
 	expr = inRange.ReplaceAllString(inQuotes.ReplaceAllString(expr, ""), "")
 	for _, m := range selector.FindAllStringSubmatch(expr, -1) {
 		for _, label := range labelName.FindAllString(m[2], -1) {
@@ -238,16 +243,89 @@ func TestEveryAlertSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// TestPrometheusTakesTheRules, where its promtool is installed.
+// Each alert is raised by one of the cases that promtool runs, and left alone
+// by another look.
+func TestEveryAlertIsTried(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(monitoring + "rules_test.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tries struct {
+		Tests []struct {
+			Looks []struct {
+				Alert  string           `yaml:"alertname"`
+				Raised []map[string]any `yaml:"exp_alerts"`
+			} `yaml:"alert_rule_test"`
+		}
+	}
+	if err := yaml.Unmarshal(text, &tries); err != nil {
+		t.Fatal(err)
+	}
+	raised, silent := map[string]bool{}, map[string]bool{}
+	for _, try := range tries.Tests {
+		for _, l := range try.Looks {
+			raised[l.Alert] = raised[l.Alert] || len(l.Raised) > 0
+			silent[l.Alert] = silent[l.Alert] || len(l.Raised) == 0
+		}
+	}
+	for _, g := range readRules(t).Groups {
+		for _, r := range g.Rules {
+			if !raised[r.Alert] || !silent[r.Alert] {
+				t.Errorf("%s: is raised in a case (%v), is silent in a case (%v)", r.Alert, raised[r.Alert], silent[r.Alert])
+			}
+		}
+	}
+}
+
+// TestPrometheusTakesTheRules with its own promtool, and every expression of
+// the dashboard, and raises the alerts when it should.
 func TestPrometheusTakesTheRules(t *testing.T) {
 	t.Parallel()
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {
-		t.Skip("promtool is not installed (Debian's package prometheus)")
+		t.Skip("promtool is not installed: inventory/install-packages test")
 	}
-	for _, args := range [][]string{{"check", "rules", monitoring + "rules.yml"}, {"check", "config", "--syntax-only", monitoring + "prometheus.yml"}, {"test", "rules", monitoring + "rules_test.yml"}} {
+	for _, args := range [][]string{
+		{"check", "rules", monitoring + "rules.yml"},
+		{"check", "rules", panelsAsRules(t)},
+		{"check", "config", "--syntax-only", monitoring + "prometheus.yml"},
+		{"test", "rules", monitoring + "rules_test.yml"},
+	} {
 		if said, err := exec.CommandContext(t.Context(), promtool, args...).CombinedOutput(); err != nil {
 			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, said)
 		}
 	}
+}
+
+// panelsAsRules writes what the dashboard asks as rules that record it: only
+// rules are parsed by promtool without a server.
+func panelsAsRules(t *testing.T) (file string) {
+	t.Helper()
+	type rule struct {
+		Record string `yaml:"record"`
+		Expr   string `yaml:"expr"`
+	}
+	type group struct {
+		Name  string `yaml:"name"`
+		Rules []rule `yaml:"rules"`
+	}
+	g := group{Name: "dashboard"}
+	for _, p := range readDashboard(t) {
+		for n, target := range p.Targets {
+			g.Rules = append(g.Rules, rule{fmt.Sprintf("panel_%d_%d", p.ID, n), target.Expr})
+		}
+	}
+	if len(g.Rules) < 30 {
+		t.Fatalf("only %d expressions in the dashboard", len(g.Rules))
+	}
+	text, err := yaml.Marshal(map[string][]group{"groups": {g}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(t.TempDir(), "dashboard.yml")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
