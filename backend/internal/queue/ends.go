@@ -95,7 +95,7 @@ func (q *Queue) succeedTogether(ctx context.Context, batch []*ending) error {
 	}
 	var owned map[store.Success]bool
 	err := q.db.InTx(ctx, func(tx *store.Tx) error {
-		ours, err := tx.OwnJobs(ctx, all)
+		ours, err := tx.SucceedJobs(ctx, all)
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func (q *Queue) succeedTogether(ctx context.Context, batch []*ending) error {
 				}
 			}
 		}
-		return tx.SucceedJobs(ctx, ours)
+		return nil
 	})
 	if err != nil {
 		return err

@@ -184,19 +184,12 @@ func (tx *Tx) FinishJob(ctx context.Context, id uuid.UUID, attempt int, state do
 	return tx.UnlockHosts(ctx, id, attempt)
 }
 
-const sqlOwnJobs = `
-SELECT j.id
-  FROM jobs j
-  JOIN unnest($1::UUID[], $2::INT8[]) AS a(id, attempt) ON a.id = j.id AND a.attempt = j.attempt
- WHERE j.state IN ('running', 'cancelling')
- ORDER BY j.id
-   FOR UPDATE OF j`
-
 const sqlSucceedJobs = `
 UPDATE jobs
    SET state = 'succeeded', finished_at = now(), lease_expires_at = NULL, error = NULL, outcome = a.outcome
   FROM unnest($1::UUID[], $2::INT8[], $3::TEXT[]) AS a(id, attempt, outcome)
- WHERE jobs.id = a.id AND jobs.attempt = a.attempt AND jobs.state IN ('running', 'cancelling')`
+ WHERE jobs.id = a.id AND jobs.attempt = a.attempt AND jobs.state IN ('running', 'cancelling')
+RETURNING jobs.id`
 
 const sqlUnlockHostsOfJobs = `
 UPDATE host_locks
@@ -211,42 +204,34 @@ type Success struct {
 	Outcome string
 }
 
-// OwnJobs is OwnJob for several attempts: it returns those that still are the
-// running ones.
-func (tx *Tx) OwnJobs(ctx context.Context, of []Success) (owned []Success, err error) {
-	ids, attempts, _ := columnsOf(of)
-	rows, err := tx.q.Query(ctx, sqlOwnJobs, ids, attempts)
+// SucceedJobs is FinishJob for several attempts that went well. It returns
+// those that were the running ones, which are ended now and keep their rows
+// locked: what they mean for their objects belongs behind it, in the same
+// transaction.
+func (tx *Tx) SucceedJobs(ctx context.Context, all []Success) (ended []Success, err error) {
+	rows, err := tx.q.Query(ctx, sqlSucceedJobs, columnsOf(all)...)
 	if err != nil {
 		return nil, err
 	}
-	locked, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
-	for _, s := range of {
-		if slices.Contains(locked, s.ID) {
-			owned = append(owned, s)
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	for _, s := range all {
+		if slices.Contains(ids, s.ID) {
+			ended = append(ended, s)
 		}
 	}
-	return owned, err
+	_, err = tx.exec(ctx, sqlUnlockHostsOfJobs, columnsOf(ended)[:2]...)
+	return ended, err
 }
 
-// SucceedJobs is FinishJob for several attempts that are owned and went well.
-func (tx *Tx) SucceedJobs(ctx context.Context, all []Success) error {
-	ids, attempts, outcomes := columnsOf(all)
-	n, err := tx.exec(ctx, sqlSucceedJobs, ids, attempts, outcomes)
-	if err != nil {
-		return err
+func columnsOf(all []Success) []any {
+	ids, attempts, outcomes := make([]uuid.UUID, len(all)), make([]int64, len(all)), make([]string, len(all))
+	for i, s := range all {
+		ids[i], attempts[i], outcomes[i] = s.ID, int64(s.Attempt), s.Outcome
 	}
-	if int(n) != len(all) {
-		return ErrLost
-	}
-	_, err = tx.exec(ctx, sqlUnlockHostsOfJobs, ids, attempts)
-	return err
-}
-
-func columnsOf(all []Success) (ids []uuid.UUID, attempts []int64, outcomes []string) {
-	for _, s := range all {
-		ids, attempts, outcomes = append(ids, s.ID), append(attempts, int64(s.Attempt)), append(outcomes, s.Outcome)
-	}
-	return ids, attempts, outcomes
+	return []any{ids, attempts, outcomes}
 }
 
 const sqlRequeueJob = `

@@ -111,7 +111,6 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		{"look for what may be claimed", sqlWaiting, []any{[]string{"host_probe"}}, "jobs_claimable", `Seq Scan on jobs|Sort`},
 		{"look for what may be taken over", sqlWaiting, []any{[]string{"host_probe"}}, "jobs_leased", `Seq Scan on jobs|Sort`},
 		{"renew", sqlRenewLease, []any{one, 1, int64(30000)}, "jobs_pkey", `Seq Scan`},
-		{"own several", sqlOwnJobs, []any{[]uuid.UUID{one}, []int64{1}}, "jobs_pkey", `Seq Scan on jobs`},
 		{"end several", sqlSucceedJobs, []any{[]uuid.UUID{one}, []int64{1}, []string{""}}, "jobs_pkey", `Seq Scan on jobs`},
 		{"let go of hosts", sqlUnlockHosts, []any{one, 1}, "host_locks_held", `Seq Scan`},
 		{"let go of several hosts", sqlUnlockHostsOfJobs, []any{[]uuid.UUID{one}, []int64{1}}, "host_locks_held", `Seq Scan`},
@@ -153,6 +152,11 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		}
 		add(state+" jobs", index, `Seq Scan on jobs|jobs_newest`, statement(sent.sent[0]), sent.args[0])
 	}
+	sent := &paper{}
+	if _, err := (Reads{querier{sent}}).Jobs(t.Context(), JobFilter{WorkspaceID: domain.DefaultWorkspace, Kind: string(domain.KindHostDecommission), Limit: 51}); err != nil {
+		t.Fatal(err)
+	}
+	add("jobs of a rare kind", "jobs_of_kind", `Seq Scan on jobs|jobs_newest`, statement(sent.sent[0]), sent.args[0])
 	sql, args = page(sqlJob, "j.created_at DESC, j.id DESC", "j.host_id = ?")
 	add("jobs of a host", "jobs_of_host", `Seq Scan on jobs`, sql, args)
 	sql, args = page(sqlEvent, "e.at DESC, e.id DESC", "e.workspace_id = ?")
@@ -183,7 +187,7 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 			_, err := r.Addresses(t.Context(), AddressFilter{WorkspaceID: domain.DefaultWorkspace, Sort: sort, After: p, Limit: 51})
 			return err
 		}, AddressSorting.Names()},
-		{"jobs", "jobs_newest jobs_by_kind", func(r Reads, sort string, p *Position) error {
+		{"jobs", "jobs_newest jobs_of_kind", func(r Reads, sort string, p *Position) error {
 			_, err := r.Jobs(t.Context(), JobFilter{WorkspaceID: domain.DefaultWorkspace, Sort: sort, After: p, Limit: 51})
 			return err
 		}, JobSorting.Names()},

@@ -98,7 +98,9 @@ func (r Reads) Job(ctx context.Context, id uuid.UUID) (Job, error) {
 // JobSorting is the orders that jobs can be listed in.
 var JobSorting = Sorting[Job]{
 	{"-created_at", []column{byTime("j.created_at"), byID("j.id")}, func(j Job) Position { return Position{Time: j.CreatedAt, ID: j.ID} }},
-	{"kind", []column{byText("j.kind"), byID("j.id")}, func(j Job) Position { return Position{Text: string(j.Kind), ID: j.ID} }},
+	{"kind", []column{byText("j.kind"), byTime("j.created_at"), byID("j.id")}, func(j Job) Position {
+		return Position{Text: string(j.Kind), Time: j.CreatedAt, ID: j.ID}
+	}},
 }
 
 // JobFilter narrows a list of jobs.

@@ -1384,9 +1384,9 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   FROM jobs j
  WHERE true
   AND j.workspace_id = $1
-  AND (j.kind, j.id) < ($2, $3)
-ORDER BY j.kind DESC, j.id DESC
-LIMIT $4;
+  AND (j.kind, j.created_at, j.id) < ($2, $3, $4)
+ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
+LIMIT $5;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
@@ -1402,9 +1402,9 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   FROM jobs j
  WHERE true
   AND j.workspace_id = $1
-  AND (j.kind, j.id) > ($2, $3)
-ORDER BY j.kind, j.id
-LIMIT $4;
+  AND (j.kind, j.created_at, j.id) > ($2, $3, $4)
+ORDER BY j.kind, j.created_at, j.id
+LIMIT $5;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
@@ -1608,7 +1608,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   FROM jobs j
  WHERE true
   AND j.workspace_id = $1
-ORDER BY j.kind DESC, j.id DESC
+ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
@@ -1625,7 +1625,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   FROM jobs j
  WHERE true
   AND j.workspace_id = $1
-ORDER BY j.kind, j.id
+ORDER BY j.kind, j.created_at, j.id
 LIMIT $2;
 
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
