@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"sync"
@@ -82,7 +81,7 @@ func drain(ctx context.Context, database string, jobs, batch, feeders, slots int
 	river.AddWorker(workers, &worker{worked: &worked})
 	client, err := river.NewClient(driver, &river.Config{
 		FetchCooldown: 2 * time.Millisecond, FetchPollInterval: 20 * time.Millisecond, Workers: workers,
-		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: slots}}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: slots}}, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return 0, fmt.Errorf("make a client: %w", err)

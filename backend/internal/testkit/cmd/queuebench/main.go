@@ -149,7 +149,7 @@ func (b *bench) queue(ended *atomic.Int64) *queue.Queue {
 		return queue.Result{End: queue.Succeeded}
 	}
 	return queue.New(b.db, work, queue.NewSignals(), queue.Config{
-		Worker: uuid.New(), Slots: b.slots, Logger: slog.New(slog.NewJSONHandler(io.Discard, nil)),
+		Worker: uuid.New(), Slots: b.slots, Logger: slog.New(slog.DiscardHandler),
 	})
 }
 
