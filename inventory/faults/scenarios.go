@@ -1,6 +1,9 @@
 package faults
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"kloigos/inventory/faults/host"
@@ -34,4 +37,24 @@ func Scenarios() []Scenario {
 		{Name: "polite", Goes: "a backend is asked to stop: it hands over within seconds and leaves no process", Spec: Spec{Lease: 10 * time.Second}, Run: polite},
 		{Name: "soak", Goes: "a random backend is killed every few seconds under many clients", Spec: Spec{Hosts: 3, Manners: rough}, Run: soak},
 	}
+}
+
+// named returns the scenarios of these names, in their own order; all for none.
+func named(only []string) (some []Scenario, err error) {
+	all := Scenarios()
+	if len(only) == 0 {
+		return all, nil
+	}
+	var names []string
+	for _, one := range all {
+		names = append(names, one.Name)
+		if slices.Contains(only, one.Name) {
+			some = append(some, one)
+		}
+	}
+	unknown := slices.DeleteFunc(slices.Clone(only), func(name string) bool { return slices.Contains(names, name) })
+	if len(unknown) > 0 {
+		return nil, fmt.Errorf("there is no scenario %q; there are %s", strings.Join(unknown, ", "), strings.Join(names, ", "))
+	}
+	return some, nil
 }

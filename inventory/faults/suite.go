@@ -19,7 +19,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -61,6 +60,10 @@ const perScenario = 6 * time.Minute
 
 // Run runs the scenarios one after the other and returns what did not hold.
 func Run(ctx context.Context, o Options) (err error) {
+	scenarios, err := named(o.Only)
+	if err != nil {
+		return err
+	}
 	s := &Suite{options: o}
 	if err := s.build(ctx); err != nil {
 		return err
@@ -72,10 +75,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		defer func() { err = errors.Join(err, s.server.Stop()) }()
 	}
 	var failed []error
-	for _, one := range Scenarios() {
-		if len(o.Only) > 0 && !slices.Contains(o.Only, one.Name) {
-			continue
-		}
+	for _, one := range scenarios {
 		begun := time.Now()
 		err := s.scenario(ctx, one)
 		took := time.Since(begun).Round(100 * time.Millisecond)

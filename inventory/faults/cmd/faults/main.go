@@ -51,7 +51,9 @@ func run(ctx context.Context, args []string) int {
 		return 2
 	}
 	if *only != "" {
-		o.Only = strings.Split(*only, ",")
+		for name := range strings.SplitSeq(*only, ",") {
+			o.Only = append(o.Only, strings.TrimSpace(name))
+		}
 	}
 	if err := all(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "faults:", err)

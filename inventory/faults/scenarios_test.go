@@ -1,0 +1,44 @@
+package faults
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// A name that is mistyped must not end well with nothing tried.
+func TestUnknownScenariosAreRefused(t *testing.T) {
+	t.Parallel()
+	var said bytes.Buffer
+	err := Run(t.Context(), Options{Root: "../..", Dir: t.TempDir(), Out: &said, Only: []string{"paused", "pauesd", ""}})
+	if err == nil || !strings.Contains(err.Error(), `"pauesd, "`) {
+		t.Fatalf("%v", err)
+	}
+	for _, one := range Scenarios() {
+		if !strings.Contains(err.Error(), one.Name) {
+			t.Errorf("%s is not named as one that there is: %v", one.Name, err)
+		}
+	}
+	if said.Len() > 0 {
+		t.Errorf("something was run: %s", &said)
+	}
+}
+
+func TestScenariosAreChosenByName(t *testing.T) {
+	t.Parallel()
+	all, err := named(nil)
+	if err != nil || len(all) != len(Scenarios()) {
+		t.Errorf("%d without names, %v", len(all), err)
+	}
+	some, err := named([]string{"soak", "paused"})
+	if err != nil || len(some) != 2 || some[0].Name != "paused" || some[1].Name != "soak" {
+		t.Errorf("%v, %v", some, err)
+	}
+	names := map[string]bool{}
+	for _, one := range all {
+		if names[one.Name] || one.Run == nil || one.Goes == "" {
+			t.Errorf("%q is there twice, or does nothing", one.Name)
+		}
+		names[one.Name] = true
+	}
+}
