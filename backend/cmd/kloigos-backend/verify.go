@@ -21,10 +21,14 @@ const verifyUsage = `kloigos-backend verify [flags]
 Holds everything that must always be true against the database, at one moment and
 without changing anything: no two tenants on a unit, nothing on its way without a job,
 no job without a worker, events that tell what the rows say. Prints a line for each
-and ends with 0, or with 1 if one is broken. The database is the one that
-KLOIGOS_DATABASE_URL names; backends may run meanwhile.
+and ends with 0, or with 1 if one is broken. Backends may run meanwhile.
+
+Of the settings it reads KLOIGOS_DATABASE_URL only, from the environment: every user of
+a machine can read the arguments of its processes. Its flags are:
 
 `
+
+const databaseVariable = "KLOIGOS_DATABASE_URL"
 
 // verifyCommand is kloigos-backend verify; what it returns is the exit code.
 func verifyCommand(args []string, stdout, stderr io.Writer) int {
@@ -71,7 +75,12 @@ func verifyDatabase(ctx context.Context, o verify.Options, tokens, acknowledged 
 			return false, err
 		}
 	}
-	cfg, err := config.Load(nil, os.Getenv)
+	cfg, err := config.Load(nil, func(name string) string {
+		if name != databaseVariable { // what else is set for a backend here, well or not, is not its business
+			return ""
+		}
+		return os.Getenv(name)
+	})
 	if err != nil {
 		return false, err
 	}
