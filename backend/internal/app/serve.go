@@ -185,7 +185,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 		<-stop.Done()
 		return nil
 	}
-	return b.serveHTTP(stop, hard, b.server(intents, signals, registry), ready)
+	return b.serveHTTP(stop, hard, b.server(intents, signals, registry, points), ready)
 }
 
 // room bounds the jobs that run at once by the memory that is there; nil where
@@ -204,10 +204,10 @@ func (b *Backend) room(registry *prometheus.Registry) func(recent int) int {
 }
 
 // server is the API, or for a backend without it what tells of its health.
-func (b *Backend) server(intents *intent.Intents, signals *queue.Signals, registry *prometheus.Registry) *httpapi.Server {
+func (b *Backend) server(intents *intent.Intents, signals *queue.Signals, registry *prometheus.Registry, points failpoint.Points) *httpapi.Server {
 	cfg := httpapi.Config{
 		DB: b.db, Intents: intents, Sessions: intent.NewSessions(b.db), Signals: signals, Log: b.log, Metrics: registry,
-		TrustedProxies: b.cfg.TrustedProxies, Failpoints: failpoint.In(b.cfg.FailpointDir), Version: Version(), Contract: worker.Contract, Ready: []httpapi.Check{
+		TrustedProxies: b.cfg.TrustedProxies, Failpoints: points, Version: Version(), Contract: worker.Contract, Ready: []httpapi.Check{
 			{Name: "keyset", Run: func(ctx context.Context) error { return b.keyset.CheckCanary(ctx, b.db.Setting) }},
 			{Name: "schema", Run: b.schemaFits},
 		},

@@ -98,15 +98,18 @@ func Load(ctx context.Context, r store.Reads, about About) (rows Rows, err error
 // relay takes a new layout as done, since its play is given what there will be:
 // without the units that go, and with those that are only proposed.
 func (r *Rows) relay(p *store.Proposal) {
-	goes := func(u store.Unit) bool {
-		if p != nil && slices.Contains(p.Replaced, u.ID) {
+	if p == nil {
+		r.Units = Staying(r.Units)
+		return
+	}
+	r.Units = slices.DeleteFunc(r.Units, func(u store.Unit) bool {
+		if slices.Contains(p.Replaced, u.ID) {
 			_, err := domain.UnitLifecycle.Next(u.State, domain.ReplaceRequested)
 			return err == nil // else it was given to someone meanwhile, and the plan no longer holds
 		}
-		return u.State == domain.UnitRemoving
-	}
-	r.Units = slices.DeleteFunc(r.Units, goes)
-	if p == nil || p.Layout == nil {
+		return goes(u)
+	})
+	if p.Layout == nil {
 		return
 	}
 	r.Host.Layout = p.Layout
@@ -114,6 +117,13 @@ func (r *Rows) relay(p *store.Proposal) {
 		r.Units = append(r.Units, u.On(r.Host))
 	}
 }
+
+// Staying are the units that a new layout leaves or makes.
+func Staying(units []store.Unit) []store.Unit {
+	return slices.DeleteFunc(slices.Clone(units), goes)
+}
+
+func goes(u store.Unit) bool { return u.State == domain.UnitRemoving }
 
 // kept are the ids of the units that a new layout leaves alone, also where one
 // is half made or half wiped.

@@ -205,20 +205,19 @@ func relayout(ctx context.Context, r *run) error {
 	if err != nil {
 		return fmt.Errorf("load units: %w", err)
 	}
-	gone := slices.IndexFunc(units, func(u store.Unit) bool { return u.State == domain.UnitRemoving }) >= 0
-	units = slices.DeleteFunc(units, func(u store.Unit) bool { return u.State == domain.UnitRemoving })
+	staying := inputs.Staying(units)
 	made := 0
-	for _, u := range units {
+	for _, u := range staying {
 		if u.State == domain.UnitPreparing {
 			made++
 		}
 	}
-	if err := r.play(ctx, inputs.OfRelayout(r.host, units), true); err != nil {
+	if err := r.play(ctx, inputs.OfRelayout(r.host, staying), true); err != nil {
 		return err
 	}
-	r.outcome = fmt.Sprintf("%d new units are ready to be allocated; %d stayed as they were.", made, len(units)-made)
-	if made == 0 && gone {
-		r.outcome = fmt.Sprintf("The units that could not be made are gone; %d stayed as they were.", len(units))
+	r.outcome = fmt.Sprintf("%d new units are ready to be allocated; %d stayed as they were.", made, len(staying)-made)
+	if made == 0 && len(staying) < len(units) {
+		r.outcome = fmt.Sprintf("The units that could not be made are gone; %d stayed as they were.", len(staying))
 	}
 	return nil
 }
