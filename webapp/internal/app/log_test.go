@@ -158,7 +158,7 @@ func TestManyTasksByHost(t *testing.T) {
 	}
 	s.api.Answer("get-job-outline", 200, o)
 	a := s.get("/jobs/" + apitest.JobID + "/outline")
-	s.wantText(a, ">Task 3<", ">Task 1499<", "1106 earlier tasks")
+	s.wantText(a, ">Task 3<", ">Task 1499<", "1,106 earlier tasks")
 	if n := strings.Count(a.body, `class="mx `); n != 401 {
 		t.Errorf("%d tasks are drawn", n)
 	}

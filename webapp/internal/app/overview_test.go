@@ -43,7 +43,7 @@ func TestOverviewShowsAllHostsAtOnce(t *testing.T) {
 	s.api.Answer("get-capacity", 200, c)
 	a := s.get("/")
 	s.wantStatus(a, http.StatusOK)
-	s.wantText(a, "2,400", "free of 4,002", "4,800", "free of 8,004", "6 TiB", "free of 8 TiB", "north, a", "250 further hosts", "2 failed", "h1000: unreachable", "No answer &lt;for&gt; 12 minutes", "<span>3 free</span>")
+	s.wantText(a, "2,400", "free of 4,002", "4,800", "free of 8,004", "6 TiB", "free of 8 TiB", "north, a", "250 further hosts", "1,600 allocated", "2 failed", "h1000: unreachable", "No answer &lt;for&gt; 12 minutes", "<span>3 free</span>")
 	if n := strings.Count(a.body, `class="hoststate`); n != 999 {
 		t.Errorf("%d hosts are drawn, want all that are not lost", n)
 	}

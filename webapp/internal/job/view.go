@@ -246,14 +246,7 @@ func lineCount(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	s := itoa(int(n))
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	if n == 1 {
-		return "1 line"
-	}
-	return s + " lines"
+	return ui.Count(int(n), "line")
 }
 
 func rows(s string) string {

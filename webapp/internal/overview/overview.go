@@ -4,7 +4,6 @@ package overview
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -215,7 +214,5 @@ func parts(counts []count) []ui.Part {
 	}
 	return all
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }

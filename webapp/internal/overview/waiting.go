@@ -99,9 +99,9 @@ func cellOf(h api.CapacityHost) cell {
 	counts := unitCounts(h.Units)
 	c := cell{Tone: states.Host(h.State), Word: ui.Word(h.State), Parts: parts(counts)}
 	if h.State == "ready" {
-		c.Word = itoa(h.Units["free"]) + " free"
+		c.Word = ui.Number(h.Units["free"]) + " free"
 		if failed := h.Units["allocation_failed"] + h.Units["deallocation_failed"] + h.Units["preparation_failed"]; failed > 0 {
-			c.Tone, c.Word = ui.Wait, itoa(failed)+" failed"
+			c.Tone, c.Word = ui.Wait, ui.Number(failed)+" failed"
 		}
 		switch h.Health {
 		case "degraded":
@@ -115,7 +115,7 @@ func cellOf(h api.CapacityHost) cell {
 		c.Title += " (" + h.HealthMessage + ")"
 	}
 	for _, u := range counts {
-		c.Title += ", " + itoa(u.Count) + " " + ui.Word(u.State)
+		c.Title += ", " + ui.Number(u.Count) + " " + ui.Word(u.State)
 	}
 	return c
 }

@@ -101,7 +101,16 @@ func Bytes(n int64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(v, 'f', digits, 64), ".0") + " " + unit
 }
 
-// Count writes a number with its noun: 1 unit, 2 units.
+// Number writes how many there are, thousands apart: 12,345.
+func Number[N int | int64](n N) string {
+	s := strconv.FormatInt(int64(n), 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Count writes a number with its noun: 1 unit, 2,000 units.
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -109,7 +118,7 @@ func Count(n int, noun string) string {
 	if strings.HasSuffix(noun, "s") {
 		noun += "e"
 	}
-	return strconv.Itoa(n) + " " + noun + "s"
+	return Number(n) + " " + noun + "s"
 }
 
 // Word writes a state or an action as words: init_failed -> init failed.

@@ -19,6 +19,18 @@ func TestBytes(t *testing.T) {
 	}
 }
 
+func TestNumbersHaveTheirThousandsApart(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", -999: "-999", -1000: "-1,000", 12345: "12,345", 1234567: "1,234,567"} {
+		if got := Number(n); got != want {
+			t.Errorf("Number(%d) = %q, want %q", n, got, want)
+		}
+	}
+	if got := Count(1136, "address"); got != "1,136 addresses" {
+		t.Errorf("Count: %q", got)
+	}
+}
+
 func TestAgo(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
