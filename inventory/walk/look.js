@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const rules = { wcag: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], colours: ["color-contrast", "link-in-text-block"], sizes: ["target-size", "scrollable-region-focusable"] };
+const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 // watch keeps what goes wrong in a page from now on; call the result for it, and to begin anew.
 export async function watch(page, origin) {
@@ -47,13 +47,13 @@ export function moved(page) {
 // unfold opens everything that is folded, so that it is looked at too.
 export const unfold = (page) => page.evaluate(() => { for (const d of document.querySelectorAll("details")) d.open = true; });
 
-// findings returns what axe finds; which is "wcag" for all, "colours" for what a theme can change, "sizes" for what a width can.
-export async function findings(page, which) {
+// findings returns what axe finds in the theme that the page is in.
+export async function findings(page) {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
-  const found = await page.evaluate(async ({ which, values }) => {
-    const r = await window.axe.run(document, { runOnly: { type: which === "wcag" ? "tag" : "rule", values }, resultTypes: ["violations"] });
+  const found = await page.evaluate(async (values) => {
+    const r = await window.axe.run(document, { runOnly: { type: "tag", values }, resultTypes: ["violations"] });
     return r.violations.map((v) => ({ id: v.id, help: v.help, nodes: v.nodes.map((n) => `${n.target.join(" ")}: ${n.html.slice(0, 140)} ${n.any.map((a) => a.message).join("; ").slice(0, 200)}`) }));
-  }, { which, values: rules[which] });
+  }, rules);
   return found.map((v) => `axe ${v.id}: ${v.help} (${v.nodes.length})\n      ${v.nodes.slice(0, 4).join("\n      ")}`);
 }
 

@@ -72,14 +72,11 @@ async function walkPages(browser, s, list, names) {
       const found = answer.status() === (p.status ?? 200) ? [] : [`status ${answer.status()}`];
       found.push(...await moved(page));
       await unfold(page);
-      if (width === "laptop") {
-        found.push(...await findings(page, "wcag"));
-        await page.emulateMedia({ colorScheme: "dark" });
-        found.push(...(await findings(page, "colours")).map((f) => `dark: ${f}`));
-        await page.emulateMedia({ colorScheme: "light" });
-      } else {
-        found.push(...await findings(page, "sizes"));
+      for (const colorScheme of ["light", "dark"]) {
+        await page.emulateMedia({ colorScheme });
+        found.push(...(await findings(page)).map((f) => `${colorScheme}: ${f}`));
       }
+      await page.emulateMedia({ colorScheme: "light" });
       outlines[p.name][width] = await page.evaluate(outline, { names, routes });
       found.push(...happened().filter((h) => !(p.status && h.includes(`status of ${p.status}`))));
       fail(what, found);
