@@ -40,6 +40,22 @@ async function logIn(page, s) {
   await page.keyboard.press("Enter");
 }
 
+// goBackAndForth turns over pages of units: what was on one is there when one comes back.
+async function goBackAndForth(page) {
+  const turn = async (to) => {
+    await Promise.all([page.waitForEvent("framenavigated"), page.getByRole("link", { name: `${to} page` }).click()]);
+    return firstName(page);
+  };
+  await page.goto("/compute-units");
+  const first = await firstName(page), second = await turn("Next"), third = await turn("Next");
+  assert.equal(new Set([first, second, third]).size, 3);
+  assert.equal(await turn("Previous"), second);
+  assert.equal(await turn("Next"), third);
+  await turn("Previous");
+  assert.equal(await turn("Previous"), first);
+  assert.equal(await page.getByRole("link", { name: "Previous page" }).count(), 0);
+}
+
 export const tasks = {
   async "log in with the keys, and out again"({ s, open }) {
     const page = await open(nobody);
@@ -98,6 +114,7 @@ export const tasks = {
     await page.getByRole("link", { name: "First page" }).click();
     await page.waitForURL("**/hosts");
     assert.equal(await firstName(page), first);
+    await goBackAndForth(page);
   },
 
   // Nothing runs in the showcase: the allocation is made, its job waits, and the page says so.
@@ -250,6 +267,7 @@ export const tasks = {
     await page.getByLabel("State").selectOption("lost");
     await page.getByRole("button", { name: "Show" }).click();
     assert.equal(await listed(page), 1);
+    await goBackAndForth(page);
 
     await page.goto("/hosts/new");
     await page.getByLabel("Name").fill("walked-1");

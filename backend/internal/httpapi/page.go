@@ -40,11 +40,11 @@ func (l list) after() (*store.Position, error) {
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(l.query.Cursor)
 	if err != nil || len(raw) <= cursorSum || !slices.Equal(raw[:cursorSum], l.sum(raw[cursorSum:])) {
-		return nil, badField("cursor", "is not the next_cursor of a page of this list in this sort with these filters")
+		return nil, badField("cursor", "is no cursor of a page of this list in this sort with these filters")
 	}
 	var p store.Position
 	if err := json.Unmarshal(raw[cursorSum:], &p); err != nil {
-		return nil, badField("cursor", "is not the next_cursor of a page of this list in this sort with these filters")
+		return nil, badField("cursor", "is no cursor of a page of this list in this sort with these filters")
 	}
 	return &p, nil
 }
@@ -56,7 +56,11 @@ func (l list) sum(position []byte) []byte {
 	return h[:cursorSum]
 }
 
-func (l list) cursor(p store.Position) (string, error) {
+// cursor is a place as clients know it; "" for none.
+func (l list) cursor(p *store.Position) (string, error) {
+	if p == nil {
+		return "", nil
+	}
 	position, err := json.Marshal(p)
 	if err != nil {
 		return "", err
@@ -65,7 +69,7 @@ func (l list) cursor(p store.Position) (string, error) {
 }
 
 // pageOf reads one row more than the page holds, so that a page knows whether
-// it is the last.
+// it is the last one, or the first.
 func pageOf[R, A any](l list, sorting store.Sorting[R], read func(after *store.Position, limit int) ([]R, error), present func(R) A) (*object[api.Page[A]], error) {
 	if l.query.Sort == "" {
 		l.query.Sort = sorting.Names()[0]
@@ -76,21 +80,51 @@ func pageOf[R, A any](l list, sorting store.Sorting[R], read func(after *store.P
 		return nil, err
 	}
 	rows, err := read(after, l.query.Limit+1)
+	if err == nil && after != nil && after.Back && len(rows) <= l.query.Limit {
+		after = nil // the list begins here: its first page, and not a shorter one
+		rows, err = read(nil, l.query.Limit+1)
+	}
 	if err != nil {
 		return nil, err
 	}
+	rows, previous, next := cut(rows, l.query.Limit, after, func(r R) store.Position { return sorting.At(l.query.Sort, r) })
 	out := &object[api.Page[A]]{}
-	if len(rows) > l.query.Limit {
-		rows = rows[:l.query.Limit]
-		if out.Body.NextCursor, err = l.cursor(sorting.At(l.query.Sort, rows[len(rows)-1])); err != nil {
-			return nil, err
-		}
+	if out.Body.PreviousCursor, err = l.cursor(previous); err != nil {
+		return nil, err
+	}
+	if out.Body.NextCursor, err = l.cursor(next); err != nil {
+		return nil, err
 	}
 	out.Body.Items = make([]A, len(rows))
 	for i, r := range rows {
 		out.Body.Items[i] = present(r)
 	}
 	return out, nil
+}
+
+// cut leaves out the row that was read to know whether there are more, and
+// returns where the pages before and behind begin; nil where there is none.
+func cut[R any](rows []R, limit int, after *store.Position, at func(R) store.Position) (shown []R, previous, next *store.Position) {
+	back, more := after != nil && after.Back, len(rows) > limit
+	switch {
+	case more && back:
+		rows = rows[1:]
+	case more:
+		rows = rows[:limit]
+	}
+	if after != nil {
+		edge := *after // where all that was behind it is gone
+		if len(rows) > 0 {
+			edge = at(rows[0])
+		}
+		edge.Back = true
+		previous = &edge
+	}
+	if more || back {
+		edge := at(rows[len(rows)-1])
+		next = &edge
+	}
+	return rows, previous, next
 }
 
 // whole is a list that is never long: all of it is one page.

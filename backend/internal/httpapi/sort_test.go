@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -103,13 +104,19 @@ func TestSortedPages(t *testing.T) {
 }
 
 // walk reads a list two rows at a time and looks that none comes twice, that
-// none is left out, and that the cursor is good for this order only.
+// none is left out, that the way back shows the same pages, and that the cursor
+// is good for this order only.
 func (b *backend) walk(path, sort string) (items []map[string]any) {
 	b.t.Helper()
 	whole := decode[api.Page[map[string]any]](b.t, b.mustDo(http.MethodGet, path+"?limit=500&sort="+url.QueryEscape(sort), nil, 200)).Items
 	seen := map[string]bool{}
+	read := func(cursor string) api.Page[map[string]any] {
+		return decode[api.Page[map[string]any]](b.t, b.mustDo(http.MethodGet, path+"?limit=2&sort="+url.QueryEscape(sort)+"&cursor="+cursor, nil, 200))
+	}
+	var pages []api.Page[map[string]any]
 	for cursor, turn := "", 0; turn < 100; turn++ {
-		page := decode[api.Page[map[string]any]](b.t, b.mustDo(http.MethodGet, path+"?limit=2&sort="+url.QueryEscape(sort)+"&cursor="+cursor, nil, 200))
+		page := read(cursor)
+		pages = append(pages, page)
 		for _, item := range page.Items {
 			key, _ := json.Marshal([]any{item["id"], item["name"], item["version"]})
 			if seen[string(key)] {
@@ -130,10 +137,55 @@ func (b *backend) walk(path, sort string) (items []map[string]any) {
 			b.t.Errorf("%s: a cursor of %s with %s: %+v", path, sort, other, p.Errors)
 		}
 	}
+	if pages[0].PreviousCursor != "" {
+		b.t.Errorf("%s by %s: something comes before the first page", path, sort)
+	}
+	for n := len(pages) - 1; n > 0; n-- {
+		before := read(pages[n].PreviousCursor)
+		if !reflect.DeepEqual(pages[n-1].Items, before.Items) {
+			b.t.Errorf("%s by %s: before page %d: %v, not %v", path, sort, n, before.Items, pages[n-1].Items)
+		}
+		if (before.PreviousCursor == "") != (n == 1) {
+			b.t.Errorf("%s by %s: before page %d comes %q", path, sort, n-1, before.PreviousCursor)
+		}
+		if again := read(before.NextCursor); !reflect.DeepEqual(pages[n].Items, again.Items) {
+			b.t.Errorf("%s by %s: behind page %d: %v, not %v", path, sort, n-1, again.Items, pages[n].Items)
+		}
+	}
 	if len(items) != len(whole) {
 		b.t.Errorf("%s by %s: %d rows in pages, %d at once", path, sort, len(items), len(whole))
 	}
 	return items
+}
+
+// TestPagesOfAListThatChanges: the way back ends with a whole first page, and
+// leads out of where nothing is any more.
+func TestPagesOfAListThatChanges(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.mustDo(http.MethodPost, "/address-pool", `{"addresses":[{"range":"10.0.0.1-10.0.0.5"}]}`, 201)
+	read := func(cursor string) (api.Page[api.Address], string) {
+		page := decode[api.Page[api.Address]](t, b.mustDo(http.MethodGet, "/address-pool?limit=2&cursor="+cursor, nil, 200))
+		var on []string
+		for _, a := range page.Items {
+			on = append(on, strings.TrimPrefix(a.Address, "10.0.0."))
+		}
+		return page, strings.Join(on, " ")
+	}
+	first, _ := read("")
+	second, _ := read(first.NextCursor)
+	b.mustDo(http.MethodDelete, "/address-pool/10.0.0.1", nil, 204)
+	if back, on := read(second.PreviousCursor); on != "2 3" || back.PreviousCursor != "" || back.NextCursor == "" {
+		t.Errorf("back on the first page: %s, %+v", on, back)
+	}
+	b.mustDo(http.MethodDelete, "/address-pool/10.0.0.5", nil, 204)
+	none, on := read(second.NextCursor)
+	if on != "" || none.NextCursor != "" {
+		t.Errorf("behind the last: %s, %+v", on, none)
+	}
+	if back, on := read(none.PreviousCursor); on != "2 3" || back.PreviousCursor != "" {
+		t.Errorf("out of an empty page: %s, %+v", on, back)
+	}
 }
 
 // compare compares what two rows show in a field.

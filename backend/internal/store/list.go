@@ -8,13 +8,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// Position is where a page of a list ended: the sort key of its last row, of
-// which a list uses one, and its id.
+// Position is where a page of a list ends: the sort key of the row at its edge,
+// of which a list uses one, and its id. Further on are the rows behind it, or
+// with Back those before it.
 type Position struct {
 	Text   string    `json:"t,omitempty"`
 	Number int64     `json:"n,omitempty"`
 	Time   time.Time `json:"at,omitzero"`
 	ID     uuid.UUID `json:"id"`
+	Back   bool      `json:"back,omitempty"`
 }
 
 // list puts a statement together at run time, out of pieces that are all

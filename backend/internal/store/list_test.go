@@ -46,9 +46,29 @@ func paged[T any](t *testing.T, what string, want, limit int, sorting store.Sort
 				t.Fatalf("%s by %s, %d at a time: %v", what, sort, limit, got)
 			}
 		}
+		pagedBack(t, what+" by "+sort, whole, limit, func(r T) store.Position { return sorting.At(sort, r) },
+			func(before *store.Position) ([]T, error) { return page(sort, before, limit) })
 		names := sorting.Names()
 		if other, err := page(names[1], nil, want); sort == "" && (err != nil || at(other[want-1]) != at(whole[0])) {
 			t.Errorf("%s by %s is not the default turned around: %v", what, names[1], err)
+		}
+	}
+}
+
+// pagedBack reads a list from its last row to its first one.
+func pagedBack[T any](t *testing.T, what string, whole []T, limit int, at func(T) store.Position, page func(before *store.Position) ([]T, error)) {
+	t.Helper()
+	for end := len(whole) - 1; end >= 0; end -= limit {
+		before := at(whole[end])
+		before.Back = true
+		rows, err := page(&before)
+		if err != nil || len(rows) != min(limit, end) {
+			t.Fatalf("%s: %d rows before row %d, %d at a time: %v", what, len(rows), end, limit, err)
+		}
+		for i, r := range rows {
+			if at(r).ID != at(whole[end-len(rows)+i]).ID {
+				t.Errorf("%s: row %d of the %d before row %d is another one", what, i, limit, end)
+			}
 		}
 	}
 }

@@ -74,16 +74,22 @@ func (s Sorting[R]) find(name string) (o order[R], descending, ok bool) {
 	return o, false, false
 }
 
-// read reads one page of a list: from behind a place, in one order.
+// read reads one page of a list: from behind a place, in one order. What comes
+// before a place comes behind it in the order turned around.
 func (s Sorting[R]) read(ctx context.Context, q querier, l *list, name string, after *Position, limit int) ([]R, error) {
 	o, descending, ok := s.find(name)
 	if !ok {
 		return nil, fmt.Errorf("no order is called %q", name)
 	}
-	sql, args := l.sorted(o.columns, descending, after, limit)
+	back := after != nil && after.Back
+	sql, args := l.sorted(o.columns, descending != back, after, limit)
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
 	}
-	return appendRows(make([]R, 0, limit), rows)
+	page, err := appendRows(make([]R, 0, limit), rows)
+	if back {
+		slices.Reverse(page)
+	}
+	return page, err
 }

@@ -16,7 +16,7 @@ import (
 type listView struct {
 	Addresses      []api.Address
 	State, Network string
-	First, Next    string
+	Pages          ui.Pages
 	Filtered       bool
 	Add            addForm
 }
@@ -50,7 +50,7 @@ func draw(r *page.Request, status int, add addForm) error {
 	}
 	add.Key = page.NewKey()
 	v := listView{Addresses: found.Items, State: f.State, Network: f.Network, Filtered: f.State+f.Network != "", Add: add}
-	v.First, v.Next = r.Pages(found.NextCursor)
+	v.Pages = r.Pages(found.PreviousCursor, found.NextCursor)
 	here := r.Here()
 	if r.C.Method() != fiber.MethodGet {
 		here = "/address-pool"

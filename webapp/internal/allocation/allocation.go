@@ -21,7 +21,7 @@ type listView struct {
 	Columns           ui.Columns
 	Allocations       []api.Allocation
 	State, Host, User string
-	First, Next       string
+	Pages             ui.Pages
 	Filtered          bool
 }
 
@@ -73,7 +73,7 @@ func list(r *page.Request) error {
 		return err
 	}
 	v.Allocations = found.Items
-	v.First, v.Next = r.Pages(found.NextCursor)
+	v.Pages = r.Pages(found.PreviousCursor, found.NextCursor)
 	v.Sort, v.Columns = r.Sorter("-created_at"), r.Columns(listColumns)
 	return r.Show(page.View{Title: "Allocations", Nav: "/allocations", Body: listPage(v, r.Here())})
 }

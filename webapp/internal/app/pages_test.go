@@ -121,11 +121,42 @@ func TestTextOfAHostStaysText(t *testing.T) {
 func TestListsKeepTheirFiltersFromPageToPage(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	s.api.Answer("list-hosts", 200, api.Page[api.Host]{Items: []api.Host{apitest.Host()}, NextCursor: "c/2"})
+	s.api.Answer("list-hosts", 200, api.Page[api.Host]{Items: []api.Host{apitest.Host()}, NextCursor: "c/2", PreviousCursor: "c/0"})
 	a := s.get("/hosts?state=ready&search=h1&cursor=c1&region=")
-	s.wantText(a, `href="/hosts?cursor=c%2F2&amp;search=h1&amp;state=ready"`, `href="/hosts?search=h1&amp;state=ready"`, `value="h1"`)
+	s.wantText(a, `href="/hosts?cursor=c%2F2&amp;search=h1&amp;state=ready" rel="next">Next page<`, `href="/hosts?cursor=c%2F0&amp;search=h1&amp;state=ready" rel="prev">Previous page<`,
+		`href="/hosts?search=h1&amp;state=ready">First page<`, `value="h1"`)
 	if q := s.only("list-hosts").Query; q != "cursor=c1&limit=50&search=h1&state=ready" {
 		t.Errorf("the API was asked %q", q)
+	}
+}
+
+// TestListsLeadToThePageBefore, each of them, and nowhere from their beginning.
+func TestListsLeadToThePageBefore(t *testing.T) {
+	t.Parallel()
+	for path, list := range map[string]struct {
+		route string
+		page  any
+	}{
+		"/hosts":                     {"list-hosts", api.Page[api.Host]{Items: []api.Host{apitest.Host()}, PreviousCursor: "before"}},
+		"/compute-units":             {"list-compute-units", api.Page[api.ComputeUnit]{Items: []api.ComputeUnit{apitest.Unit(1, "free")}, PreviousCursor: "before"}},
+		"/allocations":               {"list-allocations", api.Page[api.Allocation]{PreviousCursor: "before"}},
+		"/jobs":                      {"list-jobs", api.Page[api.Job]{Items: []api.Job{apitest.Job("host_probe", "queued")}, PreviousCursor: "before"}},
+		"/plans":                     {"list-plans", api.Page[api.Plan]{PreviousCursor: "before"}},
+		"/playbooks":                 {"list-playbooks", api.Page[api.Playbook]{PreviousCursor: "before"}},
+		"/playbooks/host_initialize": {"list-playbook-versions", api.Page[api.PlaybookVersion]{PreviousCursor: "before"}},
+		"/address-pool":              {"list-addresses", api.Page[api.Address]{Items: []api.Address{{ID: "a", Address: "10.0.0.1"}}, PreviousCursor: "before"}},
+		"/events":                    {"list-events", api.Page[api.Event]{Items: []api.Event{{ID: "e", At: apitest.Now}}, PreviousCursor: "before"}},
+		"/tokens":                    {"list-tokens", api.Page[api.Token]{PreviousCursor: "before"}},
+	} {
+		s := setup(t)
+		if a := s.get(path); strings.Contains(a.body, "Previous page") {
+			t.Errorf("%s leads before its beginning", path)
+		}
+		s.api.Answer(list.route, 200, list.page)
+		a := s.get(path + "?cursor=here")
+		if !strings.Contains(a.body, `href="`+path+`?cursor=before" rel="prev">Previous page<`) || !strings.Contains(a.body, `href="`+path+`">First page<`) {
+			t.Errorf("%s does not lead back: status %d", path, a.StatusCode)
+		}
 	}
 }
 

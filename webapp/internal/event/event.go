@@ -19,13 +19,13 @@ import (
 )
 
 type listView struct {
-	Sort        ui.Sorter
-	Events      []api.Event
-	Filter      api.EventFilter
-	Filtered    bool
-	Problems    ui.Problems
-	Exports     url.Values // the filter, as the exports are asked for
-	First, Next string
+	Sort     ui.Sorter
+	Events   []api.Event
+	Filter   api.EventFilter
+	Filtered bool
+	Problems ui.Problems
+	Exports  url.Values // the filter, as the exports are asked for
+	Pages    ui.Pages
 }
 
 // kinds of objects that the list can be narrowed to.
@@ -70,7 +70,7 @@ func list(r *page.Request) error {
 		status = fiber.StatusUnprocessableEntity
 	}
 	v.Events = events.Items
-	v.First, v.Next = r.Pages(events.NextCursor)
+	v.Pages = r.Pages(events.PreviousCursor, events.NextCursor)
 	v.Sort = r.Sorter("-at")
 	return r.Show(page.View{Title: "Events", Nav: "/events", Status: status, Body: listPage(v, r.Here())})
 }

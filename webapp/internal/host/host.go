@@ -60,7 +60,7 @@ func list(r *page.Request) error {
 	}
 	v := listView{Hosts: hosts.Items, State: f.State, Region: f.Region, Zone: f.Zone, Search: f.Search}
 	v.Filtered = f.State+f.Region+f.Zone+f.Search != ""
-	v.First, v.Next = r.Pages(hosts.NextCursor)
+	v.Pages = r.Pages(hosts.PreviousCursor, hosts.NextCursor)
 	v.Sort, v.Columns = r.Sorter("name"), r.Columns(listColumns)
 	return r.Show(page.View{Title: "Hosts", Nav: "/hosts", Body: listPage(v, r.Here())})
 }

@@ -14,7 +14,7 @@ type listView struct {
 	Columns                     ui.Columns
 	Hosts                       []api.Host
 	State, Region, Zone, Search string
-	First, Next                 string
+	Pages                       ui.Pages
 	Filtered                    bool
 }
 

@@ -34,7 +34,7 @@ func list(r *page.Request) error {
 		return err
 	}
 	v := listView{Jobs: jobs.Items, State: f.State, Kind: f.Kind, Host: f.Host, Filtered: f.State+f.Kind+f.Host != ""}
-	v.First, v.Next = r.Pages(jobs.NextCursor)
+	v.Pages = r.Pages(jobs.PreviousCursor, jobs.NextCursor)
 	v.Sort = r.Sorter("-created_at")
 	v.Queue, err = r.API.GetQueue(r.Ctx)
 	if err := page.Optional(err); err != nil { // a backend that is older than pauses has none

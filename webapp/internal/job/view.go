@@ -15,7 +15,7 @@ type listView struct {
 	Jobs              []api.Job
 	Queue             api.Queue
 	State, Kind, Host string
-	First, Next       string
+	Pages             ui.Pages
 	Filtered          bool
 }
 

@@ -318,22 +318,25 @@ func (r *Request) Columns(all []ui.Column) ui.Columns {
 	return c
 }
 
-// Pages returns the addresses of the first and the next page of a list, with
-// the same filters; "" where there is none.
-func (r *Request) Pages(nextCursor string) (first, next string) {
+// Pages returns the addresses of the pages around one of a list, with the same
+// filters, by the cursors that lead there.
+func (r *Request) Pages(previous, next string) (p ui.Pages) {
 	q := r.asked()
-	at := func() string {
+	at := func(cursor string) string {
+		q.Del("cursor")
+		if cursor != "" {
+			q.Set("cursor", cursor)
+		}
 		if len(q) == 0 {
 			return r.C.Path()
 		}
 		return r.C.Path() + "?" + q.Encode()
 	}
-	if r.Query("cursor") != "" {
-		first = at()
+	if previous != "" {
+		p.First, p.Previous = at(""), at(previous)
 	}
-	if nextCursor != "" {
-		q.Set("cursor", nextCursor)
-		next = at()
+	if next != "" {
+		p.Next = at(next)
 	}
-	return first, next
+	return p
 }

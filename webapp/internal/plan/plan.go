@@ -29,7 +29,7 @@ func list(r *page.Request) error {
 		return err
 	}
 	v := listView{Plans: plans.Items, State: f.State, Host: f.Host, Allocation: f.Allocation, Filtered: f.State+f.Host+f.Allocation != ""}
-	v.First, v.Next = r.Pages(plans.NextCursor)
+	v.Pages = r.Pages(plans.PreviousCursor, plans.NextCursor)
 	return r.Show(page.View{Title: "Plans", Nav: "/jobs", Body: listPage(v, r.Here())})
 }
 

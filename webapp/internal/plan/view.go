@@ -10,7 +10,7 @@ import (
 type listView struct {
 	Plans                   []api.Plan
 	State, Host, Allocation string
-	First, Next             string
+	Pages                   ui.Pages
 	Filtered                bool
 }
 

@@ -39,8 +39,8 @@ func list(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	first, next := r.Pages(found.NextCursor)
-	return r.Show(page.View{Title: "Playbooks", Nav: "/playbooks", Body: listPage(found.Items, first, next)})
+	pages := r.Pages(found.PreviousCursor, found.NextCursor)
+	return r.Show(page.View{Title: "Playbooks", Nav: "/playbooks", Body: listPage(found.Items, pages)})
 }
 
 func detail(r *page.Request) error { return drawDetail(r, fiber.StatusOK, uploadForm{}) }
@@ -55,8 +55,8 @@ func drawDetail(r *page.Request, status int, form uploadForm) error {
 		return err
 	}
 	form.Key = page.NewKey()
-	first, next := r.Pages(found.NextCursor)
-	return r.Show(page.View{Title: p.Name, Nav: "/playbooks", Status: status, Body: detailPage(p, found.Items, form, first, next)})
+	pages := r.Pages(found.PreviousCursor, found.NextCursor)
+	return r.Show(page.View{Title: p.Name, Nav: "/playbooks", Status: status, Body: detailPage(p, found.Items, form, pages)})
 }
 
 type place struct {

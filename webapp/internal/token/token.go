@@ -14,11 +14,11 @@ import (
 )
 
 type listView struct {
-	Tokens      []api.Token
-	Current     string // id of the session that looks
-	Made        *api.Token
-	Form        form
-	First, Next string
+	Tokens  []api.Token
+	Current string // id of the session that looks
+	Made    *api.Token
+	Form    form
+	Pages   ui.Pages
 }
 
 // form is what was typed, as it was typed.
@@ -49,7 +49,7 @@ func draw(r *page.Request, status int, f form, made *api.Token) error {
 	}
 	f.Key = page.NewKey()
 	v := listView{Tokens: found.Items, Current: who.TokenID, Made: made, Form: f}
-	v.First, v.Next = r.Pages(found.NextCursor)
+	v.Pages = r.Pages(found.PreviousCursor, found.NextCursor)
 	r.C.Set(fiber.HeaderCacheControl, "no-store") // a secret may stand on it
 	return r.Show(page.View{Title: "Tokens", Nav: "/tokens", Status: status, Body: listPage(v)})
 }

@@ -19,7 +19,7 @@ type listView struct {
 	Units                     []api.ComputeUnit
 	State, Host, Region, Zone string
 	MinCPUs                   string
-	First, Next               string
+	Pages                     ui.Pages
 	Filtered                  bool
 }
 
@@ -69,7 +69,7 @@ func list(r *page.Request) error {
 	if f.MinCPUs > 0 {
 		v.MinCPUs = strconv.Itoa(f.MinCPUs)
 	}
-	v.First, v.Next = r.Pages(units.NextCursor)
+	v.Pages = r.Pages(units.PreviousCursor, units.NextCursor)
 	v.Sort, v.Columns = r.Sorter("name"), r.Columns(listColumns)
 	return r.Show(page.View{Title: "Compute units", Nav: "/compute-units", Body: listPage(v, r.Here())})
 }
