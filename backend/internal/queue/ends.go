@@ -75,8 +75,12 @@ func (e *ends) begin() {
 func (q *Queue) succeed(batch []*ending) {
 	ctx, cancel := context.WithTimeout(context.Background(), q.endWithin())
 	defer cancel()
-	if len(batch) > 1 && q.succeedTogether(ctx, batch) == nil {
-		return
+	if len(batch) > 1 {
+		err := q.succeedTogether(ctx, batch)
+		if err == nil {
+			return
+		}
+		q.cfg.Logger.Info("ends are written one by one", "jobs", len(batch), "error", err)
 	}
 	var all sync.WaitGroup
 	for _, x := range batch {

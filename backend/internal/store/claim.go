@@ -163,6 +163,13 @@ func (tx *Tx) EndStep(ctx context.Context, id uuid.UUID, attempt, position int, 
 	if err := tx.OwnJob(ctx, id, attempt); err != nil {
 		return err
 	}
+	return tx.EndLastStep(ctx, id, attempt, position, state)
+}
+
+// EndLastStep is EndStep for the step that ends with its job, in the
+// transaction that does and that has made sure of the attempt: the job may have
+// ended in it by now.
+func (tx *Tx) EndLastStep(ctx context.Context, id uuid.UUID, attempt, position int, state domain.StepState) error {
 	return tx.one(ctx, ErrLost, sqlEndStep, id, position, attempt, state)
 }
 

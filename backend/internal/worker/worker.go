@@ -387,7 +387,7 @@ func (r *run) endOpen(ctx context.Context, tx *store.Tx, state domain.StepState)
 	if r.open == nil {
 		return nil
 	}
-	return tx.EndStep(ctx, r.claim.ID, r.claim.Attempt, *r.open, state)
+	return tx.EndLastStep(ctx, r.claim.ID, r.claim.Attempt, *r.open, state)
 }
 
 // seen notes on the host what the end of an attempt tells of its health; why is

@@ -218,7 +218,10 @@ func (s *Site) BackendWith(work queue.Work, cfg queue.Config) *Backend {
 	if cfg.Poll == 0 {
 		cfg.Poll = 10 * time.Millisecond
 	}
-	cfg.Worker, cfg.Logger = b.ID, slog.New(slog.DiscardHandler)
+	cfg.Worker = b.ID
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
 	asked := time.Now()
 	place, err := s.DB.SeenBackend(s.T.Context(), store.Backend{ID: b.ID, Name: "backend-" + b.ID.String()[:4], Version: "test", Roles: "worker"})
 	if err != nil {
