@@ -136,4 +136,6 @@ type JobFilter struct {
 	Host       string `query:"host" maxLength:"64" doc:"id"`
 	Unit       string `query:"unit" maxLength:"64" doc:"id"`
 	Allocation string `query:"allocation" maxLength:"64" doc:"id"`
+	Playbook   string `query:"playbook" maxLength:"64" doc:"with version: jobs that are bound to this version of a playbook, of those that have not ended (state=active) or of one host, unit or allocation"`
+	Version    int    `query:"version" minimum:"0"`
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/google/uuid"
 
@@ -32,8 +33,8 @@ func (s *Server) job(ctx context.Context, ref string) (store.Job, error) {
 }
 
 func (s *Server) listJobs(ctx context.Context, in *struct{ api.JobFilter }) (*object[api.Page[api.Job]], error) {
-	bad := []error{oneOf("state", in.State, append(domain.JobLifecycle.Names(), "active")), oneOf("kind", in.Kind, jobKinds())}
-	f := store.JobFilter{WorkspaceID: workspace(ctx), State: in.State, Kind: in.Kind}
+	bad := []error{oneOf("state", in.State, append(domain.JobLifecycle.Names(), "active")), oneOf("kind", in.Kind, jobKinds()), boundTo(in.JobFilter)}
+	f := store.JobFilter{WorkspaceID: workspace(ctx), State: in.State, Kind: in.Kind, Playbook: in.Playbook, Version: in.Version}
 	for _, of := range []struct {
 		field, value string
 		to           **uuid.UUID
@@ -45,12 +46,25 @@ func (s *Server) listJobs(ctx context.Context, in *struct{ api.JobFilter }) (*ob
 	if err := together(bad...); err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-jobs", in.PageQuery, in.State, in.Kind, in.Host, in.Unit, in.Allocation), store.JobSorting,
+	return pageOf(listOf("list-jobs", in.PageQuery, in.State, in.Kind, in.Host, in.Unit, in.Allocation, in.Playbook, strconv.Itoa(in.Version)), store.JobSorting,
 		func(after *store.Position, limit int) ([]store.Job, error) {
 			f.Sort, f.After, f.Limit = in.Sort, after, limit
 			return s.db.Jobs(ctx, f)
 		},
 		presentJob)
+}
+
+// boundTo refuses to look for the jobs of a version among all that there ever
+// were: there is no index by it.
+func boundTo(f api.JobFilter) error {
+	switch {
+	case (f.Playbook == "") != (f.Version == 0):
+		return badField("version", "goes with a playbook, and a playbook with a version")
+	case f.Playbook != "" && f.State != "active" && f.Host+f.Unit+f.Allocation == "":
+		return badField("version", "only of jobs that have not ended (state=active), or with a host, a unit or an allocation")
+	default:
+		return nil
+	}
 }
 
 func jobKinds() []string {

@@ -145,12 +145,13 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 	l := newList(sqlJob).and("j.workspace_id = ?", domain.DefaultWorkspace).and("(j.created_at, j.id) < (?, ?)", time.Now(), one)
 	sql, args = l.page("j.created_at DESC, j.id DESC", 51)
 	add("second page of jobs", "jobs_newest", `Seq Scan on jobs`, sql, args)
-	for state, index := range map[string]string{"active": "jobs_active", "failed": "jobs_ended_badly"} {
+	for f, index := range map[JobFilter]string{{State: "active"}: "jobs_active", {State: "failed"}: "jobs_ended_badly", {State: "active", Playbook: "host_probe", Version: 1}: "jobs_active"} {
 		sent := &paper{}
-		if _, err := (Reads{querier{sent}}).Jobs(t.Context(), JobFilter{WorkspaceID: domain.DefaultWorkspace, State: state, Limit: 51}); err != nil {
+		f.WorkspaceID, f.Limit = domain.DefaultWorkspace, 51
+		if _, err := (Reads{querier{sent}}).Jobs(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
-		add(state+" jobs", index, `Seq Scan on jobs|jobs_newest`, statement(sent.sent[0]), sent.args[0])
+		add(f.State+" jobs "+f.Playbook, index, `Seq Scan on jobs|jobs_newest`, statement(sent.sent[0]), sent.args[0])
 	}
 	sent := &paper{}
 	if _, err := (Reads{querier{sent}}).Jobs(t.Context(), JobFilter{WorkspaceID: domain.DefaultWorkspace, Kind: string(domain.KindHostDecommission), Limit: 51}); err != nil {

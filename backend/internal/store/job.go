@@ -108,6 +108,8 @@ type JobFilter struct {
 	WorkspaceID                  uuid.UUID
 	State, Kind                  string // State "active": all that have not ended
 	HostID, UnitID, AllocationID *uuid.UUID
+	Playbook                     string // with Version: bound to it; no index of its own, so only beside what leaves few jobs
+	Version                      int
 	Sort                         string // one of JobSorting; "" for the first
 	After                        *Position
 	Limit                        int
@@ -133,6 +135,9 @@ func (r Reads) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 		if of.id != nil {
 			l.and(of.condition, *of.id)
 		}
+	}
+	if f.Playbook != "" {
+		l.and("j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = ? AND v.version = ?)", f.Playbook, f.Version)
 	}
 	return JobSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }

@@ -122,6 +122,12 @@ func TestPagesHoldEachRowOnce(t *testing.T) {
 	if hosts, err := s.DB.Hosts(ctx, store.HostFilter{WorkspaceID: ws, Search: "h1", State: "ready", Limit: 9}); err != nil || len(hosts) != 1 || hosts[0].LiveAllocations != 3 {
 		t.Errorf("search: %+v, %v", hosts, err)
 	}
+	for of, want := range map[store.JobFilter]int{{Playbook: "unit_allocate", Version: 1}: 9, {Playbook: "unit_allocate", Version: 2}: 0, {Playbook: "host_probe", Version: 1}: 0} {
+		of.WorkspaceID, of.State, of.Limit = ws, "active", 99
+		if jobs, err := s.DB.Jobs(ctx, of); err != nil || len(jobs) != want {
+			t.Errorf("%d jobs that have not ended are bound to %s v%d, want %d: %v", len(jobs), of.Playbook, of.Version, want, err)
+		}
+	}
 	if units, err := s.DB.Units(ctx, store.UnitFilter{WorkspaceID: ws, State: "allocating", MinCPUs: 2, Limit: 9}); err != nil || len(units) != 0 {
 		t.Errorf("filter: %+v, %v", units, err)
 	}

@@ -144,8 +144,8 @@ func TestWhatUsesAVersion(t *testing.T) {
 	s.api.On("list-jobs", func(w http.ResponseWriter, r *http.Request) {
 		waiting, done, other := apitest.Job("host_initialize", "queued"), apitest.Job("host_initialize", "succeeded"), apitest.Job("host_initialize", "queued")
 		waiting.Version, waiting.Host, done.Version, done.Host, other.Version, other.Host = 2, "waits-here", 2, "ran-here", 1, "elsewhere"
-		if r.URL.Query().Get("state") == "active" {
-			apitest.JSON(w, apitest.Page(waiting, other))
+		if q := r.URL.Query(); q.Get("state") == "active" && q.Get("playbook") == "host_initialize" && q.Get("version") == "2" {
+			apitest.JSON(w, apitest.Page(waiting))
 			return
 		}
 		apitest.JSON(w, apitest.Page(other, waiting, done))
@@ -158,7 +158,8 @@ func TestWhatUsesAVersion(t *testing.T) {
 	s.api.Answer("list-jobs", 200, apitest.Page[api.Job]())
 	s.wantText(s.get(playbookPath+"/versions/2"), "No job that has not ended is bound to it")
 	s.api.Answer("list-jobs", 200, api.Page[api.Job]{Items: []api.Job{apitest.Job("host_initialize", "queued")}, NextCursor: "more"})
-	s.wantText(s.get(playbookPath+"/versions/1"), "at least 1 job not ended", "the newest 200 were looked at")
+	s.wantText(s.get(playbookPath+"/versions/1"), "more than 1 job not ended", `href="/jobs?playbook=host_initialize&amp;state=active&amp;version=1">See all of them<`)
+	s.wantText(s.get("/jobs?playbook=host_initialize&state=active&version=1"), "Those that are bound to host_initialize v1.", `href="/jobs">Clear<`, `cursor=more&amp;playbook=host_initialize&amp;state=active&amp;version=1`)
 }
 
 // TestTheEditorIsGivenTheFindings: the text area holds the text as it is, and

@@ -27,13 +27,17 @@ func Mount(r fiber.Router, a *page.App) {
 func itoa(n int) string { return strconv.Itoa(n) }
 
 func list(r *page.Request) error {
-	f := api.JobFilter{State: r.Query("state"), Kind: r.Query("kind"), Host: r.Query("host")}
+	f := api.JobFilter{State: r.Query("state"), Kind: r.Query("kind"), Host: r.Query("host"), Playbook: r.Query("playbook")}
+	f.Version, _ = strconv.Atoi(r.Query("version")) // the API says what is wrong with it
 	f.Cursor, f.Sort, f.Limit = r.Query("cursor"), r.Query("sort"), 50
 	jobs, err := r.API.ListJobs(r.Ctx, f)
 	if err != nil {
 		return err
 	}
-	v := listView{Jobs: jobs.Items, State: f.State, Kind: f.Kind, Host: f.Host, Filtered: f.State+f.Kind+f.Host != ""}
+	v := listView{Jobs: jobs.Items, State: f.State, Kind: f.Kind, Host: f.Host, Filtered: f.State+f.Kind+f.Host+f.Playbook != ""}
+	if f.Playbook != "" {
+		v.BoundTo = f.Playbook + " v" + itoa(f.Version)
+	}
 	v.Pages = r.Pages(jobs.PreviousCursor, jobs.NextCursor)
 	v.Sort = r.Sorter("-created_at")
 	v.Queue, err = r.API.GetQueue(r.Ctx)

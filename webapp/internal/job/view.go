@@ -15,6 +15,7 @@ type listView struct {
 	Jobs              []api.Job
 	Queue             api.Queue
 	State, Kind, Host string
+	BoundTo           string // the version of a playbook; "" for any
 	Pages             ui.Pages
 	Filtered          bool
 }

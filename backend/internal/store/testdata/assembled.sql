@@ -1461,9 +1461,10 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   AND j.host_id = $4
   AND j.unit_id = $5
   AND j.allocation_id = $6
-  AND (j.created_at, j.id) < ($7, $8)
+  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $7 AND v.version = $8)
+  AND (j.created_at, j.id) < ($9, $10)
 ORDER BY j.created_at DESC, j.id DESC
-LIMIT $9;
+LIMIT $11;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
@@ -1484,9 +1485,10 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   AND j.host_id = $3
   AND j.unit_id = $4
   AND j.allocation_id = $5
-  AND (j.created_at, j.id) < ($6, $7)
+  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $6 AND v.version = $7)
+  AND (j.created_at, j.id) < ($8, $9)
 ORDER BY j.created_at DESC, j.id DESC
-LIMIT $8;
+LIMIT $10;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
@@ -1505,6 +1507,24 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   AND j.kind = $2
 ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $2 AND v.version = $3)
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $4;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
