@@ -84,7 +84,56 @@ func clocks(ctx context.Context, w *World) error {
 		return err
 	}
 	sleep(ctx, 5*time.Second)
-	return w.isAhead(ctx)
+	if err := w.isAhead(ctx); err != nil || !w.long {
+		return err
+	}
+	return w.anHourBack(ctx, stop)
+}
+
+// anHourBack lets what is queued and leased lie an hour ahead of the database's
+// clock, with a backend that dies: the reconciler sees to it that nothing waits
+// for that hour.
+func (w *World) anHourBack(ctx context.Context, stop func()) error {
+	if err := w.revive(ctx); err != nil {
+		return err
+	}
+	sleep(ctx, 3*time.Second)
+	if err := w.alive().Kill(); err != nil {
+		return err
+	}
+	if err := w.setClock(w.ahead - time.Hour); err != nil {
+		return err
+	}
+	stop()
+	if err := w.isAhead(ctx); err != nil {
+		return err
+	}
+	ahead, err := w.ask(ctx, `SELECT count(*) FROM jobs
+		WHERE finished_at IS NULL AND (run_after > now() + INTERVAL '50 minutes' OR lease_expires_at > now() + INTERVAL '50 minutes')`)
+	if err != nil || ahead == 0 {
+		return fmt.Errorf("%d jobs lie ahead of the database's clock, so nothing is proven: %w", ahead, err)
+	}
+	err = await(ctx, "all jobs to end after the database's clock went back by an hour", 5*time.Minute, func() bool {
+		left, err := w.ask(ctx, `SELECT count(*) FROM jobs WHERE finished_at IS NULL`)
+		return err == nil && left == 0
+	})
+	if err == nil {
+		w.suite.say("      %d jobs lay an hour ahead, and ended", ahead)
+	}
+	return err
+}
+
+// ask asks the database for a number.
+func (w *World) ask(ctx context.Context, query string) (n int64, err error) {
+	conn, err := pgx.Connect(ctx, w.database)
+	if err != nil {
+		return 0, fmt.Errorf("connect to the database: %w", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if err := conn.QueryRow(ctx, query).Scan(&n); err != nil {
+		return 0, fmt.Errorf("ask the database: %w", err)
+	}
+	return n, nil
 }
 
 // isAhead holds that the database's clock is where it was set.

@@ -36,7 +36,7 @@ type Retention struct {
 
 // Policies is every policy that needs nothing but the database.
 func Policies(keep Retention) []Policy {
-	all := []Policy{expiredTokens, oldLogins, expiredIdempotencyKeys, oldPlans}
+	all := []Policy{expiredTokens, oldLogins, expiredIdempotencyKeys, oldPlans, clockWentBack}
 	if keep.Logs > 0 {
 		all = append(all, oldJobLogs(keep.Logs))
 	}
