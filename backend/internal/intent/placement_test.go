@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -203,15 +202,6 @@ func TestTheSmallestUnitThatFits(t *testing.T) {
 	}
 }
 
-func whyNot(t *testing.T, err error) domain.WhyNot {
-	t.Helper()
-	var none *intent.NoCapacity
-	if !errors.As(err, &none) {
-		t.Fatalf("not a lack of capacity: %v", err)
-	}
-	return none.Why
-}
-
 // TestHostsUnder72PercentArePreferred, whatever the fleet: the unit is the
 // smallest that fits on a host of which less is in use, and the smallest of all
 // where there is none such.
@@ -281,185 +271,6 @@ func TestHostsUnder72PercentArePreferred(t *testing.T) {
 	}
 }
 
-func TestWhyNot(t *testing.T) {
-	t.Parallel()
-	s := site.New(t)
-	_, _, err := s.Allocate(intent.CreateAllocation{})
-	if why := whyNot(t, err); why.Units != 0 || !strings.Contains(why.Nearest, "add a host") {
-		t.Errorf("an empty installation: %+v", why)
-	}
-	s.AddAddresses("default", 9)
-	h1 := s.ReadyHost(site.HostSpec{Name: "h1", Region: "eu", Zone: "a", Labels: map[string]string{"disk": "ssd"}, Units: []string{"1", "2-3"}})
-	h2 := s.ReadyHost(site.HostSpec{Name: "h2", Region: "us", Zone: "b", Units: []string{"1-4"}})
-	u1 := s.Units(h1.ID)
-	if err := s.Intents.CloseUnit(t.Context(), s.Actor, u1[0].ID, 0); err != nil {
-		t.Fatal(err)
-	}
-	host := func(id uuid.UUID) *uuid.UUID { return &id }
-	for name, c := range map[string]struct {
-		r       intent.CreateAllocation
-		ruled   map[string]int
-		nearest string
-	}{
-		"too many CPUs":          {intent.CreateAllocation{CPUs: 5}, map[string]int{"unit_state": 1, "cpus": 2}, "Ask for 4 CPUs: that is the largest free unit that otherwise fits."},
-		"CPUs in a region":       {intent.CreateAllocation{CPUs: 3, Region: "eu"}, map[string]int{"unit_state": 1, "cpus": 1, "region": 1}, "Ask for 2 CPUs: that is the largest free unit that otherwise fits."},
-		"region":                 {intent.CreateAllocation{CPUs: 1, Region: "ap"}, map[string]int{"unit_state": 1, "region": 2}, `Leave out region "ap".`},
-		"zone":                   {intent.CreateAllocation{CPUs: 1, Region: "eu", Zone: "b"}, map[string]int{"unit_state": 1, "region": 1, "zone": 1}, `Leave out region "eu".`},
-		"labels":                 {intent.CreateAllocation{CPUs: 1, HostLabels: map[string]string{"disk": "hdd"}}, map[string]int{"unit_state": 1, "host_labels": 2}, "Leave out some of the host labels."},
-		"network":                {intent.CreateAllocation{CPUs: 1, Network: "other"}, map[string]int{"unit_state": 1, "network": 2}, ""},
-		"a closed unit":          {intent.CreateAllocation{UnitID: &u1[0].ID}, map[string]int{"unit_state": 1, "unit": 2}, "Leave out the unit."},
-		"a host with too little": {intent.CreateAllocation{CPUs: 3, HostID: host(h1.ID)}, map[string]int{"unit_state": 1, "host": 1, "cpus": 1}, "Leave out the host."},
-	} {
-		_, _, err := s.Allocate(c.r)
-		why := whyNot(t, err)
-		got := map[string]int{}
-		for _, r := range why.RuledOut {
-			got[r.Filter] = r.Units
-			if r.Why == "" {
-				t.Errorf("%s: %s does not say why", name, r.Filter)
-			}
-		}
-		if diff := cmp.Diff(c.ruled, got); diff != "" {
-			t.Errorf("%s:\n%s", name, diff)
-		}
-		if c.nearest != "" && why.Nearest != c.nearest || why.Units != 3 {
-			t.Errorf("%s: of %d units: %q", name, why.Units, why.Nearest)
-		}
-	}
-	for _, h := range []store.Host{h1, h2} {
-		if err := s.Intents.DrainHost(t.Context(), s.Actor, h.ID, 0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	_, _, err = s.Allocate(intent.CreateAllocation{})
-	if why := whyNot(t, err); !strings.Contains(why.Nearest, "host is ready") {
-		t.Errorf("drained: %+v", why)
-	}
-	if err := s.Intents.UndrainHost(t.Context(), s.Actor, h1.ID, 0); err != nil {
-		t.Fatal(err)
-	}
-	// Labels that match, a unit that is named, and nothing of it is refused.
-	if _, _, err := s.Allocate(intent.CreateAllocation{UnitID: &u1[1].ID, HostLabels: map[string]string{"disk": "ssd"}, Region: "eu", Zone: "a", Network: "default"}); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestBadRequestsNameEveryField(t *testing.T) {
-	t.Parallel()
-	s := site.New(t)
-	_, key := site.NewKey(t)
-	unit := uuid.New()
-	_, _, err := s.Intents.CreateAllocation(t.Context(), s.Actor, domain.DefaultWorkspace, intent.CreateAllocation{
-		CPUs: 1 << 40, UnitID: &unit, Region: "{{x}}", Zone: "A", Network: "a b", LoginUser: "root", SSHKeys: []string{key, "x", key},
-		HostLabels: map[string]string{"A": ""}, Labels: map[string]string{"a": "\n"},
-	})
-	var bad *domain.Invalid
-	if !errors.As(err, &bad) {
-		t.Fatal(err)
-	}
-	var fields []string
-	for _, f := range bad.Fields {
-		fields = append(fields, f.Field)
-	}
-	slices.Sort(fields)
-	want := []string{"cpus", "cpus", "host_labels", "labels", "login_user", "network", "region", "ssh_keys[1]", "ssh_keys[2]", "zone"}
-	if diff := cmp.Diff(want, fields); diff != "" {
-		t.Error(diff)
-	}
-	_, _, err = s.Intents.RegisterHost(t.Context(), s.Actor, domain.DefaultWorkspace, intent.RegisterHost{
-		Name: "all", Address: "169.254.169.254", Port: 70000,
-		AdminUser: "-x", Region: "A", Zone: "A", Networks: []string{"a", "a"}, Labels: map[string]string{"A": ""}, Profile: "large", HostKey: "ssh-dss AAAA",
-	})
-	if !errors.As(err, &bad) || len(bad.Fields) != 10 {
-		t.Errorf("%v", err)
-	}
-	_, err = s.Intents.AddAddresses(t.Context(), s.Actor, domain.DefaultWorkspace, "A", []intent.AddressRange{
-		{Range: "x"}, {Range: "10.0.0.1-10.0.0.2", Endpoint: "h:1"}, {Range: "10.0.0.9", Endpoint: "h:99999"}, {Range: "10.1.0.0-10.1.15.255"},
-	})
-	if !errors.As(err, &bad) || len(bad.Fields) != 5 {
-		t.Errorf("%v", err)
-	}
-	if _, err = s.Intents.AddAddresses(t.Context(), s.Actor, domain.DefaultWorkspace, "default", nil); !errors.As(err, &bad) {
-		t.Errorf("no addresses: %v", err)
-	}
-	hosts, err := s.DB.Hosts(t.Context(), store.HostFilter{WorkspaceID: domain.DefaultWorkspace, Limit: 9})
-	if err != nil || len(hosts) != 0 {
-		t.Errorf("something was written: %v, %v", hosts, err)
-	}
-}
-
-// TestDecommissionAgainstAllocate: one of the two wins, never both.
-func TestDecommissionAgainstAllocate(t *testing.T) {
-	t.Parallel()
-	s := site.New(t)
-	s.AddAddresses("default", 50)
-	wins := map[string]int{}
-	for range 12 {
-		h := s.ReadyHost(site.HostSpec{Units: []string{"1", "2"}})
-		var decommission, allocate error
-		var both sync.WaitGroup
-		both.Go(func() { _, decommission = s.Intents.DecommissionHost(t.Context(), s.Actor, h.ID, 0) })
-		both.Go(func() { _, _, allocate = s.Allocate(intent.CreateAllocation{HostID: &h.ID}) })
-		both.Wait()
-		state, free := s.Host(h.ID), s.Host(h.ID).Units["free"]
-		switch {
-		case decommission == nil && allocate != nil:
-			wins["decommission"]++
-			if state.State != domain.HostDecommissioning || state.Units["removing"] != 2 || state.LiveAllocations != 0 {
-				t.Errorf("%+v", state)
-			}
-			whyNot(t, allocate)
-		case decommission != nil && allocate == nil:
-			wins["allocate"]++
-			if state.State != domain.HostReady || free != 1 || state.LiveAllocations != 1 {
-				t.Errorf("%+v", state)
-			}
-			if c := (*domain.Conflict)(nil); !errors.As(decommission, &c) {
-				t.Errorf("not a conflict: %v", decommission)
-			}
-		default:
-			t.Errorf("decommission %v, allocate %v", decommission, allocate)
-		}
-	}
-	t.Log(wins)
-}
-
-// TestDeclaredLostAgainstAllocate: nothing lives on a host that is lost. The
-// placement has its unit and has not committed when the host is declared lost.
-func TestDeclaredLostAgainstAllocate(t *testing.T) {
-	t.Parallel()
-	s := site.New(t)
-	s.AddAddresses("default", 3)
-	h := s.ReadyHost(site.HostSpec{Units: []string{"1"}})
-	unit := s.Units(h.ID)[0]
-	lost := make(chan error, 1)
-	a := uuid.New()
-	err := s.DB.InTx(t.Context(), func(tx *store.Tx) error {
-		if _, ok, err := tx.PickUnit(t.Context(), store.Wanted{WorkspaceID: domain.DefaultWorkspace, MinCPUs: 1}); err != nil || !ok {
-			return fmt.Errorf("%v: %w", ok, err)
-		}
-		go func() { lost <- s.Intents.DeclareHostLost(t.Context(), s.Actor, h.ID, 0, h.Name) }()
-		site.Eventually(t, "the other one to wait", func() bool { return waiting(s) > 0 })
-		address, ok, err := tx.ReserveAddress(t.Context(), domain.DefaultWorkspace, "default", a)
-		if err != nil || !ok {
-			return fmt.Errorf("%v: %w", ok, err)
-		}
-		return tx.InsertAllocation(t.Context(), store.Allocation{
-			ID: a, WorkspaceID: domain.DefaultWorkspace, UnitID: unit.ID, HostID: h.ID, LoginUser: "ada",
-			UID: 200001, Address: address, Network: "default", SSHKeys: []string{}, Labels: map[string]string{}, State: domain.AllocationAllocating, CreatedBy: "ada",
-		})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := site.Await(t, "the declaration", lost); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.Host(h.ID); got.State != domain.HostLost || got.LiveAllocations != 0 || len(got.Units) != 0 || s.Allocation(a).State != domain.AllocationLost {
-		t.Errorf("%+v, allocation %s", got, s.Allocation(a).State)
-	}
-}
-
 // TestAVersionIsHeldUntilTheEnd: a change that is under way while another one
 // compares versions is seen by that one, whichever of the two began first.
 func TestAVersionIsHeldUntilTheEnd(t *testing.T) {
@@ -507,40 +318,6 @@ func TestAVersionIsHeldUntilTheEnd(t *testing.T) {
 	}
 	if got := s.Host(h.ID); got.State != domain.HostReady {
 		t.Errorf("host is %s", got.State)
-	}
-}
-
-func TestTwoLayoutsAtOnce(t *testing.T) {
-	t.Parallel()
-	s := site.New(t)
-	srv := site.NewSSHServer(t)
-	s.Backend()
-	host, job, err := s.Intents.RegisterHost(t.Context(), s.Actor, domain.DefaultWorkspace,
-		intent.RegisterHost{Name: "h1", Address: "127.0.0.1", Port: srv.Port, AdminUser: "operator1", TrustOnFirstUse: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Ended(job, domain.JobSucceeded)
-	errs := make([]error, 8)
-	var done sync.WaitGroup
-	for i := range errs {
-		done.Go(func() {
-			_, errs[i] = s.Intents.SetLayout(t.Context(), s.Actor, host, 0, domain.LayoutRequest{Count: 1 + i%3, CPUsEach: 1, Devices: []string{site.Disk}})
-		})
-	}
-	done.Wait()
-	set := 0
-	for _, err := range errs {
-		c := (*domain.Conflict)(nil)
-		switch {
-		case err == nil:
-			set++
-		case !errors.As(err, &c):
-			t.Errorf("not a conflict: %v", err)
-		}
-	}
-	if h := s.Host(host); set == 0 || h.Units["preparing"] != len(h.Layout.Units) {
-		t.Errorf("%d were set; %v, %d in the layout", set, h.Units, len(h.Layout.Units))
 	}
 }
 
