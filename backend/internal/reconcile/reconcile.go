@@ -76,9 +76,10 @@ func newMetrics(r *prometheus.Registry) *metrics {
 // Run runs every policy until ctx is done, and counts in the registry.
 func Run(ctx context.Context, db *store.DB, policies []Policy, log *slog.Logger, registry *prometheus.Registry) {
 	m := newMetrics(registry)
-	for _, p := range policies { // or the first failure is no increase
+	for _, p := range policies { // or the first failure, or change, is no increase
 		m.runs.WithLabelValues(p.Name, "failed")
 		m.runs.WithLabelValues(p.Name, "ok")
+		m.changed.WithLabelValues(p.Name)
 	}
 	var all sync.WaitGroup
 	for _, p := range policies {
