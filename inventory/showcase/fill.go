@@ -41,9 +41,10 @@ type world struct {
 	workspace uuid.UUID
 	org       uuid.UUID
 	playbooks map[string]uuid.UUID // name -> default version
+	sums      map[string]string    // name -> sha256 of the default version
 	worker    uuid.UUID
 
-	hosts, locks, units, cpus, allocations, uids, addresses, jobs, steps, logs, events, backends table
+	hosts, locks, units, cpus, allocations, uids, addresses, jobs, steps, logs, events, planned, backends table
 
 	ended []*host // hosts on which something may have been done
 	found Jobs
@@ -56,7 +57,7 @@ type world struct {
 func Fill(ctx context.Context, conn *pgx.Conn, size Size) (Jobs, *log, error) {
 	w := &world{
 		size: size, random: rand.New(rand.NewPCG(seed, seed)),
-		now: time.Now().Add(-time.Minute), playbooks: map[string]uuid.UUID{},
+		now: time.Now().Add(-time.Minute), playbooks: map[string]uuid.UUID{}, sums: map[string]string{},
 	}
 	if err := w.read(ctx, conn); err != nil {
 		return Jobs{}, nil, err
@@ -68,9 +69,10 @@ func Fill(ctx context.Context, conn *pgx.Conn, size Size) (Jobs, *log, error) {
 	w.fleet()
 	w.pool()
 	w.history()
+	w.plans()
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		for _, t := range []*table{
-			&w.backends, &w.hosts, &w.locks, &w.units, &w.cpus, &w.allocations, &w.uids, &w.addresses, &w.jobs, &w.steps, &w.logs, &w.events,
+			&w.backends, &w.hosts, &w.locks, &w.units, &w.cpus, &w.allocations, &w.uids, &w.addresses, &w.jobs, &w.steps, &w.logs, &w.events, &w.planned,
 		} {
 			if _, err := tx.CopyFrom(ctx, pgx.Identifier{t.name}, t.columns, pgx.CopyFromRows(t.rows)); err != nil {
 				return fmt.Errorf("fill %s: %w", t.name, err)
@@ -90,14 +92,14 @@ func (w *world) read(ctx context.Context, conn *pgx.Conn) error {
 	if err := conn.QueryRow(ctx, "SELECT w.id, p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id LIMIT 1").Scan(&w.workspace, &w.org); err != nil {
 		return fmt.Errorf("find the workspace: %w", err)
 	}
-	rows, err := conn.Query(ctx, "SELECT p.name, v.id FROM playbooks p JOIN playbook_versions v ON v.playbook = p.name AND v.version = p.default_version")
+	rows, err := conn.Query(ctx, "SELECT p.name, v.id, v.sha256 FROM playbooks p JOIN playbook_versions v ON v.playbook = p.name AND v.version = p.default_version")
 	if err != nil {
 		return fmt.Errorf("find the playbooks: %w", err)
 	}
-	var name string
+	var name, sum string
 	var id uuid.UUID
-	_, err = pgx.ForEachRow(rows, []any{&name, &id}, func() error {
-		w.playbooks[name] = id
+	_, err = pgx.ForEachRow(rows, []any{&name, &id, &sum}, func() error {
+		w.playbooks[name], w.sums[name] = id, sum
 		return nil
 	})
 	return err
@@ -125,11 +127,15 @@ func (w *world) makeTables() {
 		"id", "workspace_id", "network", "address", "sort_key", "state", "allocation_id", "shuffle",
 	}}
 	w.jobs = table{name: "jobs", columns: []string{
-		"id", "workspace_id", "kind", "args", "host_id", "unit_id", "allocation_id", "state", "priority", "run_after", "deadline_at", "attempt",
+		"id", "workspace_id", "kind", "args", "host_id", "unit_id", "allocation_id", "plan_id", "state", "priority", "run_after", "deadline_at", "attempt",
 		"failures", "max_attempts", "worker_id", "lease_expires_at", "playbook_version_id", "requested_by", "error", "outcome", "created_at",
 		"started_at", "finished_at",
 	}}
 	w.steps = table{name: "job_steps", columns: []string{"job_id", "position", "name", "state", "attempt", "started_at", "finished_at"}}
+	w.planned = table{name: "plans", columns: []string{
+		"id", "workspace_id", "kind", "action", "request", "host_id", "state", "job_id", "applied_job_id", "playbook_version_id", "playbook_sha256",
+		"variables_sha256", "rows_sha256", "report_sha256", "counts", "result", "requested_by", "created_at", "checked_at", "expires_at",
+	}}
 	w.logs = table{name: "job_log", columns: logColumns}
 	w.events = table{name: "events", columns: []string{
 		"id", "at", "workspace_id", "actor_kind", "actor_name", "client", "request_id", "action", "object_kind", "object_id", "object_name",

@@ -4,6 +4,7 @@ import (
 	"crypto/md5" //nolint:gosec // makes a machine-id look like one
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -153,7 +154,7 @@ func (w *world) layout(h *host) api.Layout {
 	}
 	for n := range w.size.UnitsEach {
 		u := w.share(h, n)
-		u.CPUs, u.CPUCount = fmt.Sprintf("%d-%d", system+n*cpus, system+(n+1)*cpus-1), cpus
+		u.CPUs, u.CPUCount = cpuSet(system+n*cpus, cpus), cpus
 		l.Units = append(l.Units, u)
 	}
 	return l
@@ -182,7 +183,7 @@ func (w *world) cut(h *host) {
 			message = "the volume could not be made: insufficient free space"
 		}
 		share := w.share(h, n)
-		w.units.add(u.id, w.workspace, h.id, n+1, u.name, u.state, fmt.Sprintf("%d-%d", first, first+cpus-1), cpus, share.MemoryNodes,
+		w.units.add(u.id, w.workspace, h.id, n+1, u.name, u.state, cpuSet(first, cpus), cpus, share.MemoryNodes,
 			share.MemoryMaxBytes, share.MemoryHighBytes, share.VolumeBytes, share.TasksMax, w.random.Int32(), message, h.place.zone, w.ago(39*24*time.Hour))
 		if u.state != "removed" {
 			for c := range cpus {
@@ -264,4 +265,12 @@ func (w *world) pool() {
 	for n := range w.given/4 + 20 {
 		w.address(w.given+n+1, []string{"free", "free", "free", "free", "free", "free", "free", "free", "free", "unavailable"}[n%10], nil)
 	}
+}
+
+// cpuSet writes n CPUs as the product does.
+func cpuSet(first, n int) string {
+	if n == 1 {
+		return strconv.Itoa(first)
+	}
+	return fmt.Sprintf("%d-%d", first, first+n-1)
 }

@@ -10,6 +10,7 @@ import (
 var stepsOf = map[string][]string{
 	"host_probe": {"host_key", "probe"}, "host_initialize": {"bootstrap", "initialize"}, "host_decommission": {"decommission"},
 	"unit_allocate": {"allocate"}, "unit_deallocate": {"deallocate"}, "allocation_keys": {"allocate"},
+	"plan": {"check"},
 }
 
 var playbookOf = map[string]string{"allocation_keys": "unit_allocate"} // of the others: their kind
@@ -20,6 +21,8 @@ type job struct {
 	host        *host
 	unit        *unit
 	allocation  *uuid.UUID
+	plan        *uuid.UUID // that it makes, or that it is bound to
+	playbook    string     // "" for that of its kind
 	asked       time.Time
 	took        time.Duration
 }
@@ -96,12 +99,15 @@ func (w *world) event(at time.Time, who, action, kind string, id uuid.UUID, name
 	w.events.add(w.id(), at, w.workspace, "account", who, fmt.Sprintf("198.51.100.%d", 1+w.some(250)), w.id().String(), action, kind, id, name, job, before, after)
 }
 
-// job makes a job with its steps, its log and the event of its asking.
-func (w *world) job(j job) {
+// job makes a job with its steps, its log and the event of its asking, and returns its id.
+func (w *world) job(j job) uuid.UUID {
 	id := w.id()
 	playbook := j.kind
 	if other, ok := playbookOf[j.kind]; ok {
 		playbook = other
+	}
+	if j.playbook != "" {
+		playbook = j.playbook
 	}
 	var started, finished, lease *time.Time
 	var worker, unit *uuid.UUID
@@ -133,9 +139,9 @@ func (w *world) job(j job) {
 	case "cancelled":
 		outcome = "cancelled by " + who
 	case "succeeded":
-		outcome = map[string]string{"unit_allocate": "The unit is set up.", "unit_deallocate": "The unit is wiped.", "host_probe": "The host's facts are read."}[j.kind]
+		outcome = map[string]string{"unit_allocate": "The unit is set up.", "unit_deallocate": "The unit is wiped.", "host_probe": "The host's facts are read.", "host_initialize": "The host and its units are ready.", "plan": "The host is checked."}[j.kind]
 	}
-	w.jobs.add(id, w.workspace, j.kind, map[string]string{"host_id": j.host.id.String()}, j.host.id, unit, j.allocation, j.state, 10, j.asked,
+	w.jobs.add(id, w.workspace, j.kind, map[string]string{"host_id": j.host.id.String()}, j.host.id, unit, j.allocation, j.plan, j.state, 10, j.asked,
 		j.asked.Add(365*24*time.Hour), attempt, failures, 3, worker, lease, w.playbooks[playbook], who, failure, outcome, j.asked, started, finished)
 	w.stepsOf(id, j, attempt, started, finished)
 	w.tell(id, j, started)
@@ -144,6 +150,7 @@ func (w *world) job(j job) {
 		kind, of, name = "unit", j.unit.id, j.unit.name
 	}
 	w.event(j.asked, who, "job.create", kind, of, name, &id, nil, map[string]any{"kind": j.kind})
+	return id
 }
 
 func (w *world) stepsOf(id uuid.UUID, j job, attempt int, started, finished *time.Time) {

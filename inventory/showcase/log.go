@@ -27,7 +27,7 @@ type log struct {
 	rows    [][]any // of job_log, in the order of logColumns
 }
 
-var logColumns = []string{"job_id", "first_seq", "last_seq", "attempt", "entries"}
+var logColumns = []string{"job_id", "first_seq", "last_seq", "attempt", "entries", "outline"}
 
 func newLog(job uuid.UUID, host string, at time.Time, step string) *log {
 	return &log{job: job, attempt: 1, step: step, at: at, host: host}
@@ -52,7 +52,7 @@ func (l *log) close() {
 	for _, e := range l.open {
 		_ = encoder.Encode(e) // plain data into memory
 	}
-	l.rows = append(l.rows, []any{l.job, l.open[0].Sequence, l.last, l.attempt, compress(lines.Bytes())})
+	l.rows = append(l.rows, []any{l.job, l.open[0].Sequence, l.last, l.attempt, compress(lines.Bytes()), outlined(l.open)})
 	l.open = nil
 }
 

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
 	"kloigos/backend/api"
 	"kloigos/backend/api/client"
 	"kloigos/inventory/showcase"
@@ -56,6 +59,24 @@ func TestShowcase(t *testing.T) {
 	if long < size.LogLines-5 || long > size.LogLines {
 		t.Errorf("the long log has %d lines, want about %d", long, size.LogLines)
 	}
+	plans := map[string]int{} // by state, how many of them have something to show
+	found, err := c.ListPlans(t.Context(), api.PlanFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range found.Items {
+		whole, err := c.GetPlan(t.Context(), p.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans[p.State] += len(whole.Changes)
+		if job, err := c.GetJob(t.Context(), p.JobID); err != nil || job.Kind != "plan" || job.Playbook != p.Playbook {
+			t.Errorf("plan %s was checked by %+v, %v", p.State, job, err)
+		}
+	}
+	if len(plans) != 3 || plans["applied"] < 5 || plans["ready"] < 5 {
+		t.Errorf("plans have %v changes", plans)
+	}
 	told := 0
 	for e, err := range c.StreamJobLog(t.Context(), s.Jobs.Running, 0) {
 		if err != nil {
@@ -68,6 +89,7 @@ func TestShowcase(t *testing.T) {
 			break
 		}
 	}
+	outlinesAreThoseOfTheEntries(t, c, s, s.Jobs.Long, s.Jobs.Failed)
 	for _, path := range []string{"/", "/hosts", "/compute-units", "/allocations", "/jobs", "/jobs/" + s.Jobs.Failed, "/address-pool", "/events", "/system"} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.Web+path, nil)
 		if err != nil {
@@ -82,6 +104,33 @@ func TestShowcase(t *testing.T) {
 		_ = answer.Body.Close()
 		if err != nil || answer.StatusCode != http.StatusOK || !strings.Contains(string(body), "Log out") {
 			t.Errorf("%s: status %d, %v", path, answer.StatusCode, err)
+		}
+	}
+}
+
+// What is stored beside the chunks is what the backend makes of chunks that have nothing beside them.
+func outlinesAreThoseOfTheEntries(t *testing.T, c *client.Client, s *showcase.Showcase, jobs ...string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), s.DatabaseURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	for _, id := range jobs {
+		stored, err := c.GetJobOutline(t.Context(), id)
+		if err != nil || len(stored.Tasks) < 5 {
+			t.Fatalf("outline of %s: %d tasks, %v", id, len(stored.Tasks), err)
+		}
+		gone, err := conn.Exec(t.Context(), "UPDATE job_log SET outline = NULL WHERE job_id = $1 AND outline IS NOT NULL", id)
+		if err != nil || gone.RowsAffected() == 0 {
+			t.Fatalf("%d chunks of %s had an outline: %v", gone.RowsAffected(), id, err)
+		}
+		made, err := c.GetJobOutline(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(made, stored); d != "" {
+			t.Errorf("outline of %s: %s", id, d)
 		}
 	}
 }
