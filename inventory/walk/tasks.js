@@ -40,6 +40,21 @@ async function logIn(page, s) {
   await page.keyboard.press("Enter");
 }
 
+// tabTo presses a key until what it looks for has the focus, which must be seen there.
+async function tabTo(page, what, key = "Tab") {
+  for (let n = 0; n < 200; n++) {
+    await page.keyboard.press(key);
+    if (await page.evaluate((what) => document.activeElement.matches(what), what)) {
+      assert.notEqual(await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle), "none", `the focus on ${what} is not seen`);
+      return;
+    }
+  }
+  assert.fail(`${what} is not reached by ${key}`);
+}
+
+// field returns the lines of a field of the form of a layout.
+const field = (page, name) => page.evaluate((name) => document.querySelector("[data-layout-map]").closest("form").elements.namedItem(name).value.split("\n").filter(Boolean), name);
+
 // goBackAndForth turns over pages of units: what was on one is there when one comes back.
 async function goBackAndForth(page) {
   const turn = async (to) => {
@@ -190,6 +205,53 @@ export const tasks = {
     await second.getByRole("button", { name: "Set this layout" }).click();
     await says(second, "Someone changed");
     assert.equal((await ask(s, `/hosts/${id}`)).layout.units.length, 3);
+  },
+
+  // On the host of the task before, over what was set there.
+  async "draw the units of a host with the keys alone"({ s, open }) {
+    const { id } = (await ask(s, "/hosts?state=probed")).items[1];
+    const page = await open(), said = page.locator("[data-say]");
+    const press = async (key, times = 1) => { for (let n = 0; n < times; n++) await page.keyboard.press(key); };
+    await page.goto(`/hosts/${id}/layout`);
+    await page.locator("[data-layout-map]").waitFor();
+    await tabTo(page, "[data-clear]");
+    await press("Enter");
+    await tabTo(page, "[data-cpu]");
+    await press("Home");
+    await press("ArrowRight", await page.locator("[data-cpu]").evaluateAll((all) => all.findIndex((c) => c.classList.contains("own-none"))));
+    await press("Space");
+    await says(said, "Arrows extend it");
+    await press("ArrowRight", 3);
+    await press("Space");
+    await says(said, /unit 1: \S+, 4 CPUs\./);
+    await press("ArrowRight");
+    await press("Enter"); // and one that is not meant
+    await press("ArrowDown");
+    await press("Escape");
+    await says(said, "Taken back.");
+    assert.equal((await field(page, "units")).length, 1);
+    await press("Home");
+    await press("ArrowRight", await page.locator("[data-cpu]").evaluateAll((all) => all.findIndex((c) => c.classList.contains("own-none"))));
+    await press("Space");
+    await press("ArrowRight", 2);
+    await press("Space");
+    await says(said, /unit 2: \S+, 3 CPUs\./);
+    await tabTo(page, "[data-undo]");
+    await press("Enter");
+    await says(said, "Undone.");
+    assert.equal((await field(page, "units")).length, 1);
+    await tabTo(page, "[data-cpu]", "Shift+Tab");
+    await press("Space"); // where the focus was left: the last CPU of what was undone
+    await press("ArrowLeft");
+    await press("Space");
+    await says(said, /unit 2: \S+, 2 CPUs\./);
+    await tabTo(page, "input[name=devices]");
+    if (!(await page.evaluate(() => document.activeElement.checked))) await press("Space");
+    await says(page.locator("#preview [role=status]"), "2 units");
+    await tabTo(page, "form button.main");
+    await press("Enter");
+    await page.waitForURL(/\/hosts\/[^/]+(\/setup)?\?said=/);
+    assert.deepEqual((await ask(s, `/hosts/${id}`)).layout.units.map((u) => u.cpu_count), [4, 2]);
   },
 
   async "see what a version of a playbook changes"({ open }) {
