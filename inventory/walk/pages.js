@@ -13,6 +13,7 @@ export async function pages(s, made) {
   const unit = async (state) => (await first(`/compute-units?limit=1&state=${state}`)).id;
   const allocation = async (state) => (await first(`/allocations?limit=1&state=${state}`)).id;
   const job = async (state) => (await first(`/jobs?limit=1&state=${state}`)).id;
+  const plan = async (state) => (await first(`/plans?limit=1&state=${state}`)).id;
   const failed = s["failed job"].split("/").pop(), long = s["long job"].split("/").pop(), running = s["running job"].split("/").pop();
   const ready = await host("ready"), version = "/playbooks/host_initialize/versions";
   return [
@@ -48,7 +49,10 @@ export async function pages(s, made) {
     { name: "job-queued", route: "/jobs/:id", path: `/jobs/${await job("queued")}` },
     { name: "job-succeeded", route: "/jobs/:id", path: `/jobs/${await job("succeeded")}` },
     { name: "plans", route: "/plans", path: "/plans" },
-    { name: "plan", route: "/plans/:id", path: made.plan },
+    { name: "plan", route: "/plans/:id", path: `/plans/${await plan("ready")}` },
+    { name: "plan-applied", route: "/plans/:id", path: `/plans/${await plan("applied")}` },
+    { name: "plan-checking", route: "/plans/:id", path: made.plan },
+    { name: "plan-failed", route: "/plans/:id", path: `/plans/${await plan("failed")}` },
     { name: "playbooks", route: "/playbooks", path: "/playbooks" },
     { name: "playbook", route: "/playbooks/:name", path: "/playbooks/host_initialize" },
     { name: "version", route: "/playbooks/:name/versions/:version", path: `${version}/1` },

@@ -43,9 +43,10 @@ func TestWhatAPlanShows(t *testing.T) {
 			p.Moved = []string{"playbook", "observed_state"}
 			p.Operations[0] = api.Operation{Name: "apply", Prevents: "Something moved."}
 		}, "Another version of the playbook is the default now", `action="/plans/`},
+		"moved":    {func(p *api.Plan) { p.Moved = []string{"variables"} }, "no longer holds</span>", "Can be applied until"},
 		"checking": {func(p *api.Plan) { p.State, p.Counts, p.Changes = "checking", nil, nil }, "The host is being checked", "What would change"},
 		"failed":   {func(p *api.Plan) { p.State, p.Counts, p.Changes = "failed", nil, nil }, "The check failed", "What would change"},
-		"applied":  {func(p *api.Plan) { p.State, p.AppliedJobID = "applied", apitest.JobID }, "This plan was applied", "has expired"},
+		"applied":  {func(p *api.Plan) { p.State, p.AppliedJobID = "applied", apitest.JobID }, "What it was to change", "Nothing of it has been done"},
 		"stops": {func(p *api.Plan) {
 			p.Changes = []api.PlanChange{{Task: "t", Action: "stops", Note: "the disk is in use"}}
 		}, "the disk is in use", "What follows"},

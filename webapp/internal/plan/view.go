@@ -26,16 +26,22 @@ func tone(p api.Plan) ui.Tone {
 		return ui.Good
 	case p.Expired:
 		return ui.Gone
+	case len(p.Moved) > 0:
+		return ui.Wait
 	default:
 		return ui.Idle
 	}
 }
 
 func word(p api.Plan) string {
-	if p.Expired && p.State == "ready" {
+	switch {
+	case p.Expired && p.State == "ready":
 		return "expired"
+	case len(p.Moved) > 0:
+		return "no longer holds"
+	default:
+		return p.State
 	}
-	return p.State
 }
 
 type detailView struct {
