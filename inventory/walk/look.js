@@ -15,9 +15,11 @@ export async function watch(page, origin) {
     window.walkShifts = [];
     window.walkViolations = [];
     const where = (n) => (n?.nodeType === 1 ? n : n?.parentElement)?.outerHTML.slice(0, 120) ?? "(gone)";
+    // A log that is followed moves, that is what it is for: lines come above its end and behind it in one frame.
+    const followed = (n) => document.querySelector("#follow[aria-pressed=true]") && (n?.nodeType === 1 ? n : n?.parentElement)?.closest("#logbox");
     new PerformanceObserver((l) => {
       for (const e of l.getEntries()) {
-        if (!e.hadRecentInput) window.walkShifts.push(`${e.value.toFixed(5)} at ${Math.round(e.startTime)} ms: ${e.sources.map((s) => where(s.node)).join(" ; ")}`);
+        if (!e.hadRecentInput && !(e.sources.length && e.sources.every((s) => followed(s.node)))) window.walkShifts.push(`${e.value.toFixed(5)} at ${Math.round(e.startTime)} ms: ${e.sources.map((s) => where(s.node)).join(" ; ")}`);
       }
     }).observe({ type: "layout-shift", buffered: true });
     document.addEventListener("securitypolicyviolation", (e) => window.walkViolations.push(`${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}:${e.lineNumber}`));
