@@ -244,6 +244,27 @@ func TestAssetsAreCachedForEver(t *testing.T) {
 	s.wantStatus(s.get("/static/app.000000000000.css"), http.StatusNotFound)
 }
 
+// TestFirstVisitIsSmall: a page and all that it needs, as it goes over the wire, but for the editor.
+func TestFirstVisitIsSmall(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	for _, path := range []string{"/login", "/", "/hosts", "/jobs/" + apitest.JobID} {
+		page := s.get(path)
+		size, assets := len(page.body), map[string]bool{}
+		for _, m := range regexp.MustCompile(`"(/static/[^"]+)"`).FindAllStringSubmatch(page.body, -1) {
+			if assets[m[1]] {
+				continue
+			}
+			assets[m[1]] = true
+			size += len(s.get(m[1], header("Accept-Encoding", "gzip")).body)
+		}
+		if len(assets) < 3 || size >= 100_000 {
+			t.Errorf("%s: %d bytes, with %d assets", path, size, len(assets))
+		}
+		t.Logf("%s: %d bytes, %d of them the page", path, size, len(page.body))
+	}
+}
+
 func TestOverviewNamesWhatWaitsForAPerson(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
