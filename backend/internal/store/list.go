@@ -9,8 +9,8 @@ import (
 )
 
 // Position is where a page of a list ends: the sort key of the row at its edge,
-// of which a list uses one, and its id. Further on are the rows behind it, or
-// with Back those before it.
+// of which a list uses what it is sorted by, and its id. Further on are the rows
+// behind it, or with Back those before it.
 type Position struct {
 	Text   string    `json:"t,omitempty"`
 	Number int64     `json:"n,omitempty"`
