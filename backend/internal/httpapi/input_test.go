@@ -221,6 +221,9 @@ func TestBadQueries(t *testing.T) {
 	if p := b.mustDo(http.MethodGet, "/hosts?sort=x&limit=0", nil, 422).problem(t); len(p.Errors) != 2 || !strings.Contains(p.Errors[1].Message+p.Errors[0].Message, "name, -name, created_at") {
 		t.Errorf("a bad sort: %+v", p.Errors)
 	}
+	for _, state := range []string{"active", "ended"} {
+		b.mustDo(http.MethodGet, "/jobs?playbook=host_probe&version=1&state="+state, nil, 200)
+	}
 	b.mustDo(http.MethodGet, "/compute-units?host=nowhere", nil, 200)
 	b.mustDo(http.MethodGet, "/hosts?search=%25%27%22--", nil, 200)
 }

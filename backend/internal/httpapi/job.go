@@ -33,7 +33,7 @@ func (s *Server) job(ctx context.Context, ref string) (store.Job, error) {
 }
 
 func (s *Server) listJobs(ctx context.Context, in *struct{ api.JobFilter }) (*object[api.Page[api.Job]], error) {
-	bad := []error{oneOf("state", in.State, append(domain.JobLifecycle.Names(), "active")), oneOf("kind", in.Kind, jobKinds()), boundTo(in.JobFilter)}
+	bad := []error{oneOf("state", in.State, append(domain.JobLifecycle.Names(), "active", "ended")), oneOf("kind", in.Kind, jobKinds()), boundTo(in.JobFilter)}
 	f := store.JobFilter{WorkspaceID: workspace(ctx), State: in.State, Kind: in.Kind, Playbook: in.Playbook, Version: in.Version}
 	for _, of := range []struct {
 		field, value string
@@ -54,14 +54,14 @@ func (s *Server) listJobs(ctx context.Context, in *struct{ api.JobFilter }) (*ob
 		presentJob)
 }
 
-// boundTo refuses to look for the jobs of a version among all that there ever
-// were: there is no index by it.
+// boundTo refuses to look for the jobs of a version where there is no index by
+// it: those that have not ended and those that have are apart.
 func boundTo(f api.JobFilter) error {
 	switch {
 	case (f.Playbook == "") != (f.Version == 0):
 		return badField("version", "goes with a playbook, and a playbook with a version")
-	case f.Playbook != "" && f.State != "active" && f.Host+f.Unit+f.Allocation == "":
-		return badField("version", "only of jobs that have not ended (state=active), or with a host, a unit or an allocation")
+	case f.Playbook != "" && f.State != "active" && f.State != "ended" && f.Host+f.Unit+f.Allocation == "":
+		return badField("version", "only of jobs that have not ended (state=active), of those that have (state=ended), or with a host, a unit or an allocation")
 	default:
 		return nil
 	}

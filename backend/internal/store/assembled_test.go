@@ -46,7 +46,7 @@ func (noRows) FieldDescriptions() []pgconn.FieldDescription { return nil }
 func (noRows) Scan(...any) error                            { return nil }
 
 // words are the values of a text filter that change more than an argument.
-var words = []string{"x", "live", "active", "ready", "expired"}
+var words = []string{"x", "live", "active", "ended", "ready", "expired"}
 
 // fills returns a struct with nothing set, with each field set alone, and with
 // all of them set; always, for each, in all that always gives.

@@ -34,8 +34,11 @@ func crowded(t *testing.T) *DB {
 		`INSERT INTO allocations (id, workspace_id, unit_id, host_id, login_user, uid, address, network, ssh_keys, labels, state, created_by, created_at)
 		 SELECT gen_random_uuid(), $1, u.id, u.host_id, 'u' || u.ordinal, 200000, '10.0.0.1', 'default', ARRAY['k'], '{}', 'allocated', 'ada', now() - u.ordinal * INTERVAL '1 minute'
 		   FROM compute_units u WHERE u.ordinal > 1 AND $1::UUID <> $2::UUID`,
-		`INSERT INTO jobs (id, workspace_id, kind, args, host_id, state, priority, deadline_at, max_attempts, requested_by, created_at, finished_at, lease_expires_at, worker_id)
-		 SELECT gen_random_uuid(), $1, 'host_probe', '{}', h.id,
+		`INSERT INTO playbooks (name, description, default_version) SELECT 'host_probe', '', 20 WHERE $1::UUID <> $2::UUID`,
+		`INSERT INTO playbook_versions (id, playbook, version, sha256, content, size_bytes, decoded_bytes, files, seeded, created_by)
+		 SELECT gen_random_uuid(), 'host_probe', n, n::TEXT, '', 0, 0, 0, false, 'ada' FROM generate_series(1, 20) AS n WHERE $1::UUID <> $2::UUID`,
+		`INSERT INTO jobs (id, workspace_id, kind, args, host_id, playbook_version_id, state, priority, deadline_at, max_attempts, requested_by, created_at, finished_at, lease_expires_at, worker_id)
+		 SELECT gen_random_uuid(), $1, 'host_probe', '{}', h.id, (SELECT v.id FROM playbook_versions v WHERE v.version = 1 + substr(h.name, 2)::INT4 % 20),
 		        CASE WHEN n = 1 THEN 'queued' WHEN n = 2 AND length(h.name) < 3 THEN 'running' ELSE 'succeeded' END, n, now(), 3, 'ada', now() - n * INTERVAL '1 minute',
 		        CASE WHEN n = 1 OR n = 2 AND length(h.name) < 3 THEN NULL ELSE now() END,
 		        CASE WHEN n = 2 AND length(h.name) < 3 THEN now() END, CASE WHEN n = 2 AND length(h.name) < 3 THEN gen_random_uuid() END
@@ -145,7 +148,12 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 	l := newList(sqlJob).and("j.workspace_id = ?", domain.DefaultWorkspace).and("(j.created_at, j.id) < (?, ?)", time.Now(), one)
 	sql, args = l.page("j.created_at DESC, j.id DESC", 51)
 	add("second page of jobs", "jobs_newest", `Seq Scan on jobs`, sql, args)
-	for f, index := range map[JobFilter]string{{State: "active"}: "jobs_active", {State: "failed"}: "jobs_ended_badly", {State: "active", Playbook: "host_probe", Version: 1}: "jobs_active"} {
+	for f, index := range map[JobFilter]string{
+		{State: "active"}: "jobs_active",
+		{State: "failed"}: "jobs_ended_badly",
+		{State: "active", Playbook: "host_probe", Version: 1}: "jobs_active",
+		{State: "ended", Playbook: "host_probe", Version: 1}:  "jobs_ran_with",
+	} {
 		sent := &paper{}
 		f.WorkspaceID, f.Limit = domain.DefaultWorkspace, 51
 		if _, err := (Reads{querier{sent}}).Jobs(t.Context(), f); err != nil {

@@ -106,9 +106,9 @@ var JobSorting = Sorting[Job]{
 // JobFilter narrows a list of jobs.
 type JobFilter struct {
 	WorkspaceID                  uuid.UUID
-	State, Kind                  string // State "active": all that have not ended
+	State, Kind                  string // State "active": all that have not ended; "ended": all that have
 	HostID, UnitID, AllocationID *uuid.UUID
-	Playbook                     string // with Version: bound to it; no index of its own, so only beside what leaves few jobs
+	Playbook                     string // with Version: bound to it; has an index for "active" and for "ended", else only beside what leaves few jobs
 	Version                      int
 	Sort                         string // one of JobSorting; "" for the first
 	After                        *Position
@@ -124,8 +124,10 @@ func (r Reads) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 		l.and("j.state IN ('queued', 'running', 'cancelling')")
 	case domain.JobFailed, domain.JobCancelled:
 		l.and("j.state IN ('failed', 'cancelled')")
+	case "ended":
+		l.and("j.finished_at IS NOT NULL")
 	}
-	if f.State != "active" {
+	if f.State != "active" && f.State != "ended" {
 		l.andIf(f.State, "j.state = ?")
 	}
 	for _, of := range []struct {

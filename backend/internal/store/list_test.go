@@ -128,6 +128,24 @@ func TestPagesHoldEachRowOnce(t *testing.T) {
 			t.Errorf("%d jobs that have not ended are bound to %s v%d, want %d: %v", len(jobs), of.Playbook, of.Version, want, err)
 		}
 	}
+	waiting, err := s.DB.Jobs(ctx, store.JobFilter{WorkspaceID: ws, State: "active", Limit: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Tx(func(tx *store.Tx) error {
+		for _, j := range waiting {
+			if _, err := tx.CancelJob(ctx, j, "not needed"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	paged(t, "jobs that ran with a version", 5, 2, store.JobSorting, func(sort string, p *store.Position, n int) ([]store.Job, error) {
+		return s.DB.Jobs(ctx, store.JobFilter{WorkspaceID: ws, State: "ended", Playbook: "unit_allocate", Version: 1, Sort: sort, After: p, Limit: n})
+	})
+	if jobs, err := s.DB.Jobs(ctx, store.JobFilter{WorkspaceID: ws, State: "ended", Playbook: "unit_allocate", Version: 2, Limit: 9}); err != nil || len(jobs) != 0 {
+		t.Errorf("ran with a version that there is not: %+v, %v", jobs, err)
+	}
 	if units, err := s.DB.Units(ctx, store.UnitFilter{WorkspaceID: ws, State: "allocating", MinCPUs: 2, Limit: 9}); err != nil || len(units) != 0 {
 		t.Errorf("filter: %+v, %v", units, err)
 	}

@@ -137,29 +137,35 @@ func TestTryAVersion(t *testing.T) {
 	s.wantText(s.get(playbookPath+"/versions/2"), "No host is ready")
 }
 
-// TestWhatUsesAVersion: jobs that are bound to it, and no others.
+// TestWhatUsesAVersion: jobs that are bound to it, those that have ended beside those that have not.
 func TestWhatUsesAVersion(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
+	more := ""
 	s.api.On("list-jobs", func(w http.ResponseWriter, r *http.Request) {
-		waiting, done, other := apitest.Job("host_initialize", "queued"), apitest.Job("host_initialize", "succeeded"), apitest.Job("host_initialize", "queued")
-		waiting.Version, waiting.Host, done.Version, done.Host, other.Version, other.Host = 2, "waits-here", 2, "ran-here", 1, "elsewhere"
-		if q := r.URL.Query(); q.Get("state") == "active" && q.Get("playbook") == "host_initialize" && q.Get("version") == "2" {
-			apitest.JSON(w, apitest.Page(waiting))
-			return
+		waiting, done := apitest.Job("host_initialize", "queued"), apitest.Job("host_initialize", "succeeded")
+		waiting.Host, done.Host = "waits-here", "ran-here"
+		found := map[string]api.Page[api.Job]{"active": apitest.Page(waiting), "ended": apitest.Page(done)}
+		q := r.URL.Query()
+		p, ok := found[q.Get("state")]
+		if !ok || q.Get("playbook") != "host_initialize" || q.Get("version") != "2" {
+			p = apitest.Page[api.Job]()
 		}
-		apitest.JSON(w, apitest.Page(other, waiting, done))
+		p.NextCursor = more
+		apitest.JSON(w, p)
 	})
+	const active, ended = "/jobs?playbook=host_initialize&amp;state=active&amp;version=2", "/jobs?playbook=host_initialize&amp;state=ended&amp;version=2"
 	a := s.get(playbookPath + "/versions/2")
-	s.wantText(a, "What uses it", "1 job not ended", "waits-here", "ran-here")
-	if strings.Contains(a.body, "elsewhere") {
-		t.Error("a job of another version is said to use it")
+	s.wantText(a, "waits-here", "ran-here")
+	if strings.Contains(a.body, active) || strings.Contains(a.body, ended) {
+		t.Error("leads to more where there are none")
 	}
-	s.api.Answer("list-jobs", 200, apitest.Page[api.Job]())
-	s.wantText(s.get(playbookPath+"/versions/2"), "No job that has not ended is bound to it")
-	s.api.Answer("list-jobs", 200, api.Page[api.Job]{Items: []api.Job{apitest.Job("host_initialize", "queued")}, NextCursor: "more"})
-	s.wantText(s.get(playbookPath+"/versions/1"), "more than 1 job not ended", `href="/jobs?playbook=host_initialize&amp;state=active&amp;version=1">See all of them<`)
-	s.wantText(s.get("/jobs?playbook=host_initialize&state=active&version=1"), "Those that are bound to host_initialize v1.", `href="/jobs">Clear<`, `cursor=more&amp;playbook=host_initialize&amp;state=active&amp;version=1`)
+	more = "more"
+	s.wantText(s.get(playbookPath+"/versions/2"), `href="`+active+`">All that have not ended<`, `href="`+ended+`">All that have ended<`)
+	s.wantText(s.get("/jobs?playbook=host_initialize&state=ended&version=2"), `<a href="/playbooks/host_initialize/versions/2">host_initialize v2</a>`, "ran-here",
+		`aria-current="true" href="`+ended+`">Ended<`, `href="`+active+`">Not ended<`, `href="/jobs">All jobs<`, `cursor=more&amp;playbook=host_initialize&amp;state=ended&amp;version=2`)
+	more = ""
+	s.wantText(s.get(playbookPath+"/versions/1"), "No job that has not ended is bound to it.", "No job has ended that was bound to it.")
 }
 
 // TestTheEditorIsGivenTheFindings: the text area holds the text as it is, and

@@ -35,9 +35,7 @@ func list(r *page.Request) error {
 		return err
 	}
 	v := listView{Jobs: jobs.Items, State: f.State, Kind: f.Kind, Host: f.Host, Filtered: f.State+f.Kind+f.Host+f.Playbook != ""}
-	if f.Playbook != "" {
-		v.BoundTo = f.Playbook + " v" + itoa(f.Version)
-	}
+	v.Playbook, v.Version = f.Playbook, f.Version
 	v.Pages = r.Pages(jobs.PreviousCursor, jobs.NextCursor)
 	v.Sort = r.Sorter("-created_at")
 	v.Queue, err = r.API.GetQueue(r.Ctx)

@@ -15,9 +15,16 @@ type listView struct {
 	Jobs              []api.Job
 	Queue             api.Queue
 	State, Kind, Host string
-	BoundTo           string // the version of a playbook; "" for any
+	Playbook          string // with Version: only what is bound to it
+	Version           int
 	Pages             ui.Pages
 	Filtered          bool
+}
+
+// BoundTo is the list of the jobs that are bound to a version of a playbook,
+// of those that have not ended (active) or of those that have (ended).
+func BoundTo(playbook string, version int, state string) string {
+	return "/jobs?" + url.Values{"state": {state}, "playbook": {playbook}, "version": {itoa(version)}}.Encode()
 }
 
 var kinds = []string{"host_probe", "host_initialize", "host_relayout", "host_decommission", "unit_allocate", "unit_deallocate", "allocation_keys", "plan"}

@@ -1,65 +1,42 @@
 package playbook
 
 import (
-	"net/url"
-	"strconv"
-
 	"golang.org/x/sync/errgroup"
 
 	"kloigos/backend/api"
+	"kloigos/webapp/internal/job"
 	"kloigos/webapp/internal/page"
-	"kloigos/webapp/internal/ui"
 )
 
 const (
-	mostActive  = 50  // jobs that have not ended which are shown
-	mostOfLast  = 100 // newest jobs which are looked at
-	mostUsesRun = 10  // jobs that have ended which are shown
+	mostActive = 50 // jobs that have not ended which are shown
+	mostEnded  = 10 // jobs that have which are shown
 )
 
-// uses is what uses a version.
+// uses is what uses a version: the newest of the jobs that are bound to it and
+// have not ended, and of those that ran with it.
 type uses struct {
-	At     place
-	Active []api.Job // bound to it, and not ended
-	More   bool      // there are more of them
-	Ended  []api.Job // of the newest jobs, those that ran with it
+	At                    place
+	Active, Ended         []api.Job
+	MoreActive, MoreEnded bool
 }
 
-// all is the list of the jobs that are bound to it and have not ended.
-func (u uses) all() string {
-	q := url.Values{"state": {"active"}, "playbook": {u.At.Playbook}, "version": {strconv.Itoa(u.At.Version)}}
-	return "/jobs?" + q.Encode()
-}
-
-func (u uses) count() string {
-	count := ui.Count(len(u.Active), "job") + " not ended"
-	if u.More {
-		return "more than " + count
-	}
-	return count
-}
+func (u uses) all(state string) string { return job.BoundTo(u.At.Playbook, u.At.Version, state) }
 
 // usesOf finds the jobs that are bound to a version.
 func usesOf(r *page.Request, at place) (uses, error) {
-	u := uses{At: at}
 	g, ctx := errgroup.WithContext(r.Ctx)
-	var active, last api.Page[api.Job]
-	g.Go(func() (err error) {
-		active, err = r.API.ListJobs(ctx, api.JobFilter{State: "active", Playbook: at.Playbook, Version: at.Version, PageQuery: api.PageQuery{Limit: mostActive}})
-		return page.Optional(err)
-	})
-	g.Go(func() (err error) {
-		last, err = r.API.ListJobs(ctx, api.JobFilter{PageQuery: api.PageQuery{Limit: mostOfLast}})
-		return page.Optional(err)
-	})
+	find := func(to *api.Page[api.Job], state string, most int) {
+		g.Go(func() (err error) {
+			*to, err = r.API.ListJobs(ctx, api.JobFilter{State: state, Playbook: at.Playbook, Version: at.Version, PageQuery: api.PageQuery{Limit: most}})
+			return page.Optional(err)
+		})
+	}
+	var active, ended api.Page[api.Job]
+	find(&active, "active", mostActive)
+	find(&ended, "ended", mostEnded)
 	if err := g.Wait(); err != nil {
 		return uses{}, err
 	}
-	u.Active, u.More = active.Items, active.NextCursor != ""
-	for _, j := range last.Items {
-		if j.Playbook == at.Playbook && j.Version == at.Version && j.FinishedAt != nil && len(u.Ended) < mostUsesRun {
-			u.Ended = append(u.Ended, j)
-		}
-	}
-	return u, nil
+	return uses{At: at, Active: active.Items, Ended: ended.Items, MoreActive: active.NextCursor != "", MoreEnded: ended.NextCursor != ""}, nil
 }

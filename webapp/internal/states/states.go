@@ -71,5 +71,5 @@ var (
 	Units       = []string{"preparing", "preparation_failed", "free", "allocating", "allocated", "allocation_failed", "deallocating", "deallocation_failed", "unavailable", "removing", "removed"}
 	Allocations = []string{"live", "allocating", "allocated", "allocation_failed", "deallocating", "deallocation_failed", "deallocated", "lost"}
 	Addresses   = []string{"free", "reserved", "allocated", "releasing", "quarantined", "unavailable"}
-	Jobs        = []string{"active", "queued", "running", "cancelling", "succeeded", "failed", "cancelled"}
+	Jobs        = []string{"active", "queued", "running", "cancelling", "ended", "succeeded", "failed", "cancelled"}
 )
