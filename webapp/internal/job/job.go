@@ -52,6 +52,9 @@ func detail(r *page.Request) error {
 		return err
 	}
 	v := detailView{Job: j, Chosen: choiceOf(r)}
+	if v.Waits, err = waitsFor(r, j); err != nil {
+		return err
+	}
 	log, err := read(r, id, v.Chosen, window)
 	if err != nil {
 		return err

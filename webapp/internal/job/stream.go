@@ -119,7 +119,7 @@ func (s *sender) run(events <-chan fed) {
 				s.add(*e.Log)
 			case e.Job != nil:
 				s.flush()
-				s.event("state", "", render(s.context(), stateRegion(*e.Job)))
+				s.event("state", "", render(s.context(), stateRegion(*e.Job, waits{})))
 			case e.End:
 				s.flush()
 				s.event("end", "", []byte("end"))

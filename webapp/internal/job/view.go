@@ -31,6 +31,7 @@ var kinds = []string{"host_probe", "host_initialize", "host_relayout", "host_dec
 
 type detailView struct {
 	Job      api.Job
+	Waits    waits
 	Log      []line
 	Chosen   choice
 	Newest   int64 // sequence of the newest line
@@ -93,6 +94,13 @@ func took(j api.Job, now time.Time) string {
 	}
 }
 
+func tookLabel(j api.Job) string {
+	if ended(j) {
+		return "Took"
+	}
+	return "Worked on for"
+}
+
 func steps(j api.Job) []ui.StepView {
 	var all []ui.StepView
 	for _, s := range j.Steps {
@@ -108,9 +116,13 @@ func steps(j api.Job) []ui.StepView {
 	return all
 }
 
-func operations(j api.Job) (can, cannot []ui.Operation) {
+// operations are what can be done with a job now.
+func operations(j api.Job) (can []ui.Operation) {
 	for _, o := range j.Operations {
-		v := ui.Operation{Allowed: o.Allowed, Prevents: o.Prevents, Action: "/jobs/" + j.ID + "/"}
+		if !o.Allowed {
+			continue
+		}
+		v := ui.Operation{Allowed: true, Action: "/jobs/" + j.ID + "/"}
 		switch strings.ReplaceAll(o.Name, "-", "_") {
 		case "retry":
 			v.Label, v.Main = "Retry"+fromStep(j), true
@@ -130,10 +142,6 @@ func operations(j api.Job) (can, cannot []ui.Operation) {
 		default:
 			continue
 		}
-		if !v.Allowed {
-			cannot = append(cannot, v)
-			continue
-		}
 		can = append(can, v)
 		if v.Main && j.Playbook != "" {
 			with := v
@@ -146,7 +154,7 @@ func operations(j api.Job) (can, cannot []ui.Operation) {
 			can = append(can, repeats(j, v.Action)...)
 		}
 	}
-	return can, cannot
+	return can
 }
 
 // repeats are retries from steps that are done.
@@ -281,22 +289,4 @@ func current(j api.Job) string {
 		}
 	}
 	return ""
-}
-
-func errorTone(j api.Job) ui.Tone {
-	if j.State == "failed" {
-		return ui.Bad
-	}
-	return ui.Wait
-}
-
-func errorTitle(j api.Job) string {
-	title := ui.Sentence(j.Error.Code)
-	if j.Error.Host != "" {
-		title += " on " + j.Error.Host
-	}
-	if !ended(j) {
-		title = "The last attempt failed: " + title
-	}
-	return title
 }
