@@ -29,6 +29,8 @@ type Allocation struct {
 	CPUs         string            `json:"cpus"`
 	MemoryBytes  int64             `json:"memory_max_bytes"`
 	VolumeBytes  int64             `json:"volume_bytes"`
+	TasksMax     int               `json:"tasks_max" doc:"processes and threads, at most"`
+	Use          *Use              `json:"use,omitempty" doc:"what it used when its host was last measured; not there if that was never so"`
 	HostKey      string            `json:"host_key" doc:"SSH host key that a client should expect"`
 	Operations   []Operation       `json:"operations" nullable:"false"`
 	ActiveJob    string            `json:"active_job,omitempty" doc:"id of the newest job that is queued or running"`

@@ -28,6 +28,7 @@ type ComputeUnit struct {
 	Mount           string            `json:"mount" doc:"where its volume is on the host"`
 	AllocationID    string            `json:"allocation_id,omitempty" doc:"who has it"`
 	LoginUser       string            `json:"login_user,omitempty"`
+	Use             *Use              `json:"use,omitempty" doc:"what its tenant used when its host was last measured; not there if that was never so"`
 	Wipe            *Wipe             `json:"wipe,omitempty" doc:"evidence of the last wipe; events hold those before"`
 	WipedAt         *time.Time        `json:"wiped_at,omitempty"`
 	Version         int64             `json:"version" doc:"also the ETag"`

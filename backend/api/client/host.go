@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"net/http"
+	"strconv"
 
 	"kloigos/backend/api"
 )
@@ -44,6 +45,12 @@ func (c *Client) GetHost(ctx context.Context, id string) (api.Host, error) {
 // ProbeHost reads its facts again.
 func (c *Client) ProbeHost(ctx context.Context, id string, opts ...Option) (h api.Host, jobID string, err error) {
 	return long[api.Host](ctx, c, http.MethodPost, in("hosts", id, "probe"), nil, opts)
+}
+
+// MeasureHost measures what its tenants use, a number of times.
+func (c *Client) MeasureHost(ctx context.Context, id string, samples int, opts ...Option) (h api.Host, jobID string, err error) {
+	opts = append([]Option{func(r *request) { r.ask("samples", strconv.Itoa(samples)) }}, opts...)
+	return long[api.Host](ctx, c, http.MethodPost, in("hosts", id, "measure"), nil, opts)
 }
 
 // ConfirmHostKey confirms the SSH host key that it offers; the job probes it.

@@ -103,6 +103,7 @@ const (
 	EventRetry       EventKind = "retry"   // one turn of until/retries
 	EventOutput      EventKind = "output"  // a stray line of stdout or stderr, or a note of the runner
 	EventFinished    EventKind = "finished"
+	EventResult      EventKind = "result" // a kloigos_result, in Event.Result: of a loop, one for each turn, as it comes
 	EventChange      EventKind = "change" // of a check only: one thing that the task would change, in Event.Change
 )
 
@@ -124,6 +125,8 @@ type Event struct {
 	// DurationMS is the time that the task took on the host.
 	DurationMS int64   `json:"duration_ms,omitempty"`
 	Change     *Change `json:"change,omitempty"`
+	// Result is a JSON object of at most 1 MiB, as in Outcome.Results.
+	Result json.RawMessage `json:"-"`
 }
 
 // Change is one thing that a check says a run would change. Before and After are capped at 32 KiB, the rest at 512 bytes;

@@ -102,7 +102,7 @@ func checkEvents(t *testing.T, events []Event) {
 	want := []string{
 		"play_started ", "changed Write a file", "ok Hand the secret over", "ok Show it carelessly",
 		"ok Turn around ({{ demo_secret }})", "ok Turn around (two)", "ok Turn around", "skipped Never",
-		"ignored Fail and be ignored", "ok Return", "finished ",
+		"ignored Fail and be ignored", "result ", "ok Return", "finished ",
 	}
 	if diff := cmp.Diff(want, kinds); diff != "" {
 		t.Error(diff)

@@ -224,6 +224,7 @@ func (c *collector) takeResult(w wireEvent) {
 		return
 	}
 	c.results[w.Host] = clean
+	c.deliver(Event{Time: w.Event.Time, Kind: EventResult, Host: w.Host, Result: clean})
 }
 
 func (c *collector) fail(w wireEvent) {

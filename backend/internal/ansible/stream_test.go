@@ -60,7 +60,10 @@ func TestCollectorSurvivesHostileLines(t *testing.T) {
 	if out.Failure != nil || string(out.Results["h1"]) != `{"a":"nul x","n":12345678901234567890}` {
 		t.Errorf("%+v %s", out.Failure, out.Results["h1"])
 	}
-	last := events[len(events)-1]
+	result, last := events[len(events)-1], events[len(events)-2]
+	if result.Kind != EventResult || result.Host != "h1" || string(result.Result) != string(out.Results["h1"]) {
+		t.Errorf("the result is told as %+v", result)
+	}
 	if last.Message != "[redacted] \ufffd" || last.Task != "[redacted]" || len(last.Output) > maxOutput {
 		t.Errorf("%q, %q, %d bytes", last.Message, last.Task, len(last.Output))
 	}

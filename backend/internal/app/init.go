@@ -32,6 +32,7 @@ const Administrator = "admin"
 // descriptions of the playbooks that a release brings.
 var seeds = []struct{ name, description string }{
 	{"host_probe", "Reads what a host is: CPUs, NUMA nodes, memory, disks, uplink. Changes nothing."},
+	{"host_measure", "Measures what the tenants of a host use: CPU, memory, processes, disk. Changes nothing."},
 	{"host_initialize", "Brings the fence and the packages, keeps the system on its own CPUs, makes the units' volumes."},
 	{"host_decommission", "Removes everything of Kloigos from a host, but packages and logs."},
 	{"unit_allocate", "Sets a unit up for its tenant: user, limits, confinement, address, keys."},

@@ -7,6 +7,7 @@ type JobKind string
 // The kinds of jobs.
 const (
 	KindHostProbe        JobKind = "host_probe"
+	KindHostMeasure      JobKind = "host_measure"
 	KindHostInitialize   JobKind = "host_initialize"
 	KindHostRelayout     JobKind = "host_relayout"
 	KindHostDecommission JobKind = "host_decommission"
@@ -54,6 +55,10 @@ var JointTable = []Joint{
 		Success: Effect{Host: ProbeSucceeded},
 		Failure: Effect{Host: ProbeFailed},
 		Waits:   Effect{Host: HostKeyUnknown},
+	},
+	{
+		Kind: KindHostMeasure, Playbook: "host_measure", Steps: []string{"measure"}, ReadOnly: true,
+		Means: "measures what the tenants of a host's units use; changes nothing on it",
 	},
 	{
 		Kind: KindHostInitialize, Playbook: "host_initialize", Steps: []string{"bootstrap", "initialize"},

@@ -184,7 +184,7 @@ func presentAllocation(a store.Allocation) api.Allocation {
 		Host: a.Host, Region: a.Region, Zone: a.Zone, LoginUser: a.LoginUser, UID: a.UID, Address: a.Address, Network: a.Network,
 		SSHCommand: command, SSHHost: host, SSHPort: port, SSHKeys: orEmpty(a.SSHKeys), KeysApplied: a.KeysApplied == a.KeysVersion,
 		Labels: a.Labels, State: string(a.State), StateMeans: domain.AllocationLifecycle.Info(a.State).Means, StateMessage: a.StateMessage,
-		CPUCount: a.CPUCount, CPUs: a.CPUs, MemoryBytes: a.MemoryMaxBytes, VolumeBytes: a.VolumeBytes, HostKey: a.HostKey,
+		CPUCount: a.CPUCount, CPUs: a.CPUs, MemoryBytes: a.MemoryMaxBytes, VolumeBytes: a.VolumeBytes, TasksMax: a.TasksMax, Use: presentUse(a.Use), HostKey: a.HostKey,
 		Operations: presentOperations(intent.AllocationOperations(a)), ActiveJob: text(a.ActiveJob), CreatedBy: a.CreatedBy,
 		Version: a.Version, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt, EndedAt: a.EndedAt,
 	}

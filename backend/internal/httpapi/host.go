@@ -19,6 +19,7 @@ func (s *Server) registerHosts() {
 	}, nil))
 	register(s, "get-host", s.getHost)
 	register(s, "probe-host", s.probeHost)
+	register(s, "measure-host", s.measureHost)
 	register(s, "confirm-host-key", s.confirmHostKey)
 	register(s, "set-layout", s.setLayout, means(s.checkLayout, layoutFollows))
 	register(s, "preview-layout", s.previewLayout, means(s.checkLayout, layoutFollows))
@@ -169,6 +170,16 @@ func (s *Server) probeHost(ctx context.Context, in *struct {
 	}
 	return s.onHost(ctx, in.Change, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
 		return s.intents.ProbeHost(ctx, actor(ctx), host, ifMatch)
+	})
+}
+
+func (s *Server) measureHost(ctx context.Context, in *struct {
+	Change
+	api.Measuring
+},
+) (*accepted[api.Host], error) {
+	return s.onHost(ctx, in.Change, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+		return s.intents.MeasureHost(ctx, actor(ctx), host, ifMatch, in.Samples)
 	})
 }
 

@@ -95,8 +95,17 @@ func presentUnit(u store.Unit) api.ComputeUnit {
 		StateMeans: domain.UnitLifecycle.Info(u.State).Means, StateMessage: u.StateMessage, CPUs: u.CPUs, CPUCount: u.CPUCount,
 		MemoryNodes: u.MemoryNodes, MemoryMaxBytes: u.MemoryMaxBytes, MemoryHighBytes: u.MemoryHighBytes, VolumeBytes: u.VolumeBytes,
 		TasksMax: u.TasksMax, Mount: domain.MountPoint(u.Host, u.Ordinal), AllocationID: text(u.AllocationID), LoginUser: value(u.LoginUser),
+		Use:  presentUse(u.Use),
 		Wipe: presentWipe(u.Wipe), WipedAt: u.WipedAt, Version: u.Version, CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt,
 	}
+}
+
+func presentUse(u *domain.Use) *api.Use {
+	if u == nil {
+		return nil
+	}
+	shown := api.Use(*u)
+	return &shown
 }
 
 func presentWipe(w *domain.Wipe) *api.Wipe {

@@ -247,6 +247,19 @@ func OfBootstrap(h store.Host, refence bool, number int64) Play {
 // OfProbe reads a host.
 func OfProbe() Play { return Play{File: Main, Vars: struct{}{}} }
 
+// OfMeasure measures the tenants of a host.
+func OfMeasure(tenants []store.Allocation, samples int) Play {
+	units := make([]measuredVars, len(tenants))
+	for i, a := range tenants {
+		units[i] = measuredVars{ID: a.UnitID.String(), UID: a.UID, Mount: domain.MountPoint(a.Host, a.Ordinal)}
+	}
+	turns := make([]int, samples)
+	for i := range turns {
+		turns[i] = i + 1
+	}
+	return Play{File: Main, Vars: HostMeasure{Units: units, Samples: turns}}
+}
+
 // OfInitialize prepares a host and its units, but for those that are to be kept
 // as they are.
 func OfInitialize(h store.Host, units []store.Unit, keep []string) Play {

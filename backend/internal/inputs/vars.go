@@ -41,6 +41,19 @@ type HostBootstrap struct {
 	Number      int64  `json:"host_bootstrap_number"` // of the holder: older than one that was here, the host refuses it
 }
 
+// measuredVars is a unit with the tenant whose use is measured.
+type measuredVars struct {
+	ID    string `json:"id"`
+	UID   int64  `json:"uid"`
+	Mount string `json:"mount"`
+}
+
+// HostMeasure is given to host_measure.
+type HostMeasure struct {
+	Units   []measuredVars `json:"host_measure_units"`
+	Samples []int          `json:"host_measure_samples"` // their numbers: a loop takes a list
+}
+
 // HostInitialize is given to host_initialize.
 type HostInitialize struct {
 	Host        hostVars   `json:"host_initialize_host"`

@@ -344,6 +344,7 @@ func HostOperations(h store.Host) []domain.Operation {
 	lost := takes(domain.HostLifecycle, h.State, domain.DeclaredLost)
 	return []domain.Operation{
 		operation("probe", takes(domain.HostLifecycle, h.State, domain.ProbeRequested)),
+		operation("measure", canMeasure(h)),
 		operation("confirm-host-key", canConfirmKey(h)),
 		operation("set-layout", canSetLayout(h)),
 		operation("relayout", canRelayout(h)),

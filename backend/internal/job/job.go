@@ -30,6 +30,12 @@ type HostProbe struct {
 	HostID uuid.UUID `json:"host_id"`
 }
 
+// HostMeasure measures what the tenants of a host use.
+type HostMeasure struct {
+	HostID  uuid.UUID `json:"host_id"`
+	Samples int       `json:"samples"` // one after the other
+}
+
 // HostInitialize prepares a host and the volumes of its units.
 type HostInitialize struct {
 	HostID uuid.UUID `json:"host_id"`
@@ -81,6 +87,9 @@ type Plan struct {
 func (HostProbe) Kind() domain.JobKind { return domain.KindHostProbe }
 
 // Kind implements Args.
+func (HostMeasure) Kind() domain.JobKind { return domain.KindHostMeasure }
+
+// Kind implements Args.
 func (HostInitialize) Kind() domain.JobKind { return domain.KindHostInitialize }
 
 // Kind implements Args.
@@ -103,6 +112,9 @@ func (Plan) Kind() domain.JobKind { return domain.KindPlan }
 
 // Subject implements Args.
 func (a HostProbe) Subject() Subject { return Subject{HostID: a.HostID} }
+
+// Subject implements Args.
+func (a HostMeasure) Subject() Subject { return Subject{HostID: a.HostID} }
 
 // Subject implements Args.
 func (a HostInitialize) Subject() Subject { return Subject{HostID: a.HostID} }
@@ -146,6 +158,8 @@ func PolicyOf(k domain.JobKind) Policy {
 	switch k {
 	case domain.KindHostProbe:
 		return Policy{MaxAttempts: 3, Deadline: 10 * time.Minute, Priority: 20}
+	case domain.KindHostMeasure: // a person looks on, and is told soon that the host does not answer
+		return Policy{MaxAttempts: 2, Deadline: 10 * time.Minute, Priority: 15}
 	case domain.KindPlan: // a person waits for it
 		return Policy{MaxAttempts: 5, Deadline: 30 * time.Minute, Priority: 15}
 	case domain.KindHostInitialize, domain.KindHostRelayout, domain.KindHostDecommission:

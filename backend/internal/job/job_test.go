@@ -14,6 +14,7 @@ import (
 func all(host, unit, allocation uuid.UUID) []job.Args {
 	return []job.Args{
 		job.HostProbe{HostID: host},
+		job.HostMeasure{HostID: host, Samples: 3},
 		job.HostInitialize{HostID: host, Refence: true},
 		job.HostRelayout{HostID: host},
 		job.HostDecommission{HostID: host},
@@ -50,8 +51,9 @@ func TestKindsAreThoseOfTheJointTable(t *testing.T) {
 		}
 		for name, value := range fields {
 			_, flag := value.(bool)
+			_, count := value.(float64)
 			id, _ := value.(string)
-			if _, err := uuid.Parse(id); err != nil && !flag {
+			if _, err := uuid.Parse(id); err != nil && !flag && !count {
 				t.Errorf("%s.%s is %v: arguments hold ids only", args.Kind(), name, value)
 			}
 		}

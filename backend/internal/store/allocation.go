@@ -17,6 +17,7 @@ type Allocation struct {
 	WorkspaceID    uuid.UUID              `db:"workspace_id"`
 	UnitID         uuid.UUID              `db:"unit_id"`
 	Unit           string                 `db:"unit"`
+	Ordinal        int                    `db:"ordinal"` // of its unit
 	HostID         uuid.UUID              `db:"host_id"`
 	Host           string                 `db:"host"`
 	HostState      domain.HostState       `db:"host_state"`
@@ -36,6 +37,8 @@ type Allocation struct {
 	CPUCount       int                    `db:"cpu_count"`
 	MemoryMaxBytes int64                  `db:"memory_max_bytes"`
 	VolumeBytes    int64                  `db:"volume_bytes"`
+	TasksMax       int                    `db:"tasks_max"`
+	Use            *domain.Use            `db:"use"` // when it was last measured
 	CreatedBy      string                 `db:"created_by"`
 	Version        int64                  `db:"version"`
 	KeysVersion    int64                  `db:"keys_version"`
@@ -47,11 +50,11 @@ type Allocation struct {
 }
 
 const sqlAllocation = `
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,` + useColumn + `
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id

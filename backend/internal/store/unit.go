@@ -36,6 +36,7 @@ type Unit struct {
 	WipedAt         *time.Time        `db:"wiped_at"`
 	AllocationID    *uuid.UUID        `db:"allocation_id"`
 	LoginUser       *string           `db:"login_user"`
+	Use             *domain.Use       `db:"use"` // of its tenant, when it was last measured
 	Version         int64             `db:"version"`
 	CreatedAt       time.Time         `db:"created_at"`
 	UpdatedAt       time.Time         `db:"updated_at"`
@@ -44,7 +45,7 @@ type Unit struct {
 const sqlUnit = `
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,` + useColumn + `
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL

@@ -14,7 +14,8 @@ func Contract(name string) (playbook.Contract, bool) {
 		return playbook.Entry{Role: name, Variables: playbook.VariablesOf(vars, values)}
 	}
 	entries := map[string]map[string]playbook.Entry{
-		"host_probe": {"playbook.yml": main(struct{}{}, nil)},
+		"host_probe":   {"playbook.yml": main(struct{}{}, nil)},
+		"host_measure": {"playbook.yml": main(inputs.HostMeasure{}, nil)},
 		"host_initialize": {
 			"bootstrap.yml": bootstrap,
 			"playbook.yml":  main(inputs.HostInitialize{}, map[string][]string{"host_initialize_profile": {string(domain.ProfileMinimal), string(domain.ProfileStandard), string(domain.ProfileBuild)}}),

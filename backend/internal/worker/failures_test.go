@@ -35,6 +35,7 @@ func newFleet(t *testing.T) *fleet {
 	good.Handle("host_decommission")
 	good.Handle("unit_allocate")
 	good.HandleFunc("unit_deallocate", site.Wiped)
+	good.HandleFunc("host_measure", site.Measured)
 	good.HandleFunc("host_probe", func(ctx context.Context, p ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
 		machine, _, _ := strings.Cut(p.Hosts[0].Name, "-again")
 		return site.Play(ctx, p, sink, scripted.Script{Result: site.Facts(machine)})
@@ -110,6 +111,12 @@ var grounds = map[domain.JobKind]ground{
 		ready: func(f *fleet, name string) uuid.UUID { return f.laidOut(name) },
 		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
 			return f.Intents.ProbeHost(f.T.Context(), f.Actor, host, 0)
+		},
+	},
+	domain.KindHostMeasure: {
+		ready: withTenant,
+		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
+			return f.Intents.MeasureHost(f.T.Context(), f.Actor, host, 0, 2)
 		},
 	},
 	domain.KindHostInitialize: {

@@ -29,9 +29,9 @@ func (r *run) play(ctx context.Context, what inputs.Play, fenced bool) error {
 	return nil
 }
 
-// ansible runs one play, or only checks it; changed is then told of each thing
-// that it would change.
-func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool, changed func(ansible.Event)) (ansible.Outcome, error) {
+// ansible runs one play, or only checks it. seen is told of every event, those
+// that are not for the log among them: what a check would change, and results.
+func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool, seen func(ansible.Event)) (ansible.Outcome, error) {
 	if r.job.PlaybookVersionID == nil {
 		return ansible.Outcome{}, fmt.Errorf("job is bound to no playbook version")
 	}
@@ -63,10 +63,10 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 		if e.Kind == ansible.EventTaskStarted {
 			r.w.cfg.Failpoints.Hit(failpoint.PlayUnderWay)
 		}
-		if changed != nil {
-			changed(e)
+		if seen != nil {
+			seen(e)
 		}
-		if e.Kind != ansible.EventChange {
+		if e.Kind != ansible.EventChange && e.Kind != ansible.EventResult {
 			r.log.Add(entryOf(e))
 		}
 	})

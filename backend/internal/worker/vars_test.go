@@ -118,15 +118,16 @@ func TestVariablesAreThoseOfTheRoles(t *testing.T) {
 	a := p.allocated()
 	_, key := site.NewKey(t)
 	p.Ended(p.must(p.Intents.ReplaceKeys(t.Context(), p.Actor, a, 0, []string{key})), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.MeasureHost(t.Context(), p.Actor, host, 0, 3)), domain.JobSucceeded)
 	p.Ended(p.deallocate(a), domain.JobSucceeded)
 	p.Ended(p.must(p.Intents.DecommissionHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
 
 	roles := map[string]string{
-		"host_probe/playbook.yml": "host_probe", "host_initialize/bootstrap.yml": "host_bootstrap", "host_initialize/playbook.yml": "host_initialize",
+		"host_probe/playbook.yml": "host_probe", "host_measure/playbook.yml": "host_measure", "host_initialize/bootstrap.yml": "host_bootstrap", "host_initialize/playbook.yml": "host_initialize",
 		"host_decommission/bootstrap.yml": "host_bootstrap", "host_decommission/playbook.yml": "host_decommission",
 		"unit_allocate/playbook.yml": "unit_allocate", "unit_deallocate/playbook.yml": "unit_deallocate",
 	}
-	unfenced := []string{"host_probe/playbook.yml", "host_initialize/bootstrap.yml"}
+	unfenced := []string{"host_probe/playbook.yml", "host_measure/playbook.yml", "host_initialize/bootstrap.yml"}
 	seen := map[string]bool{}
 	for _, call := range p.Runner.Calls() {
 		file := call.Play.Name + "/" + call.Play.Playbook

@@ -95,6 +95,7 @@ func New(db *store.DB, runner ansible.Runner, keys Opener, cfg Config) *Worker {
 	}
 	return &Worker{db: db, runner: runner, keys: keys, cfg: cfg, metrics: newMetrics(cfg.Metrics), handlers: map[domain.JobKind]handler{
 		domain.KindHostProbe:        hostProbe,
+		domain.KindHostMeasure:      hostMeasure,
 		domain.KindHostInitialize:   hostInitialize,
 		domain.KindHostRelayout:     hostRelayout,
 		domain.KindHostDecommission: hostDecommission,

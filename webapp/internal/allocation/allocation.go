@@ -27,6 +27,7 @@ type listView struct {
 
 type detailView struct {
 	Allocation api.Allocation
+	Use        useView
 	Keys       string // what the form of keys holds
 	Wrong      ui.Problems
 	Jobs       []api.Job
@@ -40,6 +41,8 @@ func Mount(r fiber.Router, a *page.App) {
 	r.Post("/allocations/new", a.Page(create))
 	r.Post("/allocations/new/capacity", a.Page(showCapacity))
 	r.Get("/allocations/:id", a.Page(detail))
+	r.Get("/allocations/:id/use", a.Page(use))
+	r.Post("/allocations/:id/measure", a.Page(measure))
 	r.Post("/allocations/:id/ssh-keys", a.Page(replaceKeys))
 	r.Post("/allocations/:id/deallocate", a.Page(deallocate))
 }
@@ -92,6 +95,11 @@ func drawDetail(r *page.Request, status int, typed string, wrong ui.Problems) er
 		v.Keys = typed
 	}
 	g, ctx := errgroup.WithContext(r.Ctx)
+	g.Go(func() error {
+		job, err := measuring(r, a)
+		v.Use = useView{Allocation: a, Job: job}
+		return err
+	})
 	g.Go(func() error {
 		jobs, err := r.API.ListJobs(ctx, api.JobFilter{Allocation: a.ID, PageQuery: api.PageQuery{Limit: 10}})
 		v.Jobs = jobs.Items

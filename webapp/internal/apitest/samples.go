@@ -77,7 +77,7 @@ func Host() api.Host {
 		Health: "healthy", HealthMessage: "the last job reached it", HealthAt: at(2 * time.Minute), HostKey: Key, Fingerprint: "SHA256:0ZxkqQnZkqZk3zE1rXk3HSxYHxqXGqLrJv5b5l2J2hU",
 		AuthorizedKey: Key, Facts: Facts(), FactsAt: at(time.Hour), Layout: Layout(), Units: map[string]int{"allocated": 1, "free": 1, "allocation_failed": 1},
 		Operations: []api.Operation{
-			op("probe", ""), op("confirm-host-key", "it offers no key that waits"), op("set-layout", "it has units that are in use"), op("relayout", ""), op("initialize", ""), op("drain", ""),
+			op("probe", ""), op("measure", ""), op("confirm-host-key", "it offers no key that waits"), op("set-layout", "it has units that are in use"), op("relayout", ""), op("initialize", ""), op("drain", ""),
 			op("undrain", "it is not draining"), op("decommission", "it has an allocation"), op("declare-lost", ""), op("remove", "it is ready; decommission it first"),
 		},
 		Version: 7, CreatedAt: ago(26 * time.Hour), UpdatedAt: ago(time.Hour), Conditions: []string{}, FenceIncarnation: "a3e1", FenceNumber: 4,
@@ -131,12 +131,21 @@ func Wipe() *api.Wipe {
 	}
 }
 
+// Use is what the tenant of a unit used.
+func Use() *api.Use {
+	n := func(v int64) *int64 { return &v }
+	return &api.Use{
+		MeasuredAt: ago(12 * time.Second), CPUMillis: n(1260), MemoryBytes: n(2 << 30), CacheBytes: n(1 << 30), Processes: n(1900),
+		DiskUsedBytes: n(26 << 30), DiskBytes: n(27 << 30),
+	}
+}
+
 // Allocation is one that its user can log in to.
 func Allocation() api.Allocation {
 	return api.Allocation{
 		ID: AllocationID, UnitID: UnitID, Unit: "h1-cu01", HostID: HostID, Host: "h1", Region: "north", Zone: "a", LoginUser: "ada", UID: 200001,
 		Address: "10.0.2.101", Network: "default", SSHCommand: "ssh -p 2201 ada@203.0.113.9", SSHHost: "203.0.113.9", SSHPort: 2201, SSHKeys: []string{Key}, KeysApplied: true,
-		Labels: map[string]string{"team": "web"}, State: "allocated", StateMeans: "its user can log in", CPUCount: 3, CPUs: "1-3", MemoryBytes: 3 << 30, VolumeBytes: 27 << 30,
+		Labels: map[string]string{"team": "web"}, State: "allocated", StateMeans: "its user can log in", CPUCount: 3, CPUs: "1-3", MemoryBytes: 3 << 30, VolumeBytes: 27 << 30, TasksMax: 2048,
 		HostKey: Key, Operations: []api.Operation{op("replace-keys", ""), op("deallocate", "")}, CreatedBy: "admin", Version: 2, CreatedAt: ago(5 * time.Hour), UpdatedAt: ago(time.Hour),
 	}
 }

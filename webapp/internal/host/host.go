@@ -29,6 +29,7 @@ func Mount(r fiber.Router, a *page.App) {
 	r.Post("/hosts/:id/relayout", a.Page(relayout))
 	r.Post("/hosts/:id/host-key", a.Page(confirmKey))
 	r.Post("/hosts/:id/probe", a.Page(probe))
+	r.Post("/hosts/:id/measure", a.Page(measure))
 	r.Post("/hosts/:id/initialize", a.Page(initialize))
 	r.Post("/hosts/:id/refence", a.Page(planOr((*client.Client).PlanRefenceHost, typed(refence))))
 	r.Post("/hosts/:id/drain", a.Page(drain))
@@ -109,6 +110,14 @@ func probe(r *page.Request) error {
 		return err
 	}
 	return goOn(r, job, "")
+}
+
+// measure leads back to the host: its units show what was measured.
+func measure(r *page.Request) error {
+	if _, _, err := r.API.MeasureHost(r.Ctx, r.Param("id"), 1); err != nil {
+		return err
+	}
+	return r.Go(at(r), "measuring")
 }
 
 func initialize(r *page.Request) error {

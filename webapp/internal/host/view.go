@@ -56,6 +56,8 @@ func operation(h api.Host, name string) (o ui.Operation, ok bool) {
 	switch name {
 	case "probe":
 		o.Label, o.What = "Probe", "Reads CPUs, memory, disks and system from the host. Changes nothing on it."
+	case "measure":
+		o.Label, o.What = "Measure use", "Measures CPU, memory, processes and disk of each tenant. Changes nothing on the host."
 	case "set-layout":
 		o.Label, o.Href, o.Action = "Set the layout", at+"/layout", ""
 		o.What = "Says which CPUs the system keeps, which make up each unit, and which disks to use."

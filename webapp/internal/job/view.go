@@ -27,7 +27,7 @@ func BoundTo(playbook string, version int, state string) string {
 	return "/jobs?" + url.Values{"state": {state}, "playbook": {playbook}, "version": {itoa(version)}}.Encode()
 }
 
-var kinds = []string{"host_probe", "host_initialize", "host_relayout", "host_decommission", "unit_allocate", "unit_deallocate", "allocation_keys", "plan"}
+var kinds = []string{"host_probe", "host_measure", "host_initialize", "host_relayout", "host_decommission", "unit_allocate", "unit_deallocate", "allocation_keys", "plan"}
 
 type detailView struct {
 	Job      api.Job
@@ -66,6 +66,8 @@ func next(j api.Job) (s subject, ok bool) {
 	switch j.Kind {
 	case "unit_allocate", "allocation_keys":
 		s = subject{"How to log in", "/allocations/" + j.AllocationID}
+	case "host_measure":
+		s = subject{"The host, with the use of its units", "/hosts/" + j.HostID}
 	case "plan":
 		s = subject{"See the plan", "/plans/" + j.PlanID}
 	case "unit_deallocate":

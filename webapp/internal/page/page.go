@@ -265,6 +265,7 @@ var notices = map[string]string{
 	"host-lost":        "The host was declared lost.",
 	"host-removed":     "The host was taken out of the lists.",
 	"key-confirmed":    "The host key is confirmed; the host is being probed.",
+	"measuring":        "The host is being measured; its units show what they use as soon as it is known.",
 	"layout-set":       "The layout is set. Initialize the host to make its units.",
 	"logged-out":       "You are logged out.",
 	"queue-paused":     "The queue is paused: no queued job is begun until someone resumes it.",

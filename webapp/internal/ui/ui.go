@@ -101,6 +101,18 @@ func Bytes(n int64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(v, 'f', digits, 64), ".0") + " " + unit
 }
 
+// CPUs writes thousandths of a CPU: 0.05, 1.3, 12.
+func CPUs(millis int64) string {
+	switch {
+	case millis < 1000:
+		return strconv.FormatFloat(float64(millis)/1000, 'f', 2, 64)
+	case millis < 100_000:
+		return strconv.FormatFloat(float64(millis)/1000, 'f', 1, 64)
+	default:
+		return strconv.FormatInt((millis+500)/1000, 10)
+	}
+}
+
 // Number writes how many there are, thousands apart: 12,345.
 func Number[N int | int64](n N) string {
 	s := strconv.FormatInt(int64(n), 10)

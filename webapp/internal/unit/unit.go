@@ -42,6 +42,7 @@ var listColumns = []ui.Column{
 	{Key: "cpus", Label: "CPUs", Default: true},
 	{Key: "memory", Label: "Memory", Default: true},
 	{Key: "volume", Label: "Volume", Default: true},
+	{Key: "use", Label: "Use"},
 	{Key: "host", Label: "Host", Default: true},
 	{Key: "place", Label: "Region, zone", Default: true},
 	{Key: "nodes", Label: "NUMA nodes"},
@@ -52,7 +53,7 @@ var listColumns = []ui.Column{
 }
 
 // OfHost are the columns of a table of one host's units.
-var OfHost = ui.Columns{All: listColumns, Given: []string{"tenant", "cpus", "memory", "volume"}}
+var OfHost = ui.Columns{All: listColumns, Given: []string{"tenant", "cpus", "memory", "volume", "use"}}
 
 func list(r *page.Request) error {
 	f := api.UnitFilter{State: r.Query("state"), Host: r.Query("host"), Region: r.Query("region"), Zone: r.Query("zone")}

@@ -1,10 +1,15 @@
 -- Statements that the store puts together at run time; written by go test ./backend/internal/store -run Assembled -update
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id
@@ -15,11 +20,16 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $4;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id
@@ -30,11 +40,16 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
 ORDER BY a.created_at, a.id
 LIMIT $4;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id
@@ -45,11 +60,16 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
 ORDER BY a.login_user DESC, a.id DESC
 LIMIT $4;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id
@@ -60,11 +80,16 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
 ORDER BY a.login_user, a.id
 LIMIT $4;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id
@@ -75,11 +100,16 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
 ORDER BY a.state DESC, a.id DESC
 LIMIT $4;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id
@@ -90,11 +120,16 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
 ORDER BY a.state, a.id
 LIMIT $4;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id
@@ -105,11 +140,16 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $5;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id
@@ -120,11 +160,16 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $2;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id
@@ -135,11 +180,16 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id
@@ -154,11 +204,16 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $9;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id
@@ -173,11 +228,16 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $10;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id
@@ -188,11 +248,16 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id
@@ -203,11 +268,16 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id
@@ -217,11 +287,16 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $2;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id
@@ -231,11 +306,16 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
 ORDER BY a.created_at, a.id
 LIMIT $2;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id
@@ -245,11 +325,16 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
 ORDER BY a.login_user DESC, a.id DESC
 LIMIT $2;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id
@@ -259,11 +344,16 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
 ORDER BY a.login_user, a.id
 LIMIT $2;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id
@@ -273,11 +363,16 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS hos
 ORDER BY a.state DESC, a.id DESC
 LIMIT $2;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, a.created_by, a.version, a.keys_version, a.keys_applied,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
   JOIN compute_units u ON u.id = a.unit_id
   JOIN hosts h ON h.id = a.host_id
@@ -2709,7 +2804,12 @@ FOR UPDATE OF u;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
@@ -2722,7 +2822,12 @@ LIMIT $3;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
@@ -2735,7 +2840,12 @@ LIMIT $3;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
@@ -2748,7 +2858,12 @@ LIMIT $3;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
@@ -2761,7 +2876,12 @@ LIMIT $4;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
@@ -2774,7 +2894,12 @@ LIMIT $4;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
@@ -2787,7 +2912,12 @@ LIMIT $4;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
@@ -2800,7 +2930,12 @@ LIMIT $4;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
@@ -2813,7 +2948,12 @@ LIMIT $4;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
@@ -2826,7 +2966,12 @@ LIMIT $4;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
@@ -2839,7 +2984,12 @@ LIMIT $3;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
@@ -2852,7 +3002,12 @@ LIMIT $3;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
@@ -2864,7 +3019,12 @@ LIMIT $2;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
@@ -2876,7 +3036,12 @@ LIMIT $2;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
@@ -2888,7 +3053,12 @@ LIMIT $2;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
@@ -2900,7 +3070,12 @@ LIMIT $2;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
@@ -2912,7 +3087,12 @@ LIMIT $2;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
@@ -2924,7 +3104,12 @@ LIMIT $2;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
@@ -2942,7 +3127,12 @@ LIMIT $10;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL

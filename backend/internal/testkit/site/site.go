@@ -17,6 +17,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"log/slog"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -55,7 +56,7 @@ type Site struct {
 }
 
 // Playbooks are those that jobs are bound to.
-var Playbooks = []string{"host_probe", "host_initialize", "host_decommission", "unit_allocate", "unit_deallocate"}
+var Playbooks = []string{"host_probe", "host_measure", "host_initialize", "host_decommission", "unit_allocate", "unit_deallocate"}
 
 // New makes an installation. All playbooks succeed until a test says otherwise.
 func New(t testing.TB) *Site {
@@ -105,10 +106,58 @@ func (s *Site) Succeed() {
 	s.Runner.HandleFunc("host_probe", func(ctx context.Context, p ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
 		return Play(ctx, p, sink, scripted.Script{Result: Facts(p.Hosts[0].Name)})
 	})
+	s.Runner.HandleFunc("host_measure", Measured)
 	s.Runner.Handle("host_initialize", scripted.Script{Result: map[string]any{"units": []any{}, "volume_group": map[string]any{"size_bytes": 8 << 30, "free_bytes": 1 << 30}}})
 	s.Runner.Handle("host_decommission", scripted.Script{})
 	s.Runner.Handle("unit_allocate", scripted.Script{})
 	s.Runner.HandleFunc("unit_deallocate", Wiped)
+}
+
+// Use is what Measured tells of every unit.
+var Use = map[string]any{
+	"cpu_millis": 1250, "memory_bytes": 3 << 20, "cache_bytes": 1 << 20, "processes": 17, "disk_used_bytes": 5 << 20, "disk_bytes": 64 << 20,
+}
+
+// Measured answers host_measure: every unit uses the same, in each sample.
+func Measured(ctx context.Context, p ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+	units, samples, err := Asked(p)
+	if err != nil {
+		return ansible.Outcome{}, err
+	}
+	for range samples {
+		Sample(p, sink, units, Use)
+	}
+	return Play(ctx, p, sink, scripted.Script{})
+}
+
+// Asked is the units that a measurement is asked for, and how often.
+func Asked(p ansible.Play) (units []string, samples int, err error) {
+	text, err := json.Marshal(p.Vars)
+	if err != nil {
+		return nil, 0, err
+	}
+	var vars struct {
+		Units   []struct{ ID string } `json:"host_measure_units"`
+		Samples []int                 `json:"host_measure_samples"`
+	}
+	if err := json.Unmarshal(text, &vars); err != nil {
+		return nil, 0, err
+	}
+	for _, u := range vars.Units {
+		units = append(units, u.ID)
+	}
+	return units, len(vars.Samples), nil
+}
+
+// Sample tells one sample: that each of the units uses this.
+func Sample(p ansible.Play, sink func(ansible.Event), units []string, use map[string]any) {
+	told := make([]map[string]any, len(units))
+	for i, id := range units {
+		told[i] = map[string]any{"id": id}
+		maps.Copy(told[i], use)
+	}
+	raw, _ := json.Marshal(map[string]any{"units": told})
+	sink(ansible.Event{Kind: ansible.EventResult, Host: p.Hosts[0].Name, Result: raw})
 }
 
 // Wiped answers unit_deallocate with the evidence that its playbook gives.

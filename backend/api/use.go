@@ -1,0 +1,21 @@
+package api
+
+import "time"
+
+// Use is what the tenant of a unit used when its host was measured. A number
+// that is not there was not measured: the host had no processes of the tenant's
+// (the first four), or no volume (the other two).
+type Use struct {
+	MeasuredAt    time.Time `json:"measured_at"`
+	CPUMillis     *int64    `json:"cpu_millis,omitempty" doc:"thousandths of a CPU, over one second"`
+	MemoryBytes   *int64    `json:"memory_bytes,omitempty" doc:"cache included"`
+	CacheBytes    *int64    `json:"cache_bytes,omitempty" doc:"file cache that the kernel takes back first"`
+	Processes     *int64    `json:"processes,omitempty" doc:"and threads"`
+	DiskUsedBytes *int64    `json:"disk_used_bytes,omitempty"`
+	DiskBytes     *int64    `json:"disk_bytes,omitempty" doc:"size of the file system on its volume"`
+}
+
+// Measuring says how a host is to be measured.
+type Measuring struct {
+	Samples int `query:"samples" minimum:"1" maximum:"30" default:"1" doc:"how often, a few seconds apart; each is shown as soon as it is there"`
+}

@@ -1,0 +1,90 @@
+package domain
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// MaxSamples is how often one job measures a host at most.
+const MaxSamples = 30
+
+// maxProcesses is the kernel's own bound of process numbers.
+const maxProcesses = 1 << 22
+
+// Use is what the tenant of a unit used when it was measured. What the host
+// told nothing of is nil, which is not zero: no slice of the tenant's (the
+// first four), no volume (the other two).
+type Use struct {
+	MeasuredAt    time.Time `json:"measured_at"`
+	CPUMillis     *int64    `json:"cpu_millis"`   // thousandths of a CPU, over one second
+	MemoryBytes   *int64    `json:"memory_bytes"` // cache included
+	CacheBytes    *int64    `json:"cache_bytes"`  // file cache that the kernel takes back first
+	Processes     *int64    `json:"processes"`    // and threads
+	DiskUsedBytes *int64    `json:"disk_used_bytes"`
+	DiskBytes     *int64    `json:"disk_bytes"` // size of the file system
+}
+
+// ParseUse reads what a host told of the use of its units, which may be a lie.
+// Units that were not asked about are passed over; what is left is safe to
+// store and to compute with.
+func ParseUse(raw []byte, asked map[string]bool) (map[string]Use, error) {
+	var told struct {
+		Units []struct {
+			ID string `json:"id"`
+			Use
+		} `json:"units"`
+	}
+	if err := json.Unmarshal(raw, &told); err != nil {
+		return nil, fmt.Errorf("it is not what a measurement tells")
+	}
+	found := map[string]Use{}
+	for _, u := range told.Units {
+		if !asked[u.ID] {
+			continue
+		}
+		if _, twice := found[u.ID]; twice {
+			return nil, fmt.Errorf("it tells of one unit twice")
+		}
+		use := u.Use
+		use.MeasuredAt = time.Time{} // the host's clock is not ours
+		if err := use.clean(); err != nil {
+			return nil, err
+		}
+		found[u.ID] = use
+	}
+	if len(found) != len(asked) {
+		return nil, fmt.Errorf("it tells of %d units, not of %d", len(found), len(asked))
+	}
+	return found, nil
+}
+
+func (u *Use) clean() error {
+	for _, n := range []struct {
+		what  string
+		value *int64
+		below int64
+	}{
+		{"CPU", u.CPUMillis, (MaxCPU + 1) * 1000},
+		{"memory", u.MemoryBytes, maxBytes},
+		{"cache", u.CacheBytes, maxBytes},
+		{"processes", u.Processes, maxProcesses},
+		{"disk use", u.DiskUsedBytes, maxBytes},
+		{"disk", u.DiskBytes, maxBytes},
+	} {
+		if n.value != nil && (*n.value < 0 || *n.value > n.below) {
+			return fmt.Errorf("its %s is %d", n.what, *n.value)
+		}
+	}
+	if u.CPUMillis == nil || u.MemoryBytes == nil || u.CacheBytes == nil || u.Processes == nil {
+		u.CPUMillis, u.MemoryBytes, u.CacheBytes, u.Processes = nil, nil, nil, nil
+	} else {
+		*u.CacheBytes = min(*u.CacheBytes, *u.MemoryBytes) // they are read one after the other
+	}
+	if u.DiskUsedBytes == nil || u.DiskBytes == nil {
+		u.DiskUsedBytes, u.DiskBytes = nil, nil
+	} else if *u.DiskUsedBytes > *u.DiskBytes {
+		return fmt.Errorf("it uses %d bytes of a disk of %d", *u.DiskUsedBytes, *u.DiskBytes)
+	}
+	return nil
+}

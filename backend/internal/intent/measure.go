@@ -1,0 +1,55 @@
+package intent
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/job"
+	"kloigos/backend/internal/store"
+)
+
+// MeasureHost asks for what the tenants of a host use to be measured, a number
+// of times. While a job does so already, that one is returned: there is no need
+// of another, and whoever asks again and again does not fill the queue.
+func (in *Intents) MeasureHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, samples int) (jobID uuid.UUID, err error) {
+	if samples < 1 || samples > domain.MaxSamples {
+		var bad domain.Invalid
+		bad.Add("samples", "must be 1 to %d", domain.MaxSamples)
+		return uuid.Nil, &bad
+	}
+	err = in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
+		if err := canMeasure(h); err != nil {
+			return err
+		}
+		// Whoever asks at the same time waits here, and then sees this one's job.
+		if _, err := tx.HoldHost(ctx, h.ID); err != nil {
+			return err
+		}
+		under, found, err := tx.Measuring(ctx, h.ID)
+		if err != nil {
+			return err
+		}
+		if found {
+			jobID = under
+			return recordMade(ctx, tx, "host", h.ID, under)
+		}
+		audit := hostAudit(h, "host.measure")
+		audit.After = map[string]any{"samples": samples}
+		jobID, err = in.asked(ctx, tx, who, job.HostMeasure{HostID: h.ID, Samples: samples}, audit)
+		return err
+	})
+	return jobID, err
+}
+
+func canMeasure(h store.Host) error {
+	switch {
+	case domain.HostLifecycle.Info(h.State).Final:
+		return domain.Conflictf("host_state", "it is %s: %s", h.State, domain.HostLifecycle.Info(h.State).Means)
+	case h.LiveAllocations == 0:
+		return domain.Conflictf("nothing_to_measure", "none of its units has a tenant")
+	default:
+		return nil
+	}
+}

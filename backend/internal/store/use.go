@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+)
+
+// The use of a unit as it is shown: never with another allocation than the one
+// that it was measured of. u and a are the unit and its allocation.
+const useColumn = `
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use`
+
+// UnitUse is what the tenant of a unit used.
+type UnitUse struct {
+	UnitID, AllocationID uuid.UUID
+	Use                  domain.Use
+}
+
+const sqlSetUse = `
+INSERT INTO unit_use (unit_id, allocation_id, measured_at, cpu_millis, memory_bytes, cache_bytes, processes, disk_used_bytes, disk_bytes)
+SELECT a.unit_id, a.id, now(), n.cpu, n.memory, n.cache, n.processes, n.used, n.disk
+  FROM unnest($1::UUID[], $2::UUID[], $3::INT8[], $4::INT8[], $5::INT8[], $6::INT8[], $7::INT8[], $8::INT8[])
+       AS n(unit_id, allocation_id, cpu, memory, cache, processes, used, disk)
+  JOIN allocations a ON a.id = n.allocation_id AND a.unit_id = n.unit_id AND a.ended_at IS NULL
+ON CONFLICT (unit_id) DO UPDATE
+   SET allocation_id = excluded.allocation_id, measured_at = excluded.measured_at, cpu_millis = excluded.cpu_millis,
+       memory_bytes = excluded.memory_bytes, cache_bytes = excluded.cache_bytes, processes = excluded.processes,
+       disk_used_bytes = excluded.disk_used_bytes, disk_bytes = excluded.disk_bytes`
+
+// SetUse stores what was measured just now, in the place of what was before. Of
+// an allocation that has ended since it was asked about, nothing is stored: its
+// unit may have another tenant by now.
+func (tx *Tx) SetUse(ctx context.Context, all []UnitUse) error {
+	units, allocations := make([]uuid.UUID, len(all)), make([]uuid.UUID, len(all))
+	var numbers [6][]*int64
+	for i, u := range all {
+		units[i], allocations[i] = u.UnitID, u.AllocationID
+		for n, value := range []*int64{u.Use.CPUMillis, u.Use.MemoryBytes, u.Use.CacheBytes, u.Use.Processes, u.Use.DiskUsedBytes, u.Use.DiskBytes} {
+			numbers[n] = append(numbers[n], value)
+		}
+	}
+	_, err := tx.exec(ctx, sqlSetUse, units, allocations, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])
+	if err != nil {
+		return fmt.Errorf("store use: %w", err)
+	}
+	return nil
+}
+
+const sqlMeasuring = `
+SELECT j.id
+  FROM jobs j
+ WHERE j.host_id = $1 AND j.kind = 'host_measure' AND j.state IN ('queued', 'running')
+ ORDER BY j.created_at DESC
+ LIMIT 1`
+
+// Measuring returns the job that measures a host, if there is one that was not
+// told to stop.
+func (r Reads) Measuring(ctx context.Context, host uuid.UUID) (id uuid.UUID, found bool, err error) {
+	err = r.q.QueryRow(ctx, sqlMeasuring, host).Scan(&id)
+	if isNoRows(err) {
+		return uuid.Nil, false, nil
+	}
+	return id, err == nil, err
+}

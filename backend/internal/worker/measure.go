@@ -1,0 +1,96 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"kloigos/backend/internal/ansible"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/inputs"
+	"kloigos/backend/internal/store"
+)
+
+var hostMeasure = handler{steps: map[string]step{"measure": {do: measure}}}
+
+// measuring is a measurement under way: each sample is stored as it comes.
+type measuring struct {
+	r       *run
+	asked   map[string]bool // ids of units
+	tenants []store.Allocation
+	taken   int
+	bad     error // why the last one could not be stored; nil if it could
+}
+
+// measure runs one play for all of its samples: whoever looks on sees each of
+// them when it is there, and they cost one Ansible.
+func measure(ctx context.Context, r *run) error {
+	tenants, err := r.w.db.LiveAllocationsOfHost(ctx, r.host.ID)
+	if err != nil {
+		return fmt.Errorf("load allocations: %w", err)
+	}
+	if len(tenants) == 0 {
+		r.outcome = "No unit has a tenant any more: there was nothing to measure."
+		return nil
+	}
+	m := &measuring{r: r, asked: map[string]bool{}, tenants: tenants}
+	for _, a := range tenants {
+		m.asked[a.UnitID.String()] = true
+	}
+	_, err = r.ansible(ctx, inputs.OfMeasure(tenants, r.samples()), false, false, func(e ansible.Event) {
+		if e.Kind == ansible.EventResult && e.Host == r.host.Name {
+			m.take(ctx, e.Result)
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case m.bad != nil:
+		return m.bad
+	case m.taken == 0:
+		return &domain.JobError{Code: domain.ErrCodePlaybookError, Host: r.host.Name, Message: "The playbook measured nothing."}
+	}
+	r.outcome = fmt.Sprintf("%s measured, %s.", counted(len(tenants), "unit"), counted(m.taken, "sample"))
+	return nil
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// take stores one sample. One that makes no sense is left out; only if none
+// comes after it that does, the job fails.
+func (m *measuring) take(ctx context.Context, result json.RawMessage) {
+	found, err := domain.ParseUse(result, m.asked)
+	if err != nil {
+		m.bad = &domain.JobError{
+			Code: domain.ErrCodeHostUnsupported, Host: m.r.host.Name, Message: fmt.Sprintf("What the host told of its units makes no sense: %v.", err),
+		}
+		m.r.log.Note("A sample is left out: %v.", err)
+		return
+	}
+	all := make([]store.UnitUse, 0, len(m.tenants))
+	for _, a := range m.tenants {
+		all = append(all, store.UnitUse{UnitID: a.UnitID, AllocationID: a.ID, Use: found[a.UnitID.String()]})
+	}
+	if err := m.r.write(ctx, func(tx *store.Tx) error { return tx.SetUse(ctx, all) }); err != nil {
+		m.bad = err
+		return
+	}
+	m.bad = nil
+	m.taken++
+}
+
+// samples is how many the job was asked for, within what a play is given.
+func (r *run) samples() int {
+	var args struct {
+		Samples int `json:"samples"`
+	}
+	if err := json.Unmarshal(r.job.Args, &args); err != nil {
+		return 1
+	}
+	return min(max(args.Samples, 1), domain.MaxSamples)
+}

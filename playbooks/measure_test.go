@@ -1,0 +1,100 @@
+package playbooks
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// measured runs the module's own functions over a tree that looks like the slices of a host. between happens while it
+// waits for the second look at the counters, which are then a second apart.
+const measured = `
+import importlib.util, json, sys, time
+spec = importlib.util.spec_from_file_location("measure", sys.argv[1])
+m = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(m)
+m.SLICES = sys.argv[2] + "/"
+now = [100.0]
+m.time.monotonic = lambda: now[0]
+def sleep(seconds):
+    now[0] += seconds
+    exec(sys.argv[3], {"slices": m.SLICES})
+m.time.sleep = sleep
+units = [{"id": uid, "uid": int(uid), "mount": mount} for uid, mount in json.loads(sys.argv[4]).items()]
+print(json.dumps({u.pop("id"): u for u in m.measure(units)}))
+`
+
+// python is the one that Debian's Ansible belongs to.
+const python = "/usr/bin/python3"
+
+type slice struct{ cpu, memory, stat, pids string }
+
+func (s slice) write(t *testing.T, dir string, uid int) {
+	t.Helper()
+	dir = filepath.Join(dir, fmt.Sprintf("user-%d.slice", uid))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"cpu.stat": s.cpu, "memory.current": s.memory, "memory.stat": s.stat, "pids.current": s.pids} {
+		if content == "" {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestMeasureReadsSlices(t *testing.T) {
+	t.Parallel()
+	if exec.Command(python, "-c", "import ansible").Run() != nil {
+		t.Skip("Ansible is not here (Debian: apt-get install ansible)")
+	}
+	dir := t.TempDir()
+	whole := slice{"usage_usec 5000000\nuser_usec 1\nsystem_usec 2\n", "2097152\n", "anon 1\ninactive_anon 7\ninactive_file 1048576\n", "17\n"}
+	whole.write(t, dir, 1001)
+	whole.write(t, dir, 1002) // its counter falls: another slice has come
+	whole.write(t, dir, 1003) // goes
+	whole.write(t, dir, 1004) // its memory is no number
+	slice{cpu: whole.cpu}.write(t, dir, 1005)
+	between := `
+import shutil
+def put(uid, name, text):
+    with open("%suser-%d.slice/%s" % (slices, uid, name), "w") as file:
+        file.write(text)
+put(1001, "cpu.stat", "usage_usec 6250400\n")
+put(1002, "cpu.stat", "usage_usec 10\n")
+shutil.rmtree(slices + "user-1003.slice")
+put(1004, "memory.current", "max\n")
+`
+	mounts, err := json.Marshal(map[string]string{"1001": "/", "1002": dir, "1003": "/nowhere", "1004": dir, "1005": dir, "1006": dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(python, "-B", "-c", measured, "library/kloigos_measure.py", dir, between, string(mounts)).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var got map[string]map[string]int64
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	use := got["1001"]
+	for key, want := range map[string]int64{"cpu_millis": 1250, "memory_bytes": 2097152, "cache_bytes": 1048576, "processes": 17} {
+		if use[key] != want {
+			t.Errorf("%s is %d, not %d", key, use[key], want)
+		}
+	}
+	if use["disk_bytes"] <= 0 || use["disk_used_bytes"] <= 0 || use["disk_used_bytes"] > use["disk_bytes"] {
+		t.Errorf("the disk of / is %d of %d", use["disk_used_bytes"], use["disk_bytes"])
+	}
+	// Nothing is known of these: a directory that nothing is mounted on would tell of the system's disk.
+	for _, uid := range []string{"1002", "1003", "1004", "1005", "1006"} {
+		if len(got[uid]) != 0 {
+			t.Errorf("%s: %v", uid, got[uid])
+		}
+	}
+}
