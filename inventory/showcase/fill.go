@@ -44,7 +44,7 @@ type world struct {
 	sums      map[string]string    // name -> sha256 of the default version
 	worker    uuid.UUID
 
-	hosts, locks, units, cpus, allocations, uids, addresses, jobs, steps, logs, events, planned, backends table
+	hosts, locks, units, cpus, allocations, uids, addresses, use, jobs, steps, logs, events, planned, backends table
 
 	ended []*host // hosts on which something may have been done
 	found Jobs
@@ -72,7 +72,7 @@ func Fill(ctx context.Context, conn *pgx.Conn, size Size) (Jobs, *log, error) {
 	w.plans()
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		for _, t := range []*table{
-			&w.backends, &w.hosts, &w.locks, &w.units, &w.cpus, &w.allocations, &w.uids, &w.addresses, &w.jobs, &w.steps, &w.logs, &w.events, &w.planned,
+			&w.backends, &w.hosts, &w.locks, &w.units, &w.cpus, &w.allocations, &w.uids, &w.addresses, &w.use, &w.jobs, &w.steps, &w.logs, &w.events, &w.planned,
 		} {
 			if _, err := tx.CopyFrom(ctx, pgx.Identifier{t.name}, t.columns, pgx.CopyFromRows(t.rows)); err != nil {
 				return fmt.Errorf("fill %s: %w", t.name, err)
@@ -125,6 +125,9 @@ func (w *world) makeTables() {
 	w.uids = table{name: "uids", columns: []string{"uid", "allocation_id"}}
 	w.addresses = table{name: "addresses", columns: []string{
 		"id", "workspace_id", "network", "address", "sort_key", "state", "allocation_id", "shuffle",
+	}}
+	w.use = table{name: "unit_use", columns: []string{
+		"unit_id", "allocation_id", "measured_at", "cpu_millis", "memory_bytes", "cache_bytes", "processes", "disk_used_bytes", "disk_bytes",
 	}}
 	w.jobs = table{name: "jobs", columns: []string{
 		"id", "workspace_id", "kind", "args", "host_id", "unit_id", "allocation_id", "plan_id", "state", "priority", "run_after", "deadline_at", "attempt",

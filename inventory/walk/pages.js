@@ -70,10 +70,11 @@ export async function pages(s, made) {
 }
 
 // parts are the routes that answer with no page: parts of one for scripts, and what is downloaded.
-export function parts(s) {
+export function parts(s, list) {
   const long = new URL(s["long job"]).pathname, running = new URL(s["running job"]).pathname;
   return [
     { route: "/web/healthz", path: "/web/healthz", type: "text/plain", says: "ok" },
+    { route: "/allocations/:id/use", path: `${list.find((l) => l.name === "allocation").path}/use`, type: "text/html", says: "id=\"use\"" },
     { route: "/jobs/:id/lines", path: `${long}/lines?after=49000`, type: "text/html", says: "<li" },
     { route: "/jobs/:id/outline", path: `${long}/outline`, type: "text/html", says: "class=\"matrix\"" },
     { route: "/jobs/:id/log.txt", path: `${new URL(s["failed job"]).pathname}/log.txt`, type: "text/plain", says: "volume" },

@@ -152,6 +152,39 @@ export const tasks = {
     await says(page.locator(".head .state").first(), "cancelled");
   },
 
+  // Nothing runs in the showcase: the job waits, and what was measured before stays on the page.
+  async "measure an allocation, and keep the focus while it is watched"({ s, open }) {
+    const { id, login_user: user } = (await ask(s, "/allocations?limit=500&state=allocated")).items.find((a) => a.use?.cpu_millis > 0);
+    const page = await open();
+    await page.goto(`/allocations/${id}`);
+    const use = page.getByRole("region", { name: "Use" }), watch = use.getByRole("button", { name: "Watch for a minute" });
+    await says(use.getByRole("status"), "measured");
+    await watch.focus();
+    await page.evaluate(() => { window.walkShifts.length = 0; });
+    await page.keyboard.press("Enter");
+    await says(use.getByRole("status"), "waiting to be measured");
+    assert.equal(new URL(page.url()).pathname, `/allocations/${id}`);
+    const part = (r) => r.url().endsWith(`/allocations/${id}/use`);
+    await page.waitForResponse(part); // it is looked at again by itself
+    await page.waitForResponse(part);
+    await page.waitForTimeout(300);
+    assert.ok(await watch.evaluate((b) => b === document.activeElement), `the focus was lost while ${user} was watched`);
+    assert.deepEqual(await page.evaluate(() => window.walkShifts), []);
+    const job = new URL(await use.getByRole("link", { name: "See the job" }).getAttribute("href"), page.url()).pathname;
+    await use.getByRole("button", { name: "Measure now" }).click(); // the same job goes on
+    await says(use.getByRole("status"), "waiting to be measured");
+    assert.equal(new URL(await use.getByRole("link", { name: "See the job" }).getAttribute("href"), page.url()).pathname, job);
+    await page.goto(job);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await says(page.locator(".head .state").first(), "cancelled");
+
+    const bare = await open(noScripts);
+    await bare.goto(`/allocations/${id}`);
+    await bare.getByRole("button", { name: "Measure now" }).click();
+    await bare.waitForURL(`**/allocations/${id}#use`);
+    await says(bare.locator("#use"), "waiting to be measured");
+  },
+
   async "delete only what was typed"({ s, open }) {
     const { id, name } = (await ask(s, "/hosts?limit=1&state=init_failed")).items[0];
     const page = await open();

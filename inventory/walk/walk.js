@@ -162,7 +162,7 @@ async function main() {
   try {
     const made = await doing(browser, s, prepare);
     await paint(browser, s);
-    const list = await pages(s, made), others = parts(s);
+    const list = await pages(s, made), others = parts(s, list);
     if (flags.screenshots) return say(await takePictures(browser, s, list, context, `${root}docs/screenshots`));
     if (flags.update && !flags.only) { rmSync(`${here}structure`, { recursive: true, force: true }); }
     mkdirSync(`${here}structure`, { recursive: true });
