@@ -109,7 +109,7 @@ func (s *Supervised) Run(ctx context.Context, play Play, sink func(Event)) (Outc
 		return Outcome{}, err
 	}
 	begun := time.Now()
-	standby, err := s.standbys.take()
+	standby, err := s.standbys.take(bundle{digest: play.BundleSHA256, unpack: play.Unpack})
 	if err != nil {
 		return Outcome{}, fmt.Errorf("run play %s: %w", play.Name, err)
 	}
@@ -194,14 +194,23 @@ func (r *supervisedRun) prepare() error {
 }
 
 func (r *supervisedRun) prepareBundle() error {
-	bundle := r.dir.file(bundleDirectory)
-	if r.play.Unpack == nil {
-		return os.Symlink(r.play.Bundle, bundle)
+	if r.standby.bundle != "" && r.standby.bundle == r.play.BundleSHA256 {
+		return nil
 	}
-	if err := os.Mkdir(bundle, 0o700); err != nil {
+	if err := os.RemoveAll(r.dir.file(bundleDirectory)); err != nil {
 		return err
 	}
-	return r.play.Unpack(bundle)
+	if r.play.Unpack == nil {
+		return os.Symlink(r.play.Bundle, r.dir.file(bundleDirectory))
+	}
+	return unpackInto(r.dir, r.play.Unpack)
+}
+
+func unpackInto(dir *runDir, unpack func(string) error) error {
+	if err := os.Mkdir(dir.file(bundleDirectory), 0o700); err != nil {
+		return err
+	}
+	return unpack(dir.file(bundleDirectory))
 }
 
 // Execute has the supervisor play, and waits until nothing of the run is left. It implements go-ansible's Executor.

@@ -39,6 +39,8 @@ type standby struct {
 	cmd   *exec.Cmd
 	died  chan error    // one value: what the supervisor came to
 	taken chan struct{} // closed when it waits no longer
+
+	bundle string // BundleSHA256 of what is unpacked already; "" for nothing
 }
 
 // newStandby starts a supervisor, whose own start and Ansible's loading go on while the run is prepared.
@@ -126,6 +128,18 @@ func interpreter(program string) []string {
 	return words
 }
 
+// unpack unpacks what is likely to be played next. What can't be is left to the run.
+func (b *standby) unpack(last bundle) {
+	if last.digest == "" || last.unpack == nil {
+		return
+	}
+	if err := unpackInto(b.dir, last.unpack); err != nil {
+		_ = os.RemoveAll(b.dir.file(bundleDirectory))
+		return
+	}
+	b.bundle = last.digest
+}
+
 // begin has it play. An error of writing shows as a supervisor that died.
 func (b *standby) begin(o order) error {
 	line, err := json.Marshal(o)
@@ -173,17 +187,27 @@ type standbys struct {
 	hurry  chan struct{} // a play has ended: the processors are free for the next one's beginning
 
 	mu      sync.Mutex
+	last    bundle // that was played
 	waiting []*standby
 	coming  int // being made
 	working sync.WaitGroup
+}
+
+// bundle is a playbook with all that belongs to it.
+type bundle struct {
+	digest string
+	unpack func(dir string) error
 }
 
 func newStandbys(c *Config) *standbys {
 	return &standbys{config: c, keep: standbyFor, closed: make(chan struct{}), hurry: make(chan struct{})}
 }
 
-// take returns one that waits, and otherwise a new one; and has the next one made.
-func (s *standbys) take() (*standby, error) {
+// take returns one that waits, and otherwise a new one; and has the next one made, for the same bundle.
+func (s *standbys) take(played bundle) (*standby, error) {
+	s.mu.Lock()
+	s.last = played
+	s.mu.Unlock()
 	defer s.ahead(standbyAfter)
 	for {
 		b := s.pop()
@@ -239,6 +263,12 @@ func (s *standbys) add(after time.Duration) {
 	var b *standby
 	if !s.isClosed() && s.config.MayLoad() {
 		b, _ = s.config.newStandby() // the run that needs one will meet the error, and tell it
+	}
+	s.mu.Lock()
+	last := s.last
+	s.mu.Unlock()
+	if b != nil {
+		b.unpack(last)
 	}
 	s.mu.Lock()
 	s.coming--

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -83,6 +84,46 @@ func TestNextPlayIsBegunAhead(t *testing.T) {
 	}
 	if _, err := os.Stat(next.dir.path); err == nil {
 		t.Error("its directory is left")
+	}
+}
+
+// What the last play needed lies there for the next one, and nothing of it for
+// one of another bundle.
+func TestBundleIsUnpackedAhead(t *testing.T) {
+	b := standbyBed(t)
+	unpacked := make(chan string, 10)
+	play := b.play("modules.yml", nil)
+	play.Bundle, play.BundleSHA256 = "", strings.Repeat("c", 64)
+	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(b.root, modulesPrefix+play.BundleSHA256)) })
+	play.Unpack = func(dir string) error {
+		unpacked <- dir
+		return os.CopyFS(dir, os.DirFS(b.bundle))
+	}
+	b.run(t, play)
+	<-unpacked
+	var ahead string
+	eventually(t, "the bundle is unpacked ahead", func() bool {
+		b.runner.standbys.mu.Lock()
+		defer b.runner.standbys.mu.Unlock()
+		if waiting := b.runner.standbys.waiting; len(waiting) > 0 && waiting[0].bundle == play.BundleSHA256 {
+			ahead = waiting[0].dir.file(bundleDirectory)
+		}
+		return ahead != ""
+	})
+	if dir := <-unpacked; dir != ahead {
+		t.Errorf("it was unpacked in %s, not in %s", dir, ahead)
+	}
+	play.Unpack = func(string) error { return errors.New("unpacked once more") }
+	if out, _ := b.run(t, play); out.Failure != nil {
+		t.Errorf("the same bundle: %+v", out.Failure)
+	}
+	b.warm(t) // one that could not be unpacked ahead is left to the run, as this one's bundle is
+	empty := play
+	empty.BundleSHA256 = strings.Repeat("d", 64)
+	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(b.root, modulesPrefix+empty.BundleSHA256)) })
+	empty.Unpack = func(string) error { return nil }
+	if out, _ := b.run(t, empty); out.Failure == nil {
+		t.Error("another bundle, in which there is no playbook, was played out of the last one's")
 	}
 }
 
