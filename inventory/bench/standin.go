@@ -3,12 +3,14 @@ package bench
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +27,27 @@ func (b *Bed) newStandIn(ctx context.Context) (standIn, error) {
 		return s, fmt.Errorf("go build: %w\n%s", err, bytes.TrimSpace(output))
 	}
 	return s, errors.Join(s.hang(false), s.forget())
+}
+
+//go:embed standin/ansible-playbook.py
+var loadedStandIn []byte
+
+// newLoadedStandIn is one that is begun as Ansible itself is: in a process that has loaded Ansible ahead of time.
+func (b *Bed) newLoadedStandIn() (standIn, error) {
+	s := standIn{b.path("loaded-stand-in")}
+	ansible, err := exec.LookPath("ansible-playbook")
+	if err != nil {
+		return s, fmt.Errorf("find Ansible, which is to be loaded: %w", err)
+	}
+	script, err := os.ReadFile(ansible)
+	if err != nil {
+		return s, fmt.Errorf("read which Python Ansible has: %w", err)
+	}
+	python, _, _ := bytes.Cut(script, []byte("\n"))
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return s, err
+	}
+	return s, os.WriteFile(filepath.Join(s.dir, "ansible-playbook"), slices.Concat(python, []byte("\n"), loadedStandIn), 0o700)
 }
 
 // environment has a backend run it.
