@@ -122,6 +122,12 @@ func (r Reads) OrganizationKey(ctx context.Context, organization uuid.UUID) (Org
 	return first[OrganizationKey](ctx, r.q, domain.ErrNotFound, sqlOrganizationKey, organization)
 }
 
+const sqlKeyOfHost = `
+SELECT k.organization_id, k.public_key, k.private_sealed
+  FROM organization_keys k
+  JOIN hosts h ON h.organization_id = k.organization_id
+ WHERE h.id = $1`
+
 const sqlInsertOrganizationKey = `
 INSERT INTO organization_keys (organization_id, public_key, private_sealed)
 VALUES ($1, $2, $3)

@@ -36,6 +36,17 @@ func (p *paper) QueryRow(_ context.Context, sql string, _ ...any) pgx.Row {
 	return noRows{}
 }
 
+func (p *paper) SendBatch(_ context.Context, b *pgx.Batch) pgx.BatchResults {
+	for _, q := range b.QueuedQueries {
+		p.sent, p.args = append(p.sent, q.SQL), append(p.args, q.Arguments)
+	}
+	return noAnswers{}
+}
+
+type noAnswers struct{ pgx.BatchResults }
+
+func (noAnswers) Close() error { return nil }
+
 type noRows struct{ pgx.Rows }
 
 func (noRows) Next() bool                                   { return false }

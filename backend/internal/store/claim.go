@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/job"
 )
 
 // Claim is an attempt of a job that a worker got the lease of.
@@ -18,6 +19,25 @@ type Claim struct {
 	Attempt  int             `db:"attempt"`
 	State    domain.JobState `db:"state"`
 	Takeover bool            `db:"takeover"`
+
+	// What the job is about, so that all of it can be read at once.
+	HostID            *uuid.UUID `db:"host_id"`
+	UnitID            *uuid.UUID `db:"unit_id"`
+	AllocationID      *uuid.UUID `db:"allocation_id"`
+	PlanID            *uuid.UUID `db:"plan_id"`
+	PlaybookVersionID *uuid.UUID `db:"playbook_version_id"`
+
+	Begun *Begun // nil: no step has begun yet
+}
+
+// Subject names the objects that the job is about.
+func (c Claim) Subject() job.Subject { return subject(c.HostID, c.UnitID, c.AllocationID, c.PlanID) }
+
+// Begun is the first open step of a job, begun in the transaction that claimed
+// the job: one commit that a play waits for instead of two.
+type Begun struct {
+	Position int   `db:"position"`
+	Number   int64 `db:"number"` // of the host's lock, which the attempt holds
 }
 
 // What may be claimed: a job of a host that another job holds is left in the
@@ -71,7 +91,7 @@ UPDATE jobs
                         ORDER BY j.priority DESC, j.run_after, j.id
                         LIMIT $4
                           FOR UPDATE SKIP LOCKED))
-RETURNING id, kind, attempt, state, false AS takeover`
+RETURNING id, kind, attempt, state, false AS takeover, host_id, unit_id, allocation_id, plan_id, playbook_version_id`
 
 const sqlTakeOverJobs = `
 UPDATE jobs
@@ -82,7 +102,7 @@ UPDATE jobs
                         ORDER BY j.lease_expires_at
                         LIMIT $3
                           FOR UPDATE SKIP LOCKED))
-RETURNING id, kind, attempt, state, true AS takeover`
+RETURNING id, kind, attempt, state, true AS takeover, host_id, unit_id, allocation_id, plan_id, playbook_version_id`
 
 // readOnlyKinds are the kinds of jobs that need not be the one holder of a host.
 func readOnlyKinds() (kinds []string) {
@@ -95,9 +115,69 @@ func readOnlyKinds() (kinds []string) {
 }
 
 // ClaimJobs gives a worker the lease of up to limit queued jobs, by priority,
-// then age.
+// then age, and begins those that need their host, where nobody holds it.
 func (tx *Tx) ClaimJobs(ctx context.Context, worker uuid.UUID, lease time.Duration, limit int) ([]Claim, error) {
-	return collect[Claim](ctx, tx.q, sqlClaimJobs, readOnlyKinds(), worker, lease.Milliseconds(), limit)
+	readOnly := readOnlyKinds()
+	claims, err := collect[Claim](ctx, tx.q, sqlClaimJobs, readOnly, worker, lease.Milliseconds(), limit)
+	if err != nil {
+		return nil, err
+	}
+	var needHosts []*Claim
+	for i, c := range claims {
+		if c.HostID != nil && !slices.Contains(readOnly, string(c.Kind)) {
+			needHosts = append(needHosts, &claims[i])
+		}
+	}
+	return claims, tx.begin(ctx, needHosts)
+}
+
+// A claim waits for nobody, so it can be part of no deadlock: a host whose lock
+// is being written is left to the attempt itself.
+const sqlBeginClaimed = `
+WITH held AS (
+     UPDATE host_locks
+        SET number = number + 1, job_id = a.id, attempt = a.attempt, taken_at = now()
+       FROM unnest($1::UUID[], $2::INT8[], $3::UUID[]) AS a(id, attempt, host_id)
+      WHERE host_locks.host_id = a.host_id
+        AND host_locks.host_id = ANY (ARRAY(SELECT l.host_id
+                                              FROM host_locks l
+                                             WHERE l.host_id = ANY ($3) AND l.job_id IS NULL
+                                               FOR UPDATE SKIP LOCKED))
+     RETURNING host_locks.job_id, host_locks.attempt, host_locks.number)
+UPDATE job_steps
+   SET state = 'running', attempt = held.attempt, started_at = COALESCE(job_steps.started_at, now()), finished_at = NULL
+  FROM held
+ WHERE job_steps.job_id = held.job_id
+   AND job_steps.position = (SELECT min(s.position) FROM job_steps s WHERE s.job_id = held.job_id AND s.state <> 'succeeded')
+RETURNING job_steps.job_id, job_steps.position, held.number`
+
+// begin begins the attempts that find their host free; of two of one host, the
+// first.
+func (tx *Tx) begin(ctx context.Context, claims []*Claim) error {
+	byHost, ids, attempts, hosts := map[uuid.UUID]bool{}, []uuid.UUID{}, []int64{}, []uuid.UUID{}
+	for _, c := range claims {
+		if !byHost[*c.HostID] {
+			byHost[*c.HostID] = true
+			ids, attempts, hosts = append(ids, c.ID), append(attempts, int64(c.Attempt)), append(hosts, *c.HostID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	type row struct {
+		JobID uuid.UUID `db:"job_id"`
+		Begun
+	}
+	rows, err := tx.q.Query(ctx, sqlBeginClaimed, ids, attempts, hosts)
+	if err != nil {
+		return err
+	}
+	begun, err := pgx.CollectRows(rows, pgx.RowToStructByName[row])
+	for i := range begun {
+		at := slices.IndexFunc(claims, func(c *Claim) bool { return c.ID == begun[i].JobID })
+		claims[at].Begun = &begun[i].Begun
+	}
+	return err
 }
 
 // TakeOverJobs gives a worker the lease of up to limit jobs whose own worker

@@ -37,6 +37,7 @@ type querier struct {
 	conn interface {
 		Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 		QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+		SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 	}
 }
 

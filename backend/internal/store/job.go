@@ -59,12 +59,13 @@ type Step struct {
 }
 
 // Subject names the objects that the job is about.
-func (j Job) Subject() job.Subject {
-	var s job.Subject
+func (j Job) Subject() job.Subject { return subject(j.HostID, j.UnitID, j.AllocationID, j.PlanID) }
+
+func subject(host, unit, allocation, plan *uuid.UUID) (s job.Subject) {
 	for _, p := range []struct {
 		from *uuid.UUID
 		to   *uuid.UUID
-	}{{j.HostID, &s.HostID}, {j.UnitID, &s.UnitID}, {j.AllocationID, &s.AllocationID}, {j.PlanID, &s.PlanID}} {
+	}{{host, &s.HostID}, {unit, &s.UnitID}, {allocation, &s.AllocationID}, {plan, &s.PlanID}} {
 		if p.from != nil {
 			*p.to = *p.from
 		}

@@ -34,11 +34,7 @@ func (r *run) access(ctx context.Context) (access, error) {
 		return access{}, err
 	}
 	_ = conn.Close()
-	k, err := r.w.db.OrganizationKey(ctx, r.host.OrganizationID)
-	if err != nil {
-		return access{}, fmt.Errorf("load the organization's key: %w", err)
-	}
-	private, err := r.w.keys.Open(k.PrivateSealed, r.host.OrganizationID.String())
+	private, err := r.w.keys.Open(r.key.PrivateSealed, r.host.OrganizationID.String())
 	if err != nil {
 		return access{}, fmt.Errorf("open the organization's key: %w", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/domain"
@@ -35,28 +34,19 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 	if r.job.PlaybookVersionID == nil {
 		return ansible.Outcome{}, fmt.Errorf("job is bound to no playbook version")
 	}
-	var to access
-	var content []byte
-	var all errgroup.Group
-	all.Go(func() (err error) {
-		to, err = r.access(ctx)
-		return err
-	})
-	all.Go(func() error {
-		return read(ctx, "playbook", *r.job.PlaybookVersionID, r.w.db.PlaybookContent, &content)
-	})
-	if err := all.Wait(); err != nil {
+	to, err := r.access(ctx)
+	if err != nil {
 		return ansible.Outcome{}, err
 	}
-	if r.plan.ID != uuid.Nil && playbook.Digest(content) != r.plan.PlaybookSHA256 {
+	if r.plan.ID != uuid.Nil && playbook.Digest(r.content) != r.plan.PlaybookSHA256 {
 		return ansible.Outcome{}, r.stale(domain.MovedPlaybook, "What is stored as this version of the playbook is not what the plan was made with.")
 	}
 	host := r.target(to, fenced)
 	p := ansible.Play{
 		Name: *r.job.Playbook, Playbook: what.File, Hosts: []ansible.Host{host}, Vars: what.Vars, Timeout: r.w.cfg.PlayTimeout,
 		Check: check, Diff: check,
-		BundleSHA256: playbook.Digest(content),
-		Unpack:       func(dir string) error { return playbook.Unpack(content, dir, playbook.DefaultLimits) },
+		BundleSHA256: playbook.Digest(r.content),
+		Unpack:       func(dir string) error { return playbook.Unpack(r.content, dir, playbook.DefaultLimits) },
 	}
 	began := time.Now()
 	out, err := r.w.runner.Run(ctx, p, func(e ansible.Event) {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/errgroup"
 
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/domain"
@@ -72,7 +71,10 @@ type run struct {
 	unit  store.Unit
 	alloc store.Allocation
 	plan  store.Plan // that the job makes, or that it is bound to
-	fence int64      // number of the host lock; 0 while none is held
+
+	content []byte                // of the playbook's version
+	key     store.OrganizationKey // that reaches the host
+	fence   int64                 // number of the host lock; 0 while none is held
 
 	locked bool // this attempt has held the host
 
@@ -138,10 +140,10 @@ func (r *run) load(ctx context.Context) (err error) {
 	// Also for a job that is only to be stopped: its end is written on its objects.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	if r.job, err = r.w.db.Job(ctx, r.claim.ID); err != nil {
-		return fmt.Errorf("load job: %w", err)
-	}
-	if err := r.loadSubject(ctx); err != nil {
+	all, err := r.w.db.Attempt(ctx, r.claim)
+	r.job, r.content, r.key = all.Job, all.Playbook, all.Key
+	r.isAbout(all.Subject)
+	if err != nil {
 		return err
 	}
 	if r.job.DeadlinePassed {
@@ -157,28 +159,8 @@ func (r *run) load(ctx context.Context) (err error) {
 	return nil
 }
 
-// loadSubject reads what the job is about; at the same time, since a play's beginning waits for it.
-func (r *run) loadSubject(ctx context.Context) error {
-	s := r.job.Subject()
-	var all errgroup.Group
-	all.Go(func() error { return read(ctx, "host", s.HostID, r.w.db.Host, &r.host) })
-	if s.UnitID != uuid.Nil {
-		all.Go(func() error { return read(ctx, "unit", s.UnitID, r.w.db.Unit, &r.unit) })
-	}
-	if s.AllocationID != uuid.Nil {
-		all.Go(func() error { return read(ctx, "allocation", s.AllocationID, r.w.db.Allocation, &r.alloc) })
-	}
-	if s.PlanID != uuid.Nil {
-		all.Go(func() error { return read(ctx, "plan", s.PlanID, r.w.db.Plan, &r.plan) })
-	}
-	return all.Wait()
-}
-
-func read[T any](ctx context.Context, what string, id uuid.UUID, from func(context.Context, uuid.UUID) (T, error), into *T) (err error) {
-	if *into, err = from(ctx, id); err != nil {
-		return fmt.Errorf("load %s: %w", what, err)
-	}
-	return nil
+func (r *run) isAbout(s store.Subject) {
+	r.host, r.unit, r.alloc, r.plan = s.Host, s.Unit, s.Allocation, s.Plan
 }
 
 func (r *run) steps(ctx context.Context) error {
@@ -209,14 +191,11 @@ func (r *run) steps(ctx context.Context) error {
 
 func (r *run) step(ctx context.Context, s store.Step, what step, last bool) error {
 	r.log.Step(s.Name)
-	if err := r.w.db.InTx(ctx, func(tx *store.Tx) error { return r.begin(ctx, tx, s, what.lock) }); err != nil {
-		if errors.Is(err, store.ErrHostBusy) {
-			return errBusy
-		}
-		return fmt.Errorf("begin step %s: %w", s.Name, err)
+	if err := r.begin(ctx, s, what); err != nil {
+		return err
 	}
 	r.w.cfg.Failpoints.Hit(failpoint.StepBegun)
-	err := r.do(ctx, what)
+	err := r.do(ctx, s, what)
 	state := domain.StepSucceeded
 	if err != nil {
 		state = domain.StepFailed
@@ -247,31 +226,51 @@ func (r *run) step(ctx context.Context, s store.Step, what step, last bool) erro
 	return err
 }
 
-// do does a step. What is needed to be the host's one holder for is read again
-// now that nobody else can change the host: another job may have done so, and
-// ended, between the first look and the lock.
-func (r *run) do(ctx context.Context, what step) error {
-	if what.lock {
-		if err := r.loadSubject(ctx); err != nil {
+// withClaim tells whether a step began, with the host's lock, when its job was
+// claimed.
+func (r *run) withClaim(s store.Step, what step) bool {
+	return what.lock && r.claim.Begun != nil && r.claim.Begun.Position == s.Position
+}
+
+func (r *run) begin(ctx context.Context, s store.Step, what step) error {
+	if r.withClaim(s, what) {
+		r.fence, r.locked = r.claim.Begun.Number, true
+		return nil
+	}
+	err := r.w.db.InTx(ctx, func(tx *store.Tx) error {
+		if err := tx.StartStep(ctx, r.claim.ID, r.claim.Attempt, s.Position); err != nil || !what.lock {
 			return err
 		}
+		number, err := tx.LockHost(ctx, r.host.ID, r.claim.ID, r.claim.Attempt)
+		r.fence, r.locked = number, r.locked || err == nil
+		return err
+	})
+	if errors.Is(err, store.ErrHostBusy) {
+		return errBusy
+	}
+	if err != nil {
+		return fmt.Errorf("begin step %s: %w", s.Name, err)
+	}
+	return nil
+}
+
+// do does a step. What is needed to be the host's one holder for is read again
+// if the lock came after the first look: another job may have changed the host,
+// and ended, in between.
+func (r *run) do(ctx context.Context, s store.Step, what step) error {
+	if what.lock && !r.withClaim(s, what) {
+		now, err := r.w.db.Subject(ctx, r.claim.Subject())
+		if err != nil {
+			return err
+		}
+		r.isAbout(now)
+	}
+	if what.lock {
 		if err := r.asPlanned(ctx); err != nil {
 			return err
 		}
 	}
 	return what.do(ctx, r)
-}
-
-func (r *run) begin(ctx context.Context, tx *store.Tx, s store.Step, lock bool) error {
-	if err := tx.StartStep(ctx, r.claim.ID, r.claim.Attempt, s.Position); err != nil {
-		return err
-	}
-	if !lock {
-		return nil
-	}
-	number, err := tx.LockHost(ctx, r.host.ID, r.claim.ID, r.claim.Attempt)
-	r.fence, r.locked = number, r.locked || err == nil
-	return err
 }
 
 // internalTries is how often a job is tried that meets an error of the
