@@ -142,7 +142,7 @@ func TestSlowSink(t *testing.T) {
 			time.Sleep(1200 * time.Millisecond)
 		}
 	})
-	if err != nil || out.Failure != nil || out.Results["h1"] == nil || len(log.events) != 6 {
+	if err != nil || out.Failure != nil || out.Results["h1"] == nil || len(log.events) != 7 {
 		t.Errorf("%+v, %v\n%s", out.Failure, err, log.text())
 	}
 }
