@@ -143,29 +143,30 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 	add("units", "compute_units_by_workspace", `Seq Scan on (compute_units|allocations)`, sql, args)
 	sql, args = page(sqlAllocation, "a.created_at DESC, a.id DESC", "a.workspace_id = ?")
 	add("allocations", "allocations_newest", `Seq Scan on (allocations|jobs)`, sql, args)
-	sql, args = page(sqlJob, "j.created_at DESC, j.id DESC", "j.workspace_id = ?")
-	add("jobs", "jobs_newest", `Seq Scan on jobs`, sql, args)
-	l := newList(sqlJob).and("j.workspace_id = ?", domain.DefaultWorkspace).and("(j.created_at, j.id) < (?, ?)", time.Now(), one)
-	sql, args = l.page("j.created_at DESC, j.id DESC", 51)
-	add("second page of jobs", "jobs_newest", `Seq Scan on jobs`, sql, args)
-	for f, index := range map[JobFilter]string{
-		{State: "active"}: "jobs_active",
-		{State: "failed"}: "jobs_ended_badly",
-		{State: "active", Playbook: "host_probe", Version: 1}: "jobs_active",
-		{State: "ended", Playbook: "host_probe", Version: 1}:  "jobs_ran_with",
+	back := Position{Time: time.Now(), ID: one, Back: true}
+	for _, of := range []struct {
+		name   string
+		filter JobFilter
+		uses   []string // the index of each part
+	}{
+		{"jobs", JobFilter{}, []string{"jobs_active", "jobs_ended"}},
+		{"second page of jobs", JobFilter{After: &Position{Time: time.Now(), ID: one}}, []string{"jobs_active", "jobs_ended"}},
+		{"the page of jobs before", JobFilter{After: &back}, []string{"jobs_active", "jobs_ended"}},
+		{"jobs of a rare kind", JobFilter{Kind: string(domain.KindHostDecommission)}, []string{"jobs_active", "jobs_ended_of_kind"}},
+		{"active jobs", JobFilter{State: "active"}, []string{"jobs_active"}},
+		{"failed jobs", JobFilter{State: "failed"}, []string{"jobs_ended_badly"}},
+		{"succeeded jobs", JobFilter{State: "succeeded"}, []string{"jobs_ended"}},
+		{"jobs of a version", JobFilter{Playbook: "host_probe", Version: 1}, []string{"jobs_active", "jobs_ran_with"}},
 	} {
 		sent := &paper{}
-		f.WorkspaceID, f.Limit = domain.DefaultWorkspace, 51
-		if _, err := (Reads{querier{sent}}).Jobs(t.Context(), f); err != nil {
-			t.Fatal(err)
+		of.filter.WorkspaceID, of.filter.Limit = domain.DefaultWorkspace, 51
+		if _, err := (Reads{querier{sent}}).Jobs(t.Context(), of.filter); err != nil || len(sent.sent) != len(of.uses) {
+			t.Fatalf("%s: %d statements, %v", of.name, len(sent.sent), err)
 		}
-		add(f.State+" jobs "+f.Playbook, index, `Seq Scan on jobs|jobs_newest`, statement(sent.sent[0]), sent.args[0])
+		for i, index := range of.uses {
+			add(of.name, index+" ", `Seq Scan on jobs`, statement(sent.sent[i]), sent.args[i])
+		}
 	}
-	sent := &paper{}
-	if _, err := (Reads{querier{sent}}).Jobs(t.Context(), JobFilter{WorkspaceID: domain.DefaultWorkspace, Kind: string(domain.KindHostDecommission), Limit: 51}); err != nil {
-		t.Fatal(err)
-	}
-	add("jobs of a rare kind", "jobs_of_kind", `Seq Scan on jobs|jobs_newest`, statement(sent.sent[0]), sent.args[0])
 	sql, args = page(sqlJob, "j.created_at DESC, j.id DESC", "j.host_id = ?")
 	add("jobs of a host", "jobs_of_host", `Seq Scan on jobs`, sql, args)
 	sql, args = page(sqlEvent, "e.at DESC, e.id DESC", "e.workspace_id = ?")
@@ -196,8 +197,8 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 			_, err := r.Addresses(t.Context(), AddressFilter{WorkspaceID: domain.DefaultWorkspace, Sort: sort, After: p, Limit: 51})
 			return err
 		}, AddressSorting.Names()},
-		{"jobs", "jobs_newest jobs_of_kind", func(r Reads, sort string, p *Position) error {
-			_, err := r.Jobs(t.Context(), JobFilter{WorkspaceID: domain.DefaultWorkspace, Sort: sort, After: p, Limit: 51})
+		{"jobs", "jobs_ended jobs_ended_of_kind", func(r Reads, sort string, p *Position) error {
+			_, err := r.Jobs(t.Context(), JobFilter{WorkspaceID: domain.DefaultWorkspace, State: "ended", Sort: sort, After: p, Limit: 51})
 			return err
 		}, JobSorting.Names()},
 		{"events", "events_newest", func(r Reads, sort string, p *Position) error {

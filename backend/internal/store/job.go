@@ -109,7 +109,7 @@ type JobFilter struct {
 	WorkspaceID                  uuid.UUID
 	State, Kind                  string // State "active": all that have not ended; "ended": all that have
 	HostID, UnitID, AllocationID *uuid.UUID
-	Playbook                     string // with Version: bound to it; has an index for "active" and for "ended", else only beside what leaves few jobs
+	Playbook                     string // with Version: bound to it; has an index but beside a host, a unit or an allocation, which leave few jobs
 	Version                      int
 	Sort                         string // one of JobSorting; "" for the first
 	After                        *Position
@@ -118,6 +118,24 @@ type JobFilter struct {
 
 // Jobs lists jobs.
 func (r Reads) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
+	if f.State != "" || f.HostID != nil || f.UnitID != nil || f.AllocationID != nil {
+		return r.jobs(ctx, f)
+	}
+	// No index holds all of a workspace: it would be written with each change of
+	// a job's state. What is active is read first, since that is what ends.
+	var parts [2][]Job
+	for i, state := range []string{"active", "ended"} {
+		var err error
+		f.State = state
+		if parts[i], err = r.jobs(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	return JobSorting.merge(f.Sort, f.After, f.Limit, parts[:]...), nil
+}
+
+// jobs lists jobs off one index.
+func (r Reads) jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 	l := newList(sqlJob).and("j.workspace_id = ?", f.WorkspaceID).andIf(f.Kind, "j.kind = ?")
 	// Constant, or they would not lead to the indexes of these states.
 	switch domain.JobState(f.State) {
@@ -125,7 +143,7 @@ func (r Reads) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 		l.and("j.state IN ('queued', 'running', 'cancelling')")
 	case domain.JobFailed, domain.JobCancelled:
 		l.and("j.state IN ('failed', 'cancelled')")
-	case "ended":
+	case "ended", domain.JobSucceeded:
 		l.and("j.finished_at IS NOT NULL")
 	}
 	if f.State != "active" && f.State != "ended" {

@@ -1,10 +1,14 @@
 package store
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/google/uuid"
 )
 
 // Sorting is the orders that a list can be read in. The first is the default;
@@ -21,23 +25,26 @@ type order[R any] struct {
 
 // column is a column to sort by, and where a Position keeps its value.
 type column struct {
-	sql   statement
-	value func(Position) any
+	sql     statement
+	value   func(Position) any
+	compare func(a, b Position) int
 }
 
 func byText(sql statement) column {
-	return column{sql, func(p Position) any { return p.Text }}
+	return column{sql, func(p Position) any { return p.Text }, func(a, b Position) int { return strings.Compare(a.Text, b.Text) }}
 }
 
 func byNumber(sql statement) column {
-	return column{sql, func(p Position) any { return p.Number }}
+	return column{sql, func(p Position) any { return p.Number }, func(a, b Position) int { return cmp.Compare(a.Number, b.Number) }}
 }
 
 func byTime(sql statement) column {
-	return column{sql, func(p Position) any { return p.Time }}
+	return column{sql, func(p Position) any { return p.Time }, func(a, b Position) int { return a.Time.Compare(b.Time) }}
 }
 
-func byID(sql statement) column { return column{sql, func(p Position) any { return p.ID }} }
+func byID(sql statement) column {
+	return column{sql, func(p Position) any { return p.ID }, func(a, b Position) int { return bytes.Compare(a.ID[:], b.ID[:]) }}
+}
 
 // Names are the orders by the names that the API gives them, the default first.
 func (s Sorting[R]) Names() []string {
@@ -92,4 +99,38 @@ func (s Sorting[R]) read(ctx context.Context, q querier, l *list, name string, a
 		slices.Reverse(page)
 	}
 	return page, err
+}
+
+// merge makes one page of the pages of a list's parts, read one after the other
+// as read does: a row that moved from one part to a later one meanwhile is in
+// both, and counts as what it was last. Texts must be such that the database
+// orders them by their bytes.
+func (s Sorting[R]) merge(name string, after *Position, limit int, parts ...[]R) []R {
+	o, descending, _ := s.find(name)
+	seen := map[uuid.UUID]bool{}
+	var page []R
+	for _, part := range slices.Backward(parts) {
+		for _, row := range part {
+			if id := o.at(row).ID; !seen[id] {
+				seen[id] = true
+				page = append(page, row)
+			}
+		}
+	}
+	slices.SortFunc(page, func(a, b R) int {
+		if descending {
+			a, b = b, a
+		}
+		for _, c := range o.columns {
+			if d := c.compare(o.at(a), o.at(b)); d != 0 {
+				return d
+			}
+		}
+		return 0
+	})
+	beyond := max(len(page)-limit, 0)
+	if after != nil && after.Back {
+		return page[beyond:]
+	}
+	return page[:len(page)-beyond]
 }

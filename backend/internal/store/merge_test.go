@@ -1,0 +1,96 @@
+package store
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/testkit"
+)
+
+// A list of all jobs is put together of those that have ended and those that
+// haven't: both ways through it, in each order, each job is there once.
+func TestJobsAreListedWhetherTheyEndedOrNot(t *testing.T) {
+	t.Parallel()
+	db, err := Open(t.Context(), testkit.MigratedURL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	const all = 23
+	for i := range all {
+		id := runningJob(t, db)
+		kind := []domain.JobKind{domain.KindHostProbe, domain.KindUnitAllocate, domain.KindHostDecommission}[i%3]
+		state, ended := "running", any(nil)
+		if i%4 != 0 {
+			state, ended = "succeeded", time.Now()
+		}
+		// Some at the same time, so that the id decides.
+		_, err := db.pool.Exec(t.Context(), `UPDATE jobs SET kind = $2, state = $3, finished_at = $4, lease_expires_at = CASE WHEN $3 = 'running' THEN now() END, created_at = now() - $5 * INTERVAL '1 minute' WHERE id = $1`,
+			id, kind, state, ended, i/2)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, sort := range JobSorting.Names() {
+		var wanted []uuid.UUID
+		whole, err := db.Jobs(t.Context(), JobFilter{WorkspaceID: domain.DefaultWorkspace, Sort: sort, Limit: 100})
+		if err != nil || len(whole) != all {
+			t.Fatalf("%s: %d of %d jobs, %v", sort, len(whole), all, err)
+		}
+		o, descending, _ := JobSorting.find(sort)
+		for i, j := range whole {
+			wanted = append(wanted, j.ID)
+			if i > 0 && (o.columns[0].compare(o.at(whole[i-1]), o.at(j)) > 0) != descending && o.columns[0].compare(o.at(whole[i-1]), o.at(j)) != 0 {
+				t.Errorf("%s: job %d does not come behind the one before it", sort, i)
+			}
+		}
+		for _, back := range []bool{false, true} {
+			if got := walk(t, db, sort, back); !slices.Equal(got, wanted) {
+				t.Errorf("%s, backwards %t: %d jobs, in another order than all at once", sort, back, len(got))
+			}
+		}
+	}
+}
+
+// walk reads the jobs four at a time, from one end or the other.
+func walk(t *testing.T, db *DB, sort string, back bool) (ids []uuid.UUID) {
+	t.Helper()
+	var after *Position
+	if back { // from behind the last
+		whole, err := db.Jobs(t.Context(), JobFilter{WorkspaceID: domain.DefaultWorkspace, Sort: sort, Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := whole[len(whole)-1]
+		ids = []uuid.UUID{last.ID}
+		at := JobSorting.At(sort, last)
+		at.Back, after = true, &at
+	}
+	for range 100 {
+		page, err := db.Jobs(t.Context(), JobFilter{WorkspaceID: domain.DefaultWorkspace, Sort: sort, After: after, Limit: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) == 0 {
+			return ids
+		}
+		var got []uuid.UUID
+		for _, j := range page {
+			got = append(got, j.ID)
+		}
+		at := JobSorting.At(sort, page[len(page)-1])
+		if back {
+			ids, at = append(got, ids...), JobSorting.At(sort, page[0])
+			at.Back = true
+		} else {
+			ids = append(ids, got...)
+		}
+		after = &at
+	}
+	t.Fatal("the list has no end")
+	return nil
+}
