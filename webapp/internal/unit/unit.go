@@ -53,7 +53,7 @@ var listColumns = []ui.Column{
 }
 
 // OfHost are the columns of a table of one host's units.
-var OfHost = ui.Columns{All: listColumns, Given: []string{"tenant", "cpus", "memory", "volume", "use"}}
+var OfHost = ui.Columns{All: listColumns, Given: []string{"tenant", "cpus", "memory", "use"}}
 
 func list(r *page.Request) error {
 	f := api.UnitFilter{State: r.Query("state"), Host: r.Query("host"), Region: r.Query("region"), Zone: r.Query("zone")}
