@@ -25,6 +25,7 @@ type Job struct {
 	RunAfter     time.Time   `json:"run_after" doc:"a queued job is not begun before"`
 	DeadlineAt   time.Time   `json:"deadline_at" doc:"no attempt begins after"`
 	Worker       string      `json:"worker,omitempty" doc:"name of the backend that runs it, or that ended it"`
+	LeaseExpires *time.Time  `json:"lease_expires_at,omitempty" doc:"while a backend has it, which renews its lease; another takes the job over after it"`
 	Playbook     string      `json:"playbook,omitempty"`
 	Version      int         `json:"playbook_version,omitempty" doc:"bound when it was asked for"`
 	RequestedBy  string      `json:"requested_by"`

@@ -60,7 +60,10 @@ func (h *host) known() bool {
 
 func (h *host) laidOut() bool { return h.known() && h.state != "probed" }
 
-const hostKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJu0t3Zk0cXSAMPLEsampleSAMPLEsampleSAMPLEsamp"
+const (
+	hostKey    = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDmTRxm2ZOTFYWCJABU708vnPpq5tCoTpcbZ9h79uJYH"
+	offeredKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAsPk4rfWSmkoKF7EAMD/lu1iOZaO4RKirOaGrJdJe3Y"
+)
 
 // fleet makes the hosts with their units and allocations, and the jobs that belong to what is under way or failed.
 func (w *world) fleet() {
@@ -90,7 +93,7 @@ func (w *world) host(h *host, n int) {
 	made := w.ago(time.Duration(40*24-n) * time.Hour)
 	health = "unknown"
 	if h.state == "awaiting_host_key" {
-		offered = hostKey + "X"
+		offered = offeredKey
 	}
 	if h.known() {
 		key, health = hostKey, "healthy"

@@ -33,15 +33,24 @@ export async function settled(page, ms = 120) {
   await page.evaluate((ms) => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), ms)), ms);
 }
 
-// moved returns what moved by itself, what the content policy refused, and what is wider than the window.
-export function moved(page) {
+// moved returns what moved by itself, what the content policy refused, and what goes over an edge of the window.
+export async function moved(page) {
+  const wrong = await page.evaluate(() => [...window.walkShifts.map((s) => `layout moved by ${s}`), ...window.walkViolations.map((v) => `content policy: ${v}`)]);
+  return [...wrong, ...await over(page)];
+}
+
+// over returns what goes over the left or the right edge of the window.
+export function over(page) {
   return page.evaluate(() => {
-    const wrong = [...window.walkShifts.map((s) => `layout moved by ${s}`), ...window.walkViolations.map((v) => `content policy: ${v}`)];
-    const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-    if (wide > 0) {
-      const out = [...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll"));
-      wrong.push(`the page is ${wide} px wider than the window: ${out[0]?.outerHTML.slice(0, 160)}`);
-    }
+    const width = document.documentElement.clientWidth, wide = document.documentElement.scrollWidth - width;
+    // What lies in something that is scrolled or cut by itself is meant to go on there; what only a screen reader reads has no place.
+    const cut = (e) => { for (let up = e.parentElement; up && up !== document.body; up = up.parentElement) if (getComputedStyle(up).overflowX !== "visible") return true; return false; };
+    const out = [...document.querySelectorAll("body *")].find((e) => {
+      const r = e.getBoundingClientRect();
+      return r.width > 1 && r.height > 1 && (r.left < -1 || r.right > width + 1) && e.checkVisibility() && !e.closest(".skip, .visually-hidden") && !cut(e);
+    });
+    const wrong = wide > 0 ? [`the page is ${wide} px wider than the window`] : [];
+    if (out) wrong.push(`from ${Math.round(out.getBoundingClientRect().left)} to ${Math.round(out.getBoundingClientRect().right)} px in a window of ${width}: ${out.outerHTML.slice(0, 160)}`);
     return wrong;
   });
 }

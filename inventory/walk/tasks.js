@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { ask } from "./showcase.js";
-import { settled } from "./look.js";
+import { moved, settled } from "./look.js";
 import { offline } from "./offline.js";
 
 const key = `ssh-ed25519 ${Buffer.concat([Buffer.from("0000000b", "hex"), Buffer.from("ssh-ed25519"), Buffer.from("00000020", "hex"), randomBytes(32)]).toString("base64")} walk@laptop`;
@@ -71,7 +71,76 @@ async function goBackAndForth(page) {
   assert.equal(await page.getByRole("link", { name: "Previous page" }).count(), 0);
 }
 
+// lists are those with more than one page in the showcase, each with its longest filter.
+const lists = ["/hosts", "/compute-units", "/allocations", "/jobs", "/jobs?playbook=unit_allocate&state=ended&version=1", "/address-pool", "/events"];
+
 export const tasks = {
+  // From the login page to the command that one logs in with. The showcase has neither this host nor a backend that works,
+  // and so the way goes on with a host and an allocation that are there.
+  async "find the way as a new user"({ s, open }) {
+    const page = await open(nobody);
+    await page.goto("/");
+    await logIn(page, s);
+    await page.getByRole("link", { name: "Register a host" }).click();
+    await says(page, "Before you start");
+    await page.locator("#name").fill("newcomer-1");
+    await page.locator("#address").fill("not an address");
+    await page.getByRole("button", { name: "Register and probe" }).click();
+    await page.locator("#address-problem").waitFor();
+    assert.equal(await page.locator("#name").inputValue(), "newcomer-1");
+    await page.locator("#address").fill("192.0.2.98"); // where there is none
+    await page.getByRole("button", { name: "Register and probe" }).click();
+    await page.waitForURL("**/hosts/*/setup*");
+    await says(page, "newcomer-1");
+    const job = page.getByRole("link", { name: /Watch/ }).first();
+    await job.click();
+    await page.waitForURL("**/jobs/*");
+    await says(page.locator("#job-state"), "It waits for a worker; nothing was begun yet.");
+    await page.getByRole("link", { name: "Overview", exact: true }).click();
+    await says(page, "Jobs are not begun");
+    await page.getByRole("link", { name: "Jobs are not begun" }).click();
+    await says(page, "No backend with the role worker is alive");
+
+    await page.getByRole("link", { name: "Overview", exact: true }).click();
+    await page.getByRole("link", { name: "Allocate a unit" }).click();
+    await page.getByLabel("SSH public keys").fill(key);
+    await page.getByLabel("Login user").fill("newcomer");
+    await page.getByRole("button", { name: "Allocate", exact: true }).click();
+    await page.waitForURL(/\/jobs\/[0-9a-f-]{36}/);
+    await page.getByRole("link", { name: "newcomer" }).click();
+    await page.waitForURL("**/allocations/*");
+    await says(page.locator(".head .state").first(), "allocating");
+    await page.getByRole("link", { name: "Allocations", exact: true }).first().click();
+    await page.getByLabel("State").selectOption("allocated");
+    await page.waitForURL("**state=allocated**");
+    await row(page).locator("a.name").click();
+    await says(page, "Log in");
+    assert.match(await page.locator("code", { hasText: /^ssh / }).first().textContent(), /^ssh .*\S+@\S+$/);
+  },
+
+  async "turn over the pages of every list, on every screen"({ open }) {
+    for (const [width, height] of [[390, 844], [1280, 800], [2560, 1440]]) {
+      const page = await open({ viewport: { width, height } });
+      for (const path of lists) {
+        const first = () => page.locator("main tbody tr").first().textContent();
+        const what = `${path} at ${width} px`, turn = async (to) => {
+          await Promise.all([page.waitForEvent("framenavigated"), page.getByRole("link", { name: `${to} page` }).click()]);
+          await settled(page);
+          assert.deepEqual(await moved(page), [], `${to} page of ${what}`);
+          return first();
+        };
+        await page.goto(path);
+        assert.equal(await listed(page), 50, what);
+        assert.equal(await page.getByRole("link", { name: "Previous page" }).count(), 0, what);
+        const one = await page.locator("main tbody tr a[href]").first().getAttribute("href"), two = await turn("Next");
+        assert.ok(two, what);
+        assert.notEqual(await page.locator("main tbody tr a[href]").first().getAttribute("href"), one, what);
+        await turn("Previous");
+        assert.equal(await page.locator("main tbody tr a[href]").first().getAttribute("href"), one, what);
+      }
+    }
+  },
+
   async "log in with the keys, and out again"({ s, open }) {
     const page = await open(nobody);
     await page.goto("/hosts?state=ready");
@@ -183,6 +252,40 @@ export const tasks = {
     await bare.getByRole("button", { name: "Measure now" }).click();
     await bare.waitForURL(`**/allocations/${id}#use`);
     await says(bare.locator("#use"), "waiting to be measured");
+  },
+
+  // The job is cancelled by someone else while one has the focus on its button: it stays, and goes on when one leaves it.
+  async "see a job change, with nothing taken from under one's hands"({ s, open }) {
+    const { id } = (await ask(s, "/jobs?state=running&limit=50")).items.find((j) => j.kind === "unit_deallocate");
+    const page = await open(), state = page.locator("#job-state .head .state").first();
+    await page.goto(`/jobs/${id}`);
+    await says(page.locator("#job-state"), "running");
+    const button = page.getByRole("button", { name: "Cancel" });
+    await button.focus();
+    const told = page.waitForEvent("console", (m) => m.text() === "the state has come");
+    await page.evaluate((id) => {
+      const more = new EventSource(`/jobs/${id}/stream?after=0`);
+      more.addEventListener("state", (e) => { if (e.data.includes("being stopped")) { more.close(); setTimeout(() => console.log("the state has come"), 500); } });
+    }, id);
+    const answer = await fetch(`${s.api}/api/v1/jobs/${id}/cancel`, { method: "POST", headers: { Authorization: `Bearer ${s.token}` } });
+    assert.ok(answer.ok, `${answer.status}`);
+    await told;
+    assert.equal((await state.textContent()).trim(), "running");
+    assert.ok(await button.evaluate((b) => b === document.activeElement));
+    await page.getByLabel("Search the log").focus();
+    await says(page.locator("#job-state"), "It is being stopped: Ansible ends, and what it runs on the host.");
+    assert.equal((await state.textContent()).trim(), "cancelling");
+    assert.equal(await button.count(), 0);
+  },
+
+  async "act on a host from the list of everything"({ s, open }) {
+    const page = await open();
+    await page.goto(`/hosts/${(await ask(s, "/hosts?limit=1&state=ready")).items[0].id}`);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").pressSequentially("lay out free");
+    await page.getByRole("option", { name: "Lay out free units anew", selected: true }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/layout");
   },
 
   async "delete only what was typed"({ s, open }) {

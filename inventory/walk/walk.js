@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync, readdirSync } from "nod
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { chromium } from "playwright-core";
-import { findings, firstPaint, moved, settled, unfold, watch } from "./look.js";
+import { findings, firstPaint, moved, over, settled, unfold, watch } from "./look.js";
 import { outline } from "./outline.js";
 import { pages, parts } from "./pages.js";
 import { stands, start } from "./showcase.js";
@@ -72,6 +72,7 @@ async function walkPages(browser, s, list, names) {
       const found = answer.status() === (p.status ?? 200) ? [] : [`status ${answer.status()}`];
       found.push(...await moved(page));
       await unfold(page);
+      found.push(...await over(page));
       for (const colorScheme of ["light", "dark"]) {
         await page.emulateMedia({ colorScheme });
         found.push(...(await findings(page)).map((f) => `${colorScheme}: ${f}`));

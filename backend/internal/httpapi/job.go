@@ -135,7 +135,7 @@ func presentJob(j store.Job) api.Job {
 		StateMeans: domain.JobLifecycle.Info(j.State).Means, HostID: text(j.HostID), Host: value(j.Host), UnitID: text(j.UnitID),
 		Unit: value(j.Unit), AllocationID: text(j.AllocationID), LoginUser: value(j.LoginUser), PlanID: text(j.PlanID), Steps: make([]api.JobStep, len(j.Steps)),
 		Priority: j.Priority, Attempt: j.Attempt, Failures: j.Failures, MaxAttempts: j.MaxAttempts, RunAfter: j.RunAfter,
-		DeadlineAt: j.DeadlineAt, Worker: value(j.Worker), Playbook: value(j.Playbook), Version: value(j.PlaybookVersion),
+		DeadlineAt: j.DeadlineAt, Worker: value(j.Worker), LeaseExpires: j.LeaseExpiresAt, Playbook: value(j.Playbook), Version: value(j.PlaybookVersion),
 		RequestedBy: j.RequestedBy, Outcome: j.Outcome, Operations: presentOperations(intent.JobOperations(j)),
 		CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt, LogExpiredAt: j.LogExpiredAt,
 	}

@@ -35,6 +35,7 @@ type Job struct {
 	Failures          int              `db:"failures"`
 	MaxAttempts       int              `db:"max_attempts"`
 	Worker            *string          `db:"worker"`
+	LeaseExpiresAt    *time.Time       `db:"lease_expires_at"` // while a worker has it
 	PlaybookVersionID *uuid.UUID       `db:"playbook_version_id"`
 	Playbook          *string          `db:"playbook"`
 	PlaybookVersion   *int             `db:"playbook_version"`
@@ -81,7 +82,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
-       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.playbook_version_id,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
        (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
        (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,

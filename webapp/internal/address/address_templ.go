@@ -96,7 +96,7 @@ func listPage(v listView, here string) templ.Component {
 			}
 			if len(v.Addresses) == 0 {
 				if v.Filtered {
-					templ_7745c5c3_Err = ui.Empty("No address fits", "No address fits these filters.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Empty("No address fits", "No address is like what was chosen above. Clear shows the whole pool.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -133,7 +133,7 @@ func listPage(v listView, here string) templ.Component {
 			}
 			if len(v.Allocations) == 0 {
 				if v.Filtered {
-					templ_7745c5c3_Err = ui.Empty("No allocation fits", "No allocation fits these filters.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Empty("No allocation fits", "No allocation is like what was chosen above. Clear shows all that are live.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -317,7 +317,7 @@ func capacitySizes(c capacity) templ.Component {
 func fits(c capacity) string {
 	switch {
 	case c.More:
-		return "more than " + ui.Count(c.Units, "free unit") + " fit"
+		return "at least " + ui.Count(c.Units, "free unit") + " fit"
 	case c.Units == 1:
 		return "1 free unit fits"
 	default:

@@ -162,6 +162,9 @@ func Job(kind, state string) api.Job {
 		},
 	}
 	switch state {
+	case "running":
+		until := Now.Add(20 * time.Second)
+		j.LeaseExpires = &until
 	case "failed":
 		j.FinishedAt, j.Steps[1].State, j.Failures = at(time.Minute), "failed", 1
 		j.Error = &api.JobError{Code: "task_failed", Message: "mkfs.ext4: /dev/vdb is mounted; will not make a filesystem here!", Host: "h1", Task: "Make the volumes", NextStep: "Read the host's message, mend the cause on the host, then retry the job. Steps that are done are not repeated."}

@@ -56,7 +56,7 @@ func TestHowAJobStands(t *testing.T) {
 			says: []string{"It is tried again in 2 days.", "The last attempt failed:</b> Host unreachable on h1", "no route to host", "What to do:</b> Bring it back."},
 		},
 		"running":    {job: with("host_initialize", "running", nil), says: []string{"It is at step 2 of 2, initialize."}},
-		"begun":      {job: with("host_initialize", "running", func(j *api.Job) { j.Steps[0].State, j.Steps[1].State = "pending", "pending" }), says: []string{"A worker has taken it up."}},
+		"begun":      {job: with("host_initialize", "running", func(j *api.Job) { j.Steps[0].State, j.Steps[1].State = "pending", "pending" }), says: []string{"A worker is at it."}},
 		"cancelling": {job: with("host_initialize", "cancelling", nil), says: []string{"It is being stopped: Ansible ends, and what it runs on the host."}},
 		"succeeded": {
 			job:  with("unit_allocate", "succeeded", func(j *api.Job) { j.Outcome, j.AllocationID = "ada_b can log in at 10.0.2.101.", apitest.AllocationID }),
@@ -89,6 +89,16 @@ func TestHowAJobStands(t *testing.T) {
 			}
 			if c.not != "" && strings.Contains(found[1], c.not) {
 				t.Errorf("%q is said:\n%s", c.not, found[1])
+			}
+			// What the stream draws stands in the place of it, and moves nothing.
+			s.api.On("stream-job-log", func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				apitest.Event(w, 0, "state", c.job)
+				apitest.Event(w, 0, "end", struct{}{})
+			})
+			live := strings.ReplaceAll(s.get("/jobs/"+apitest.JobID+"/stream", header("Accept", "text/event-stream")).body, "\ndata: ", "\n")
+			if drawn := standing.FindString(live); drawn != found[0] {
+				t.Errorf("the stream draws\n%s\nand the page\n%s", drawn, found[0])
 			}
 			if strings.Contains(a.body, "<h2>What can be done</h2>") != strings.Contains(a.body, `action="/jobs/`+apitest.JobID+`/`) {
 				t.Error("a panel without anything in it")

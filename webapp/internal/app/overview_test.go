@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"kloigos/backend/api"
 	"kloigos/webapp/internal/apitest"
@@ -30,6 +31,49 @@ func fleet(hosts int) api.Capacity {
 		})
 	}
 	return c
+}
+
+// TestNobodyWorks: jobs that are not begun wait for a person, who finds the reason.
+func TestNobodyWorks(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	const waits, none = "Jobs are not begun", "No backend with the role worker is alive"
+	for _, path := range []string{"/", "/system"} {
+		if a := s.get(path); strings.Contains(a.body, waits) || strings.Contains(a.body, none) {
+			t.Errorf("%s says that nobody works", path)
+		}
+	}
+	s.api.Answer("get-queue", 200, api.Queue{Queued: 3, OldestQueuedSeconds: 3 * 3600})
+	s.api.Answer("get-system", 200, api.System{Backends: []api.Backend{
+		{ID: apitest.JobID, Name: "backend-1", Roles: "api", Alive: true},
+		{ID: apitest.UnitID, Name: "backend-2", Roles: "api,worker"},
+	}})
+	s.wantText(s.get("/"), waits, "The first in the queue waits for 3 h")
+	s.wantText(s.get("/system"), none)
+	s.api.Answer("get-queue", 200, api.Queue{Queued: 3, OldestQueuedSeconds: 3 * 3600, Paused: true})
+	if strings.Contains(s.get("/").body, waits) {
+		t.Error("a queue that is paused is said to be stuck")
+	}
+}
+
+// TestLeases: which backend has which job, and until when nobody else takes it.
+func TestLeases(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	held, overdue := apitest.Job("host_initialize", "running"), apitest.Job("unit_allocate", "running")
+	soon, past := time.Now().Add(time.Hour), time.Now().Add(-time.Hour)
+	held.LeaseExpires, overdue.LeaseExpires, overdue.Worker = &soon, &past, "backend-7"
+	s.api.Answer("list-jobs", 200, api.Page[api.Job]{Items: []api.Job{held, overdue}, NextCursor: "more"})
+	s.wantText(s.get("/system"), "backend-7", "unless renewed", "overdue since", `href="/jobs?state=running">All running jobs<`)
+	if q := s.only("list-jobs").Query; q != "limit=20&state=running" {
+		t.Errorf("the API was asked %q", q)
+	}
+	s.api.Answer("list-jobs", 200, apitest.Page[api.Job]())
+	s.wantText(s.get("/system"), "No backend has a job")
+	s.api.Refuse("list-jobs", api.Problem{Status: http.StatusForbidden, Code: "forbidden"})
+	if a := s.get("/system"); a.StatusCode != http.StatusOK || strings.Contains(a.body, "Leases") {
+		t.Errorf("without the permission: %d", a.StatusCode)
+	}
 }
 
 func TestOverviewShowsAllHostsAtOnce(t *testing.T) {

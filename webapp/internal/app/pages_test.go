@@ -220,9 +220,29 @@ func TestColumnsAreChosenInTheAddress(t *testing.T) {
 func TestEmptyListsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	s.api.Answer("list-hosts", 200, apitest.Page[api.Host]())
-	s.wantText(s.get("/hosts"), "No hosts yet", `href="/hosts/new"`)
-	s.wantText(s.get("/hosts?state=lost"), "No host fits")
+	for _, route := range []string{"list-hosts", "list-compute-units", "list-allocations", "list-jobs", "list-plans", "list-addresses", "list-events", "list-playbooks"} {
+		s.api.Answer(route, 200, apitest.Page[api.Host]())
+	}
+	for path, want := range map[string][2]string{
+		"/hosts":                    {"No hosts yet", `href="/hosts/new"`},
+		"/hosts?state=lost":         {"No host fits", `href="/hosts">Clear<`},
+		"/compute-units":            {"No compute units yet", `href="/hosts">Hosts<`},
+		"/compute-units?state=free": {"No unit fits", `href="/compute-units">Clear<`},
+		"/allocations":              {"Nobody has a unit", `href="/allocations/new"`},
+		"/allocations?state=lost":   {"No allocation fits", `href="/allocations">Clear<`},
+		"/jobs":                     {"No jobs yet", `href="/hosts/new"`},
+		"/jobs?state=failed":        {"No job fits", `href="/jobs">Clear<`},
+		"/jobs?state=ended&playbook=host_probe&version=1": {"No job fits", `href="/jobs">All jobs<`},
+		"/plans":                       {"No plans yet", "Ask for one beside what can be done with a host"},
+		"/plans?state=ready":           {"No plan fits", `href="/plans">Clear<`},
+		"/address-pool":                {"The pool is empty", "Add some here."},
+		"/address-pool?state=free":     {"No address fits", `href="/address-pool">Clear<`},
+		"/events":                      {"No events", "Nothing was changed yet."},
+		"/events?action=host.register": {"No event fits", `href="/events">Clear<`},
+		"/playbooks":                   {"No playbooks", "kloigos-backend init"},
+	} {
+		s.wantText(s.get(path), want[0], want[1])
+	}
 	s.api.Answer("get-capacity", 200, api.Capacity{})
 	s.wantText(s.get("/"), "Start with a host")
 }

@@ -188,7 +188,7 @@ func TestDifferencesAreText(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	a := s.get(playbookPath + "/versions/2/diff?against=1")
-	s.wantText(a, `<span class="add">+- name: &lt;script&gt;alert(1)&lt;/script&gt;`, `<span class="del">-- name: Initialize`, `<span class="at">@@ -1,4 +1,4 @@`, "2 files differ", "added, +1")
+	s.wantText(a, `<span class="add">+- name: &lt;script&gt;alert(1)&lt;/script&gt;`, `<span class="del">-- name: Initialize`, `<span class="at">@@ -1,4 +1,4 @@`, "2 files differ.", "added, +1")
 	if strings.Contains(a.body, "<script>alert") {
 		t.Error("text became markup")
 	}

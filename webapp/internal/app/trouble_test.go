@@ -18,6 +18,9 @@ func TestEachTroubleHasItsPage(t *testing.T) {
 	}{
 		{http.StatusForbidden, http.StatusForbidden, "Your account may not do or see this."},
 		{http.StatusNotFound, http.StatusNotFound, "There is nothing here"},
+		{http.StatusGone, http.StatusGone, "it was removed"},
+		{http.StatusConflict, http.StatusConflict, "The object is not in a state in which this can be done."},
+		{http.StatusPreconditionFailed, http.StatusPreconditionFailed, "Someone changed the object after you opened the page."},
 		{http.StatusTooManyRequests, http.StatusTooManyRequests, "asks for a pause"},
 		{http.StatusInternalServerError, http.StatusInternalServerError, "Something went wrong"},
 		{http.StatusBadGateway, http.StatusBadGateway, "The API can&#39;t be reached"},
@@ -67,6 +70,18 @@ func TestUnknownPaths(t *testing.T) {
 		a := s.get(path)
 		s.wantStatus(a, http.StatusNotFound)
 		s.wantText(a, "Not found", "</html>")
+	}
+}
+
+// What is not there any more is looked for among what is.
+func TestGoneLeadsToItsList(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	for path, list := range map[string]string{"/hosts/unknown": `href="/hosts">All hosts<`, "/compute-units/x": `href="/compute-units">All compute units<`, "/playbooks/x/versions/one": `href="/playbooks">All playbooks<`} {
+		s.wantText(s.get(path), "it was removed", list)
+	}
+	if a := s.get("/nothing/at/all"); strings.Contains(a.body, ">All ") {
+		t.Error("leads to a list that there is not")
 	}
 }
 

@@ -200,7 +200,7 @@ func listPage(v listView, here string) templ.Component {
 			}
 			if len(v.Events) == 0 {
 				if v.Filtered {
-					templ_7745c5c3_Err = ui.Empty("No event fits", "Nothing of this kind was done in this time. Actions are written like host.register.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Empty("No event fits", "Nothing of this kind was done in this time. Actions are written like host.register. Clear shows all events.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -139,7 +139,7 @@ func listPage(v listView, here string) templ.Component {
 			}
 			if len(v.Hosts) == 0 {
 				if v.Filtered {
-					templ_7745c5c3_Err = ui.Empty("No host fits", "No host fits these filters.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Empty("No host fits", "No host is like what was chosen above. Clear shows all hosts.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -52,7 +52,7 @@ func detail(r *page.Request) error {
 		return err
 	}
 	v := detailView{Job: j, Chosen: choiceOf(r)}
-	if v.Waits, err = waitsFor(r, j); err != nil {
+	if v.Waits, err = waitsFor(r.Ctx, r.API, j); err != nil {
 		return err
 	}
 	log, err := read(r, id, v.Chosen, window)

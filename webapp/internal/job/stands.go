@@ -1,10 +1,12 @@
 package job
 
 import (
+	"context"
 	"strings"
 	"time"
 
 	"kloigos/backend/api"
+	"kloigos/backend/api/client"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/ui"
 )
@@ -21,11 +23,11 @@ type waits struct {
 const onlyReads = "host_probe"
 
 // waitsFor finds what a queued job waits for.
-func waitsFor(r *page.Request, j api.Job) (w waits, err error) {
+func waitsFor(ctx context.Context, speaker *client.Client, j api.Job) (w waits, err error) {
 	if j.State != "queued" {
 		return w, nil
 	}
-	q, err := r.API.GetQueue(r.Ctx)
+	q, err := speaker.GetQueue(ctx)
 	if err := page.Optional(err); err != nil {
 		return w, err
 	}
@@ -35,7 +37,7 @@ func waitsFor(r *page.Request, j api.Job) (w waits, err error) {
 	if j.HostID == "" || j.Kind == onlyReads {
 		return w, nil
 	}
-	others, err := r.API.ListJobs(r.Ctx, api.JobFilter{State: "active", Host: j.HostID, PageQuery: api.PageQuery{Limit: 20}})
+	others, err := speaker.ListJobs(ctx, api.JobFilter{State: "active", Host: j.HostID, PageQuery: api.PageQuery{Limit: 20}})
 	for _, o := range others.Items {
 		if o.ID != j.ID && o.State != "queued" && o.Kind != onlyReads {
 			w.For = &o
@@ -51,11 +53,11 @@ func sentence(j api.Job, w waits, now time.Time) string {
 		return waiting(j, w, now)
 	case "running":
 		for i, s := range j.Steps {
-			if s.State == "running" {
+			if s.State == "running" && len(j.Steps) > 1 {
 				return "It is at step " + itoa(i+1) + " of " + itoa(len(j.Steps)) + ", " + ui.Word(s.Name) + "."
 			}
 		}
-		return "A worker has taken it up."
+		return "A worker is at it."
 	case "cancelling":
 		return "It is being stopped: Ansible ends, and what it runs on the host."
 	case "succeeded":

@@ -52,7 +52,7 @@ func stream(a *page.App) fiber.Handler {
 		c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
 			ctx, cancel := context.WithCancel(a.Closing)
 			defer cancel()
-			s := sender{w: w, ctx: ctx, now: a.Now, pause: gather}
+			s := sender{w: w, ctx: ctx, speaker: speaker, now: a.Now, pause: gather}
 			s.run(feed(ctx, speaker, id, max(after, 0)))
 		})
 		return nil
@@ -85,6 +85,7 @@ func feed(ctx context.Context, speaker *client.Client, id string, after int64) <
 type sender struct {
 	w       *bufio.Writer
 	ctx     context.Context
+	speaker *client.Client
 	now     func() time.Time
 	lines   bytes.Buffer
 	count   int
@@ -119,7 +120,8 @@ func (s *sender) run(events <-chan fed) {
 				s.add(*e.Log)
 			case e.Job != nil:
 				s.flush()
-				s.event("state", "", render(s.context(), stateRegion(*e.Job, waits{})))
+				waits, _ := waitsFor(s.ctx, s.speaker, *e.Job) // what can't be told now is told by the page
+				s.event("state", "", render(s.context(), stateRegion(*e.Job, waits)))
 			case e.End:
 				s.flush()
 				s.event("end", "", []byte("end"))

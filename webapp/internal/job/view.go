@@ -283,8 +283,11 @@ func short(s string) string {
 	return s
 }
 
-// current names the step at which a job stands.
+// current names the step at which a job of several stands.
 func current(j api.Job) string {
+	if len(j.Steps) < 2 {
+		return ""
+	}
 	for i, s := range j.Steps {
 		if s.State == "running" || s.State == "failed" {
 			return ui.Word(s.Name) + ", " + itoa(i+1) + " of " + itoa(len(j.Steps))

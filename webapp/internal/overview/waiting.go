@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"kloigos/backend/api"
 	"kloigos/webapp/internal/states"
@@ -16,6 +17,9 @@ type task struct {
 	Title, Why, Href string
 }
 
+// longInQueue is how long a job that could be begun waits where nothing is wrong.
+const longInQueue = 10 * time.Minute
+
 // tasks are what waits for a person, what failed before what is to be decided.
 func (v view) tasks() []task {
 	var all []task
@@ -27,6 +31,9 @@ func (v view) tasks() []task {
 	}
 	if q := v.Queue; q.Paused {
 		all = append(all, task{ui.Wait, "The queue is paused by " + q.PausedBy, q.Reason, "/system"})
+	}
+	if q := v.Queue; !q.Paused && seconds(q.OldestQueuedSeconds) > longInQueue {
+		all = append(all, task{ui.Wait, "Jobs are not begun", "The first in the queue waits for " + ui.Span(seconds(q.OldestQueuedSeconds)) + "; see whether backends with the role worker are alive.", "/system"})
 	}
 	if v.Quarantined > 0 {
 		all = append(all, task{ui.Wait, ui.Count(v.Quarantined, "address") + " in quarantine", "Release them once it is sure that the lost host does not answer any more.", "/address-pool?state=quarantined"})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -111,11 +112,20 @@ func troubleOf(err error) trouble {
 	}
 }
 
+// listOf is the list in which something stands that is at a path.
+func listOf(path string) (l struct{ Label, Href string }) {
+	noun, _, deeper := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if deeper && slices.Contains([]string{"hosts", "compute-units", "allocations", "jobs", "plans", "playbooks"}, noun) {
+		l.Label, l.Href = "All "+strings.ReplaceAll(noun, "-", " "), "/"+noun
+	}
+	return l
+}
+
 func troubleOfStatus(status int) trouble {
 	switch status {
 	case fiber.StatusForbidden:
 		return trouble{status: status, tone: ui.Wait, title: "Not allowed", what: "Your account may not do or see this.", todo: "Ask an administrator for the permission, or go on elsewhere."}
-	case fiber.StatusNotFound:
+	case fiber.StatusNotFound, fiber.StatusGone:
 		return trouble{status: status, tone: ui.Gone, title: "Not found", what: "There is nothing here: it was removed, never was, or is not yours to see.", todo: "Look for it in its list."}
 	case fiber.StatusConflict:
 		return trouble{status: status, tone: ui.Wait, title: "Not possible now", what: "The object is not in a state in which this can be done.", todo: "Nothing was changed. Go back, see what state it is in now, and what can be done with it."}

@@ -135,7 +135,7 @@ func listPage(v listView, here string) templ.Component {
 			}
 			if len(v.Plans) == 0 {
 				if v.Filtered {
-					templ_7745c5c3_Err = ui.Empty("No plan fits", "No plan has this state.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Empty("No plan fits", "No plan has this state. Clear shows all plans.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

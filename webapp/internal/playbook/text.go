@@ -67,3 +67,10 @@ func whereOf(f api.LintFinding) string {
 	}
 	return f.Path + ":" + strconv.Itoa(f.Line)
 }
+
+func differ(files int) string {
+	if files == 1 {
+		return "1 file differs."
+	}
+	return ui.Count(files, "file") + " differ."
+}

@@ -3,6 +3,8 @@
 package system
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -13,10 +15,16 @@ import (
 	"kloigos/webapp/internal/ui"
 )
 
+// mostLeases is how many are shown.
+const mostLeases = 20
+
 type view struct {
 	System api.System
 	Queue  *api.Queue // nil: this backend is older than the queue's page
 	Pause  pauseForm
+	// Leases are the newest jobs that a backend has; nil where they may not be seen.
+	Leases     []api.Job
+	MoreLeases bool
 }
 
 // pauseForm is what was typed, as it was typed.
@@ -47,6 +55,11 @@ func draw(r *page.Request, status int, f pauseForm) error {
 	} else if err := page.Optional(err); err != nil {
 		return err
 	}
+	held, err := r.API.ListJobs(r.Ctx, api.JobFilter{State: "running", PageQuery: api.PageQuery{Limit: mostLeases}})
+	if err := page.Optional(err); err != nil {
+		return err
+	}
+	v.Leases, v.MoreLeases = held.Items, held.NextCursor != ""
 	return r.Show(page.View{Title: "System", Nav: "/system", Status: status, Body: systemPage(v)})
 }
 
@@ -69,6 +82,11 @@ func resume(r *page.Request) error {
 		return err
 	}
 	return r.Go("/system", "queue-resumed")
+}
+
+// works tells whether a backend is there that does jobs.
+func works(all []api.Backend) bool {
+	return slices.ContainsFunc(all, func(b api.Backend) bool { return b.Alive && strings.Contains(b.Roles, "worker") })
 }
 
 func oldest(q api.Queue) string {

@@ -149,7 +149,7 @@ func listPage(v listView, here string) templ.Component {
 			}
 			if len(v.Units) == 0 {
 				if v.Filtered {
-					templ_7745c5c3_Err = ui.Empty("No unit fits", "No compute unit fits these filters.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Empty("No unit fits", "No compute unit is like what was chosen above. Clear shows all units.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

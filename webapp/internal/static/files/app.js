@@ -28,6 +28,12 @@ document.addEventListener("htmx:before:request", (e) => {
   if (typing || selecting || region.querySelector("details.confirm[open]")) e.preventDefault();
 });
 
+// On a phone the page that one is on may lie beyond the edge of the list of pages; not all browsers start there by themselves.
+{
+  const here = document.querySelector(".side [aria-current]"), nav = here?.closest("nav");
+  if (nav && nav.scrollLeft === 0 && here.offsetLeft + here.offsetWidth > nav.offsetLeft + nav.clientWidth) nav.scrollLeft = here.offsetLeft - nav.offsetLeft - 40;
+}
+
 const offline = (is) => {
   const bar = document.getElementById("offline");
   if (bar) bar.hidden = !is;

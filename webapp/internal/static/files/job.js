@@ -363,16 +363,22 @@ document.getElementById("print").addEventListener("click", async () => {
 function stream() {
   const state = document.getElementById("job-state");
   let wait = 500;
+  let come = null; // the newest state that is not drawn yet: nobody's focus or confirmation is taken away under their hands
+  const draw = () => {
+    if (come === null || state.querySelector("details.confirm[open]") || state.contains(document.activeElement)) return;
+    state.innerHTML = come;
+    come = null;
+    enhance(state);
+    toFailure.hidden = !state.querySelector(".note-bad");
+  };
+  const later = () => setTimeout(draw); // when the focus is where it goes to
+  state.addEventListener("focusout", later);
+  state.addEventListener("toggle", later, true);
   const connect = () => {
     const events = new EventSource(job + "/stream?after=" + newest);
     events.addEventListener("open", () => { wait = 500; offline(false); });
     events.addEventListener("log", (e) => take(Number(e.lastEventId), e.data));
-    events.addEventListener("state", (e) => {
-      if (state.querySelector("details.confirm[open]") || state.contains(document.activeElement)) return;
-      state.innerHTML = e.data;
-      enhance(state);
-      toFailure.hidden = !state.querySelector(".note-bad");
-    });
+    events.addEventListener("state", (e) => { come = e.data; draw(); });
     events.addEventListener("end", () => {
       events.close();
       follow(following); // to the last line
