@@ -36,6 +36,7 @@ export async function start(root, rate = 5) {
   child.stdout.resume();
   return {
     ...told,
+    said: () => said.split("\n").filter((l) => /ERROR|panic/.test(l)).slice(-20).join("\n"),
     stop: async () => {
       if (child.exitCode !== null) throw new Error(`the showcase ended by itself:\n${said}`);
       const ended = once(child, "exit");

@@ -178,6 +178,7 @@ async function main() {
     await browser.close();
     await s.stop();
   }
+  if (wrong.length && s.said?.()) say(`the servers said:\n${s.said()}`);
   say(wrong.length ? `${wrong.length} findings after ${Math.round((Date.now() - began) / 1000)} s` : `all well after ${Math.round((Date.now() - began) / 1000)} s`);
   process.exitCode = wrong.length ? 1 : 0;
 }
