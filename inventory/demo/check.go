@@ -39,6 +39,7 @@ func (i *Installation) Checks() []Check {
 		{"cron and at: refused", c.cronAndAt},
 		{"second tenant: sees nothing of the first", c.strangers},
 		{"limits: more tasks and more memory than promised are refused, and the neighbour lives", c.limits},
+		{"use: a busy CPU and a file are measured of the tenant who has them, and not of the neighbour", c.use},
 		{"linger: after a reboot of the host the tenant's own service runs, held like before", c.afterReboot},
 		{"after the reboot: logins, limits and addresses are as before", c.wayInCommand},
 		{"keys: replacing them with the same changes nothing on the host", c.sameKeys},
