@@ -1,9 +1,14 @@
 package app
 
 import (
+	"bytes"
+	"io"
+	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"kloigos/backend/api"
 	"kloigos/webapp/internal/apitest"
@@ -31,6 +36,39 @@ func TestEachTroubleHasItsPage(t *testing.T) {
 		a := s.get("/system")
 		s.wantStatus(a, c.page)
 		s.wantText(a, c.wanted, "req-4711", "Log out")
+	}
+}
+
+// Browsers open connections ahead. What is said on one on which nothing came is
+// taken for the answer to the request that comes just then, unless it is 408:
+// that one is sent again.
+func TestAConnectionThatSaysNothingIsNoError(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	server, err := New(t.Context(), Config{APIURL: "http://127.0.0.1:1"}, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Server().ReadTimeout = 50 * time.Millisecond
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Listener(listener) }()
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := io.ReadAll(conn)
+	if err != nil || !strings.HasPrefix(string(said), "HTTP/1.1 408 ") || !strings.Contains(string(said), "Connection: close") {
+		t.Errorf("%v: %.200s", err, said)
+	}
+	if err := server.Shutdown(); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; err != nil || log.Len() > 0 {
+		t.Errorf("%v; the log has %s", err, log.String())
 	}
 }
 

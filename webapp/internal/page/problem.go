@@ -133,6 +133,8 @@ func troubleOfStatus(status int) trouble {
 		return trouble{status: status, tone: ui.Wait, title: "Changed in the meantime", what: "Someone changed the object after you opened the page.", todo: "Nothing was changed by you. Go back, load the page again and see whether you still want this."}
 	case fiber.StatusBadRequest, fiber.StatusUnprocessableEntity, fiber.StatusMethodNotAllowed, fiber.StatusRequestEntityTooLarge, fiber.StatusRequestHeaderFieldsTooLarge:
 		return trouble{status: status, tone: ui.Wait, title: "Not understood", what: "This request is not one that Kloigos takes.", todo: "Nothing was changed. Go back and try it from the page."}
+	case fiber.StatusRequestTimeout: // no error of ours: also told to a browser that opened a connection ahead and sent nothing
+		return trouble{status: status, tone: ui.Wait, title: "Too slow", what: "The request did not arrive in time.", todo: "Load the page again.", retry: true}
 	case fiber.StatusTooManyRequests:
 		return trouble{status: status, tone: ui.Wait, title: "Too many requests", what: "The API asks for a pause.", todo: "Wait a little, then load the page again.", retry: true}
 	case fiber.StatusBadGateway, fiber.StatusServiceUnavailable, fiber.StatusGatewayTimeout:
