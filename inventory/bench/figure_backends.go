@@ -128,7 +128,8 @@ func (b *Bed) capped(ctx context.Context, n int, scale Scale) (perSecond float64
 		return 0, err
 	}
 	defer func() { _ = b.dropDatabase(ctx, database) }()
-	if err := b.fillQueue(ctx, database, scale.LongQueue); err != nil {
+	queued := 2 * scale.LongQueue // lasts for three on a fast machine
+	if err := b.fillQueue(ctx, database, queued); err != nil {
 		return 0, err
 	}
 	for range n {
@@ -138,7 +139,7 @@ func (b *Bed) capped(ctx context.Context, n int, scale Scale) (perSecond float64
 		}
 		defer func() { err = errors.Join(err, end()) }()
 	}
-	return b.endedPerSecond(ctx, database, scale.LongQueue, scale.Capped)
+	return b.endedPerSecond(ctx, database, queued, scale.Capped)
 }
 
 // endedPerSecond watches how fast what is queued ends.
