@@ -10,6 +10,7 @@ type Job struct {
 	KindMeans    string      `json:"kind_means" doc:"what a job of this kind does"`
 	State        string      `json:"state"`
 	StateMeans   string      `json:"state_means"`
+	HoldsHost    bool        `json:"holds_host" doc:"while it is carried out it is the only such job of its host; one that only reads waits for none"`
 	HostID       string      `json:"host_id,omitempty"`
 	Host         string      `json:"host,omitempty" doc:"name of its host"`
 	UnitID       string      `json:"unit_id,omitempty"`

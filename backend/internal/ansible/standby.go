@@ -260,16 +260,7 @@ func (s *standbys) add(after time.Duration) {
 	case <-s.hurry:
 	case <-time.After(after):
 	}
-	var b *standby
-	if !s.isClosed() && s.config.MayLoad() {
-		b, _ = s.config.newStandby() // the run that needs one will meet the error, and tell it
-	}
-	s.mu.Lock()
-	last := s.last
-	s.mu.Unlock()
-	if b != nil {
-		b.unpack(last)
-	}
+	b := s.prepared()
 	s.mu.Lock()
 	s.coming--
 	if b != nil {
@@ -288,6 +279,22 @@ func (s *standbys) add(after time.Duration) {
 	if s.remove(b) {
 		b.giveUp(s.config.Grace + killWithin)
 	}
+}
+
+// prepared is one that is ready for the bundle that was played last; nil if none can be made now.
+func (s *standbys) prepared() *standby {
+	if s.isClosed() || !s.config.MayLoad() {
+		return nil
+	}
+	b, err := s.config.newStandby()
+	if err != nil { // the run that needs one will meet it, and tell it
+		return nil
+	}
+	s.mu.Lock()
+	last := s.last
+	s.mu.Unlock()
+	b.unpack(last)
+	return b
 }
 
 // remove takes one out, and tells whether it was still there.

@@ -132,7 +132,7 @@ func presentJob(j store.Job) api.Job {
 	joint, _ := domain.JointOf(j.Kind)
 	out := api.Job{
 		ID: j.ID.String(), Workspace: j.WorkspaceID.String(), Kind: string(j.Kind), KindMeans: joint.Means, State: string(j.State),
-		StateMeans: domain.JobLifecycle.Info(j.State).Means, HostID: text(j.HostID), Host: value(j.Host), UnitID: text(j.UnitID),
+		StateMeans: domain.JobLifecycle.Info(j.State).Means, HoldsHost: !joint.ReadOnly, HostID: text(j.HostID), Host: value(j.Host), UnitID: text(j.UnitID),
 		Unit: value(j.Unit), AllocationID: text(j.AllocationID), LoginUser: value(j.LoginUser), PlanID: text(j.PlanID), Steps: make([]api.JobStep, len(j.Steps)),
 		Priority: j.Priority, Attempt: j.Attempt, Failures: j.Failures, MaxAttempts: j.MaxAttempts, RunAfter: j.RunAfter,
 		DeadlineAt: j.DeadlineAt, Worker: value(j.Worker), LeaseExpires: j.LeaseExpiresAt, Playbook: value(j.Playbook), Version: value(j.PlaybookVersion),

@@ -21,6 +21,9 @@ func TestMeasureHost(t *testing.T) {
 	}
 	b.mustDo(http.MethodPost, "/address-pool", api.AddAddresses{Network: "default", Addresses: []api.AddRange{{Range: "10.0.2.101"}}}, http.StatusCreated)
 	a := decode[api.Allocation](t, b.mustDo(http.MethodPost, "/allocations", api.CreateAllocation{CPUs: 2, LoginUser: "alice", SSHKeys: []string{sshKey}}, http.StatusAccepted))
+	if j := decode[api.Job](t, b.mustDo(http.MethodGet, "/jobs/"+a.ActiveJob, nil, http.StatusOK)); !j.HoldsHost {
+		t.Errorf("job %+v", j)
+	}
 	b.finishJob(a.ID, a.ActiveJob, nil)
 	shown := b.mustDo(http.MethodGet, "/allocations/"+a.ID, nil, http.StatusOK)
 	if a = decode[api.Allocation](t, shown); a.Use != nil || a.TasksMax == 0 || strings.Contains(string(shown.body), `"use"`) {
@@ -39,7 +42,7 @@ func TestMeasureHost(t *testing.T) {
 		t.Errorf("the first job is %q, the second %q", job, second.header.Get("Location"))
 	}
 	j := decode[api.Job](t, b.mustDo(http.MethodGet, strings.TrimPrefix(job, api.Prefix), nil, http.StatusOK))
-	if j.Kind != "host_measure" || j.State != "queued" || j.Playbook != "host_measure" || len(j.Steps) != 1 {
+	if j.Kind != "host_measure" || j.State != "queued" || j.Playbook != "host_measure" || j.HoldsHost || len(j.Steps) != 1 {
 		t.Errorf("job %+v", j)
 	}
 	var asked int

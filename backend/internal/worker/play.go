@@ -41,12 +41,12 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 	if r.plan.ID != uuid.Nil && playbook.Digest(r.content) != r.plan.PlaybookSHA256 {
 		return ansible.Outcome{}, r.stale(domain.MovedPlaybook, "What is stored as this version of the playbook is not what the plan was made with.")
 	}
-	host := r.target(to, fenced)
+	host, content := r.target(to, fenced), r.content // Unpack outlives the run: it is kept for the next one
 	p := ansible.Play{
 		Name: *r.job.Playbook, Playbook: what.File, Hosts: []ansible.Host{host}, Vars: what.Vars, Timeout: r.w.cfg.PlayTimeout,
 		Check: check, Diff: check,
 		BundleSHA256: playbook.Digest(r.content),
-		Unpack:       func(dir string) error { return playbook.Unpack(r.content, dir, playbook.DefaultLimits) },
+		Unpack:       func(dir string) error { return playbook.Unpack(content, dir, playbook.DefaultLimits) },
 	}
 	began := time.Now()
 	out, err := r.w.runner.Run(ctx, p, func(e ansible.Event) {

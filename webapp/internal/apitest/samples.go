@@ -153,7 +153,7 @@ func Allocation() api.Allocation {
 // Job is a job in a state.
 func Job(kind, state string) api.Job {
 	j := api.Job{
-		ID: JobID, Kind: kind, KindMeans: "what a job of this kind does", State: state, StateMeans: "what the state means", HostID: HostID, Host: "h1", Priority: 10, Attempt: 1,
+		ID: JobID, Kind: kind, KindMeans: "what a job of this kind does", State: state, StateMeans: "what the state means", HoldsHost: kind != "host_probe" && kind != "host_measure", HostID: HostID, Host: "h1", Priority: 10, Attempt: 1,
 		MaxAttempts: 5, RunAfter: ago(10 * time.Minute), DeadlineAt: Now.Add(50 * time.Minute), Worker: "backend-1", Playbook: "host_initialize", Version: 1, RequestedBy: "admin",
 		Operations: []api.Operation{op("retry", "it is "+state), op("cancel", ""), op("give-up", "it has not failed")}, CreatedAt: ago(10 * time.Minute), StartedAt: at(9 * time.Minute),
 		Steps: []api.JobStep{

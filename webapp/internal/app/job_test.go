@@ -37,7 +37,8 @@ func TestHowAJobStands(t *testing.T) {
 		says   []string
 		not    string
 	}{
-		"for a worker": {job: with("host_initialize", "queued", nil), others: []api.Job{apitest.Job("host_probe", "running")}, says: []string{"It waits for a worker; nothing was begun yet."}, not: apitest.PlanID},
+		"for a worker":              {job: with("host_initialize", "queued", nil), others: []api.Job{apitest.Job("host_probe", "running")}, says: []string{"It waits for a worker; nothing was begun yet."}, not: apitest.PlanID},
+		"not for one that measures": {job: with("host_initialize", "queued", nil), others: []api.Job{apitest.Job("host_measure", "running")}, says: []string{"It waits for a worker; nothing was begun yet."}, not: apitest.PlanID},
 		"for a worker again": {
 			job:  with("host_initialize", "queued", func(j *api.Job) { j.Attempt = 2 }),
 			says: []string{"It waits for a worker, to go on where it stood."},
@@ -46,8 +47,9 @@ func TestHowAJobStands(t *testing.T) {
 			job: with("host_initialize", "queued", nil), others: []api.Job{holder},
 			says: []string{"It waits until another job of the host has ended:", `href="/jobs/` + apitest.PlanID + `">Host relayout</a>`},
 		},
-		"for no other, as it only reads": {job: with("host_probe", "queued", nil), others: []api.Job{holder}, says: []string{"It waits for a worker"}, not: apitest.PlanID},
-		"for the queue":                  {job: with("host_initialize", "queued", nil), queue: paused(), says: []string{"It waits: the queue is paused by ada.", "new &lt;b&gt;switches&lt;/b&gt;", `href="/system">Where the queue is resumed<`}},
+		"for no other, as it only reads":    {job: with("host_probe", "queued", nil), others: []api.Job{holder}, says: []string{"It waits for a worker"}, not: apitest.PlanID},
+		"for no other, as it only measures": {job: with("host_measure", "queued", nil), others: []api.Job{holder}, says: []string{"It waits for a worker"}, not: apitest.PlanID},
+		"for the queue":                     {job: with("host_initialize", "queued", nil), queue: paused(), says: []string{"It waits: the queue is paused by ada.", "new &lt;b&gt;switches&lt;/b&gt;", `href="/system">Where the queue is resumed<`}},
 		"for its next try": {
 			job: with("host_initialize", "queued", func(j *api.Job) {
 				j.Attempt, j.RunAfter = 1, time.Now().Add(50*time.Hour)

@@ -18,10 +18,6 @@ type waits struct {
 	For        *api.Job // that holds its host
 }
 
-// onlyReads is the kind that waits for no other job of its host, and for which
-// no other waits.
-const onlyReads = "host_probe"
-
 // waitsFor finds what a queued job waits for.
 func waitsFor(ctx context.Context, speaker *client.Client, j api.Job) (w waits, err error) {
 	if j.State != "queued" {
@@ -34,12 +30,12 @@ func waitsFor(ctx context.Context, speaker *client.Client, j api.Job) (w waits, 
 	if q.Paused {
 		return waits{Paused: true, By: q.PausedBy, Reason: q.Reason}, nil
 	}
-	if j.HostID == "" || j.Kind == onlyReads {
+	if j.HostID == "" || !j.HoldsHost {
 		return w, nil
 	}
 	others, err := speaker.ListJobs(ctx, api.JobFilter{State: "active", Host: j.HostID, PageQuery: api.PageQuery{Limit: 20}})
 	for _, o := range others.Items {
-		if o.ID != j.ID && o.State != "queued" && o.Kind != onlyReads {
+		if o.ID != j.ID && o.State != "queued" && o.HoldsHost {
 			w.For = &o
 		}
 	}
