@@ -131,6 +131,7 @@ func (b *Bed) start(ctx context.Context, ansible standIn, s *backend, database s
 		return 0, fmt.Errorf("allocate: %w", err)
 	}
 	for {
+		time.Sleep(20 * time.Millisecond) // first: the question would be answered while the play is begun
 		j, err := s.client.GetJob(ctx, job)
 		if err != nil {
 			return 0, fmt.Errorf("read the job: %w", err)
@@ -141,7 +142,6 @@ func (b *Bed) start(ctx context.Context, ansible standIn, s *backend, database s
 		if j.FinishedAt != nil || j.Failures > 0 {
 			return 0, fmt.Errorf("the job is %s: %+v", j.State, j.Error)
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 	committed, err := b.value(ctx, database, `SELECT (EXTRACT(EPOCH FROM pg_xact_commit_timestamp(e.xmin)) * 1000000)::INT8
 	                                            FROM events e WHERE e.action = 'allocation.create' AND e.job_id = '`+uuid.MustParse(job).String()+`'`)

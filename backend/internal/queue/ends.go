@@ -14,6 +14,9 @@ const (
 	// endsWait bounds how long the next ends are gathered while a transaction is
 	// under way: one that waits for a lock must not hold up the others.
 	endsWait = 20 * time.Millisecond
+	// gatherFor is how long what happens is gathered at first, where more of it is
+	// to be expected: jobs that were claimed together often end together.
+	gatherFor = time.Millisecond
 )
 
 // ending is an attempt that went well and whose end is to be written.
@@ -26,20 +29,27 @@ type ending struct {
 
 // ends gathers the ends of attempts while a transaction that writes some is
 // under way, so that the faster jobs end, the more of them share one. Where none
-// is under way nothing waits.
+// is under way, and no other attempt either, nothing waits.
 type ends struct {
 	write func([]*ending)
+	alone func() bool   // no other attempt is under way
+	first time.Duration // how long the first waits for others
 
 	mu      sync.Mutex
 	waiting []*ending
-	gathers bool // a transaction was begun lately, and is under way
+	gathers bool // a transaction was begun lately and is under way, or the first end waits for others
 }
 
 // add has an end written and returns how that went.
 func (e *ends) add(x *ending) error {
 	e.mu.Lock()
 	if e.waiting = append(e.waiting, x); !e.gathers {
-		e.begin()
+		if e.alone() {
+			e.begin()
+		} else {
+			e.gathers = true
+			time.AfterFunc(e.first, e.next)
+		}
 	}
 	e.mu.Unlock()
 	<-x.done
@@ -51,13 +61,7 @@ func (e *ends) begin() {
 	n := min(len(e.waiting), mostEnds)
 	batch := e.waiting[:n:n]
 	e.waiting, e.gathers = e.waiting[n:], true
-	next := sync.OnceFunc(func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if e.gathers = false; len(e.waiting) > 0 {
-			e.begin()
-		}
-	})
+	next := sync.OnceFunc(e.next)
 	late := time.AfterFunc(endsWait, next)
 	go func() {
 		e.write(batch)
@@ -67,6 +71,15 @@ func (e *ends) begin() {
 		}
 		next()
 	}()
+}
+
+// next writes what was gathered.
+func (e *ends) next() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.gathers = false; len(e.waiting) > 0 {
+		e.begin()
+	}
 }
 
 // succeed writes the ends of attempts that went well in one transaction. Where

@@ -22,7 +22,7 @@ import (
 func TestEndsAreGathered(t *testing.T) {
 	t.Parallel()
 	writes, goOn := make(chan int), make(chan struct{})
-	e := queue.NewEnds(func(n int) {
+	e := queue.NewEnds(true, time.Hour, func(n int) {
 		writes <- n
 		<-goOn
 	})
@@ -56,6 +56,20 @@ func TestEndsAreGathered(t *testing.T) {
 	all.Wait()
 	if written != 300 || most > 100 || e.Waiting() != 0 {
 		t.Errorf("%d written of 300, %d at most at once, %d left", written, most, e.Waiting())
+	}
+}
+
+// TestEndsWaitForOthers for a moment, where others are under way: those of jobs
+// that were claimed together come together.
+func TestEndsWaitForOthers(t *testing.T) {
+	t.Parallel()
+	writes := make(chan int, 10)
+	e := queue.NewEnds(false, 2*time.Second, func(n int) { writes <- n })
+	for range 10 {
+		go e.Add()
+	}
+	if n := site.Await(t, "the write", writes); n != 10 {
+		t.Errorf("%d at once, of ten", n)
 	}
 }
 

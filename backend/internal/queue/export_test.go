@@ -40,8 +40,8 @@ var UntilTurn = untilTurn
 type Ends struct{ ends }
 
 // NewEnds makes one whose writes are told how many ends they write.
-func NewEnds(write func(n int)) *Ends {
-	return &Ends{ends{write: func(batch []*ending) { write(len(batch)) }}}
+func NewEnds(alone bool, first time.Duration, write func(n int)) *Ends {
+	return &Ends{ends{alone: func() bool { return alone }, first: first, write: func(batch []*ending) { write(len(batch)) }}}
 }
 
 // Add waits until an end is written.

@@ -84,7 +84,8 @@ type Queue struct {
 	work    Work
 	cfg     Config
 	signals *Signals
-	wake    chan struct{}
+	wake    chan struct{} // something was enqueued
+	freed   chan struct{} // a slot was
 	slots   chan struct{}
 	running sync.WaitGroup
 	metrics *metrics
@@ -111,17 +112,19 @@ func New(db *store.DB, work Work, signals *Signals, cfg Config) *Queue {
 		cfg.Metrics = prometheus.NewRegistry()
 	}
 	q := &Queue{
-		db: db, work: work, cfg: cfg, signals: signals, wake: make(chan struct{}, 1), slots: make(chan struct{}, cfg.Slots),
+		db: db, work: work, cfg: cfg, signals: signals, wake: make(chan struct{}, 1), freed: make(chan struct{}, 1), slots: make(chan struct{}, cfg.Slots),
 		metrics: newMetrics(cfg.Metrics, cfg.Slots), turns: turns{poll: cfg.Poll},
 	}
-	q.ends.write = q.succeed
+	q.ends = ends{write: q.succeed, alone: func() bool { return len(q.slots) <= 1 }, first: gatherFor}
 	return q
 }
 
 // Wake makes the queue look at once: something was enqueued in this process.
-func (q *Queue) Wake() {
+func (q *Queue) Wake() { signal(q.wake) }
+
+func signal(c chan<- struct{}) {
 	select {
-	case q.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -138,10 +141,22 @@ func (q *Queue) Run(stop, hard context.Context) {
 			return
 		case <-q.wake:
 			q.claim(stop, hard, (*store.Tx).ClaimJobs)
+		case <-q.freed:
+			q.gather()
+			q.claim(stop, hard, (*store.Tx).ClaimJobs)
 		case <-turn.C:
 			q.look(stop, hard)
 			turn.Reset(q.turns.wait())
 		}
+	}
+}
+
+// gather lets other slots become free too, so that they are filled by one
+// claim, unless something new waits for a slot.
+func (q *Queue) gather() {
+	select {
+	case <-q.wake:
+	case <-time.After(gatherFor):
 	}
 }
 
@@ -204,7 +219,7 @@ func (q *Queue) claim(stop, hard context.Context, how claimFunc) {
 		q.slots <- struct{}{}
 		q.running.Add(1)
 		go func() {
-			defer func() { <-q.slots; q.running.Done(); q.Wake() }()
+			defer func() { <-q.slots; q.running.Done(); signal(q.freed) }()
 			q.attempt(stop, hard, c, begun)
 		}()
 	}

@@ -30,17 +30,37 @@ type Attempt struct {
 
 // Attempt reads everything that an attempt begins with, in one round trip,
 // since a play waits for it. What it could read is there also with an error.
+// Where the claim has read it already, that is returned.
 func (r Reads) Attempt(ctx context.Context, c Claim) (a Attempt, err error) {
+	if c.read != nil {
+		return *c.read, nil
+	}
 	b := &batch{}
-	ask(b, "job", &a.Job, sqlJob+" AND j.id = $1", c.ID)
-	b.askSubject(c.Subject(), &a.Subject)
-	if c.HostID != nil {
-		ask(b, "the organization's key", &a.Key, sqlKeyOfHost, *c.HostID)
-	}
-	if c.PlaybookVersionID != nil {
-		askValue(b, "playbook", &a.Playbook, sqlPlaybookContent, *c.PlaybookVersionID)
-	}
+	b.askAttempt(c, &a, r.artifacts)
 	return a, r.q.sendBatch(ctx, b)
+}
+
+func (b *batch) askAttempt(c Claim, into *Attempt, known *artifacts) {
+	ask(b, "load job", &into.Job, sqlJob+" AND j.id = $1", c.ID)
+	b.askSubject(c.Subject(), &into.Subject)
+	if c.HostID != nil {
+		ask(b, "load the organization's key", &into.Key, sqlKeyOfHost, *c.HostID)
+	}
+	if c.PlaybookVersionID == nil {
+		return
+	}
+	version := *c.PlaybookVersionID
+	if c.PlanID == nil { // a job that is bound to a plan looks whether it is still what it was
+		into.Playbook = known.get(version)
+	}
+	if into.Playbook != nil {
+		return
+	}
+	b.add("load playbook", sqlPlaybookContent, []any{version}, func(rows pgx.Rows) (err error) {
+		into.Playbook, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[[]byte])
+		known.put(version, into.Playbook)
+		return err
+	})
 }
 
 // Subject reads what a job is about.
@@ -51,25 +71,27 @@ func (r Reads) Subject(ctx context.Context, of job.Subject) (s Subject, err erro
 }
 
 func (b *batch) askSubject(of job.Subject, into *Subject) {
-	ask(b, "host", &into.Host, sqlHost+" AND h.id = $1", of.HostID)
+	ask(b, "load host", &into.Host, sqlHost+" AND h.id = $1", of.HostID)
 	if of.UnitID != uuid.Nil {
-		ask(b, "unit", &into.Unit, sqlUnit+" AND u.id = $1", of.UnitID)
+		ask(b, "load unit", &into.Unit, sqlUnit+" AND u.id = $1", of.UnitID)
 	}
 	if of.AllocationID != uuid.Nil {
-		ask(b, "allocation", &into.Allocation, sqlAllocation+" AND a.id = $1", of.AllocationID)
+		ask(b, "load allocation", &into.Allocation, sqlAllocation+" AND a.id = $1", of.AllocationID)
 	}
 	if of.PlanID != uuid.Nil {
-		ask(b, "plan", &into.Plan, sqlPlan+" AND p.id = $2", true, of.PlanID)
+		ask(b, "load plan", &into.Plan, sqlPlan+" AND p.id = $2", true, of.PlanID)
 	}
 }
 
-// batch is questions that are sent together. Each has one row as its answer.
+// batch is questions that are sent together.
 type batch struct {
-	pgx  pgx.Batch
-	errs []error
+	pgx     pgx.Batch
+	errs    []error
+	missing []error // rows that are not there
 }
 
-// ask adds one whose row is a struct.
+// ask adds a question with one row as its answer; what says what failed, where
+// it does.
 func ask[T any](b *batch, what string, into *T, sql statement, args ...any) {
 	b.add(what, sql, args, func(rows pgx.Rows) (err error) {
 		*into, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T])
@@ -77,29 +99,36 @@ func ask[T any](b *batch, what string, into *T, sql statement, args ...any) {
 	})
 }
 
-// askValue adds one whose row is a value.
-func askValue[T any](b *batch, what string, into *T, sql statement, args ...any) {
+// askAll adds one with any number of rows.
+func askAll[T any](b *batch, what string, into *[]T, sql statement, args ...any) {
 	b.add(what, sql, args, func(rows pgx.Rows) (err error) {
-		*into, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[T])
+		*into, err = pgx.CollectRows(rows, pgx.RowToStructByName[T])
 		return err
 	})
 }
 
-// An answer that is missing does not keep the others from being read.
+// A row that is missing does not keep the others from being read.
 func (b *batch) add(what string, sql statement, args []any, read func(pgx.Rows) error) {
 	b.pgx.Queue(string(sql), args...).Query(func(rows pgx.Rows) error {
 		err := read(rows)
-		if isNoRows(err) {
-			err = domain.ErrNotFound
-		}
-		if err != nil {
-			b.errs = append(b.errs, fmt.Errorf("load %s: %w", what, err))
+		switch {
+		case isNoRows(err):
+			b.missing = append(b.missing, fmt.Errorf("%s: %w", what, domain.ErrNotFound))
+		case err != nil:
+			b.errs = append(b.errs, fmt.Errorf("%s: %w", what, err))
 		}
 		return nil
 	})
 }
 
+// sendBatch sends it and reads the answers; a row that is missing is an error.
 func (q querier) sendBatch(ctx context.Context, b *batch) error {
+	err := q.trySending(ctx, b)
+	return errors.Join(append(b.missing, err)...)
+}
+
+// trySending is sendBatch where rows may be missing.
+func (q querier) trySending(ctx context.Context, b *batch) error {
 	err := q.conn.SendBatch(ctx, &b.pgx).Close()
 	return errors.Join(append(b.errs, err)...)
 }

@@ -28,6 +28,8 @@ type Claim struct {
 	PlaybookVersionID *uuid.UUID `db:"playbook_version_id"`
 
 	Begun *Begun // nil: no step has begun yet
+
+	read *Attempt // with the claim, of jobs that it began; nil: not yet
 }
 
 // Subject names the objects that the job is about.
@@ -151,8 +153,13 @@ UPDATE job_steps
    AND job_steps.position = (SELECT min(s.position) FROM job_steps s WHERE s.job_id = held.job_id AND s.state <> 'succeeded')
 RETURNING job_steps.job_id, job_steps.position, held.number`
 
+// mostRead is of how many jobs that a claim begins it reads what they begin with:
+// the first of them waits for all.
+const mostRead = 4
+
 // begin begins the attempts that find their host free; of two of one host, the
-// first.
+// first. What they begin with is read on the way, from where on no other job
+// changes their hosts.
 func (tx *Tx) begin(ctx context.Context, claims []*Claim) error {
 	byHost, ids, attempts, hosts := map[uuid.UUID]bool{}, []uuid.UUID{}, []int64{}, []uuid.UUID{}
 	for _, c := range claims {
@@ -168,16 +175,28 @@ func (tx *Tx) begin(ctx context.Context, claims []*Claim) error {
 		JobID uuid.UUID `db:"job_id"`
 		Begun
 	}
-	rows, err := tx.q.Query(ctx, sqlBeginClaimed, ids, attempts, hosts)
-	if err != nil {
+	var begun []row
+	b, read := &batch{}, map[uuid.UUID]*Attempt{}
+	askAll(b, "begin what was claimed", &begun, sqlBeginClaimed, ids, attempts, hosts)
+	for _, id := range ids[:min(len(ids), mostRead)] {
+		read[id] = &Attempt{}
+		b.askAttempt(*claimed(claims, id), read[id], tx.artifacts)
+	}
+	if err := tx.q.trySending(ctx, b); err != nil {
 		return err
 	}
-	begun, err := pgx.CollectRows(rows, pgx.RowToStructByName[row])
 	for i := range begun {
-		at := slices.IndexFunc(claims, func(c *Claim) bool { return c.ID == begun[i].JobID })
-		claims[at].Begun = &begun[i].Begun
+		c := claimed(claims, begun[i].JobID)
+		c.Begun = &begun[i].Begun
+		if len(b.missing) == 0 { // or the attempt tells of it
+			c.read = read[c.ID]
+		}
 	}
-	return err
+	return nil
+}
+
+func claimed(claims []*Claim, id uuid.UUID) *Claim {
+	return claims[slices.IndexFunc(claims, func(c *Claim) bool { return c.ID == id })]
 }
 
 // TakeOverJobs gives a worker the lease of up to limit jobs whose own worker

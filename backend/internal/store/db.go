@@ -50,7 +50,10 @@ func (q querier) QueryRow(ctx context.Context, sql statement, args ...any) pgx.R
 }
 
 // Reads is everything that can be read, inside a transaction or outside.
-type Reads struct{ q querier }
+type Reads struct {
+	q         querier
+	artifacts *artifacts
+}
 
 // DB is the database.
 type DB struct {
@@ -65,7 +68,9 @@ type DB struct {
 // Tx is one transaction: all that can be written.
 type Tx struct {
 	Reads
-	tx pgx.Tx
+	tx interface {
+		Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	}
 }
 
 // Option sets something of a DB that only few need.
@@ -97,7 +102,7 @@ func Open(ctx context.Context, url string, options ...Option) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	db := &DB{Reads: Reads{querier{pool}}, pool: pool}
+	db := &DB{Reads: Reads{querier{pool}, &artifacts{}}, pool: pool}
 	if err := pool.QueryRow(ctx, `SELECT version()`).Scan(&db.version); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("ask the database for its version: %w", err)
@@ -204,7 +209,7 @@ func (db *DB) cockroachTry(ctx context.Context, f func(*Tx) error) error {
 		if tries++; tries > 1 && db.retries != nil {
 			db.retries()
 		}
-		return f(&Tx{Reads{querier{tx}}, tx})
+		return f(&Tx{Reads{querier{tx}, db.artifacts}, tx})
 	})
 	var ambiguous *crdb.AmbiguousCommitError
 	if errors.As(err, &ambiguous) || sqlState(err) == "40003" {
@@ -214,29 +219,26 @@ func (db *DB) cockroachTry(ctx context.Context, f func(*Tx) error) error {
 }
 
 func (db *DB) postgresTx(ctx context.Context, f func(*Tx) error) error {
-	tx, err := db.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
-	if notBegun(ctx, err) {
-		return fmt.Errorf("%w: %w", errNotBegun, err)
+	if ctx.Err() != nil {
+		return fmt.Errorf("begin: %w", ctx.Err())
 	}
-	if err != nil {
-		return fmt.Errorf("begin: %w", err)
-	}
+	tx := &beginning{pool: db.pool}
 	returned := false
 	defer func() {
 		if !returned { // f panicked; without this the connection would never come back to the pool
-			rollBack(ctx, tx)
+			tx.rollBack(ctx)
 		}
 	}()
-	err = f(&Tx{Reads{querier{tx}}, tx})
+	err := f(&Tx{Reads{querier{tx}, db.artifacts}, tx})
 	returned = true
 	if err == nil && ctx.Err() != nil { // no COMMIT is sent, so nothing about it is unknown
 		err = fmt.Errorf("commit: %w", ctx.Err())
 	}
 	if err != nil {
-		rollBack(ctx, tx)
+		tx.rollBack(ctx)
 		return err
 	}
-	return commitError(tx.Commit(ctx))
+	return tx.commit(ctx)
 }
 
 func rollBack(ctx context.Context, tx pgx.Tx) {

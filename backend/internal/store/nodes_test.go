@@ -182,9 +182,10 @@ func TestANodeDies(t *testing.T) {
 	for range 16 {
 		full.Go(func() {
 			err := db.InTx(t.Context(), func(tx *Tx) error {
+				_, err := tx.exec(t.Context(), `SELECT 1`)
 				held.Done()
 				held.Wait()
-				return nil
+				return err
 			})
 			if err != nil {
 				t.Error(err)
@@ -208,6 +209,9 @@ func TestANodeDies(t *testing.T) {
 	runs := 0
 	err := db.InTx(t.Context(), func(tx *Tx) error {
 		if runs++; runs == 1 {
+			if _, err := tx.exec(t.Context(), `SELECT 1`); err != nil {
+				return err
+			}
 			one.die()
 			three.die()
 		}

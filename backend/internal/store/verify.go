@@ -261,7 +261,7 @@ func (db *DB) Snapshot(ctx context.Context, f func(Reads) error) error {
 	}
 	for try := 1; ; try++ {
 		err := pgx.BeginTxFunc(ctx, db.pool, pgx.TxOptions{IsoLevel: level, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-			return f(Reads{querier{tx}})
+			return f(Reads{querier{tx}, db.artifacts})
 		})
 		if err == nil || !retryable(err) || try == maxTries {
 			return err
