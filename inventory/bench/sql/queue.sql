@@ -1,9 +1,11 @@
 -- Fifty jobs enqueued, claimed and ended, each as one set in one transaction, with Kloigos' own rows, conditions and
--- indexes: what its queue comes to without the queue. Parameter: worker, any UUID.
+-- indexes: what its queue comes to without the queue. The ids begin with the time, as those of Kloigos do (UUID version
+-- 7). Parameter: worker, any UUID.
 BEGIN;
 WITH job AS (
     INSERT INTO jobs (id, workspace_id, kind, args, host_id, state, priority, deadline_at, max_attempts, playbook_version_id, requested_by)
-    SELECT gen_random_uuid(), h.workspace_id, 'host_probe', jsonb_build_object('host_id', h.id), h.id, 'queued', 20, now() + INTERVAL '600 seconds',
+    SELECT (lpad(to_hex((extract(EPOCH FROM clock_timestamp()) * 1000)::INT8), 12, '0') || '7'
+           || substr(replace(gen_random_uuid()::TEXT, '-', ''), 14))::UUID, h.workspace_id, 'host_probe', jsonb_build_object('host_id', h.id), h.id, 'queued', 20, now() + INTERVAL '600 seconds',
            3, v.id, 'bench'
       FROM (SELECT h.id, h.workspace_id FROM hosts h ORDER BY h.id LIMIT 50) AS h
       JOIN playbooks p ON p.name = 'host_probe'
