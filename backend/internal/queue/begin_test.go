@@ -1,6 +1,9 @@
 package queue_test
 
 import (
+	"bytes"
+	"context"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -44,6 +47,32 @@ func TestClaimBeginsWhatNeedsItsHost(t *testing.T) {
 	claims = claim(s, time.Minute, 10)
 	if again := begun(claims, other); len(claims) != 1 || again == nil || again.Number <= first.Number || s.Job(other).Steps[0].Attempt != 2 {
 		t.Errorf("the first was %+v, then %+v", first, claims)
+	}
+}
+
+// TestClaimReadsWhatItBegins: an attempt that a claim began asks the database
+// for nothing more, and has what one finds that asks for it.
+func TestClaimReadsWhatItBegins(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	probe, decommission := enqueue(s, job.HostProbe{HostID: s.ReadyHost(site.HostSpec{}).ID}), enqueue(s, job.HostDecommission{HostID: s.ReadyHost(site.HostSpec{}).ID})
+	cut, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range claim(s, time.Minute, 10) {
+		a, err := s.DB.Attempt(cut, c)
+		if c.ID == probe {
+			if err == nil {
+				t.Errorf("a probe was read by its claim, which begins none: %+v", a.Job)
+			}
+			continue
+		}
+		asked, asksErr := s.DB.Attempt(t.Context(), store.Claim{ID: c.ID, HostID: c.HostID, PlaybookVersionID: c.PlaybookVersionID})
+		if c.ID != decommission || err != nil || asksErr != nil || len(a.Playbook) == 0 || !reflect.DeepEqual(a, asked) {
+			t.Errorf("claimed with %+v, %v; asked for: %+v, %v", a, err, asked, asksErr)
+		}
+		if content, err := s.DB.PlaybookContent(t.Context(), *c.PlaybookVersionID); err != nil || !bytes.Equal(content, a.Playbook) {
+			t.Errorf("its playbook has %d bytes, the version's %d, %v", len(a.Playbook), len(content), err)
+		}
 	}
 }
 
