@@ -102,7 +102,7 @@ func ask[T any](b *batch, what string, into *T, sql statement, args ...any) {
 // askAll adds one with any number of rows.
 func askAll[T any](b *batch, what string, into *[]T, sql statement, args ...any) {
 	b.add(what, sql, args, func(rows pgx.Rows) (err error) {
-		*into, err = pgx.CollectRows(rows, pgx.RowToStructByName[T])
+		*into, err = appendRows([]T{}, rows)
 		return err
 	})
 }

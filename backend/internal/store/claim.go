@@ -38,8 +38,8 @@ func (c Claim) Subject() job.Subject { return subject(c.HostID, c.UnitID, c.Allo
 // Begun is the first open step of a job, begun in the transaction that claimed
 // the job: one commit that a play waits for instead of two.
 type Begun struct {
-	Position int   `db:"position"`
-	Number   int64 `db:"number"` // of the host's lock, which the attempt holds
+	Position int
+	Number   int64 // of the host's lock, which the attempt holds
 }
 
 // What may be claimed: a job of a host that another job holds is left in the
@@ -116,11 +116,26 @@ func readOnlyKinds() (kinds []string) {
 	return kinds
 }
 
+// Where PostgreSQL's planner believes that a queue is short, as it does of one
+// that has just filled up, it would rather sort all of it with every claim than
+// walk along its index: 400 ms instead of one, of 200,000 jobs.
+const sqlDoNotSort = `SET LOCAL enable_sort = off`
+
+// byIndex claims what comes first in the order of an index.
+func (tx *Tx) byIndex(ctx context.Context, what string, sql statement, args ...any) ([]Claim, error) {
+	b, claims := &batch{}, []Claim{}
+	if _, postgres := tx.tx.(*beginning); postgres {
+		b.pgx.Queue(sqlDoNotSort)
+	}
+	askAll(b, what, &claims, sql, args...)
+	return claims, tx.q.sendBatch(ctx, b)
+}
+
 // ClaimJobs gives a worker the lease of up to limit queued jobs, by priority,
 // then age, and begins those that need their host, where nobody holds it.
 func (tx *Tx) ClaimJobs(ctx context.Context, worker uuid.UUID, lease time.Duration, limit int) ([]Claim, error) {
 	readOnly := readOnlyKinds()
-	claims, err := collect[Claim](ctx, tx.q, sqlClaimJobs, readOnly, worker, lease.Milliseconds(), limit)
+	claims, err := tx.byIndex(ctx, "claim", sqlClaimJobs, readOnly, worker, lease.Milliseconds(), limit)
 	if err != nil {
 		return nil, err
 	}
@@ -172,8 +187,9 @@ func (tx *Tx) begin(ctx context.Context, claims []*Claim) error {
 		return nil
 	}
 	type row struct {
-		JobID uuid.UUID `db:"job_id"`
-		Begun
+		JobID    uuid.UUID `db:"job_id"`
+		Position int       `db:"position"`
+		Number   int64     `db:"number"`
 	}
 	var begun []row
 	b, read := &batch{}, map[uuid.UUID]*Attempt{}
@@ -185,9 +201,9 @@ func (tx *Tx) begin(ctx context.Context, claims []*Claim) error {
 	if err := tx.q.trySending(ctx, b); err != nil {
 		return err
 	}
-	for i := range begun {
-		c := claimed(claims, begun[i].JobID)
-		c.Begun = &begun[i].Begun
+	for _, r := range begun {
+		c := claimed(claims, r.JobID)
+		c.Begun = &Begun{Position: r.Position, Number: r.Number}
 		if len(b.missing) == 0 { // or the attempt tells of it
 			c.read = read[c.ID]
 		}
@@ -202,7 +218,7 @@ func claimed(claims []*Claim, id uuid.UUID) *Claim {
 // TakeOverJobs gives a worker the lease of up to limit jobs whose own worker
 // let it run out.
 func (tx *Tx) TakeOverJobs(ctx context.Context, worker uuid.UUID, lease time.Duration, limit int) ([]Claim, error) {
-	return collect[Claim](ctx, tx.q, sqlTakeOverJobs, worker, lease.Milliseconds(), limit)
+	return tx.byIndex(ctx, "take over", sqlTakeOverJobs, worker, lease.Milliseconds(), limit)
 }
 
 const sqlRenewLease = `
