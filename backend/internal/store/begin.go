@@ -14,22 +14,24 @@ import (
 // there is no transaction.
 type beginning struct {
 	pool *pgxpool.Pool
-	tx   pgx.Tx // nil until the first statement is sent
+	conn *pgxpool.Conn // nil until the first statement
+	tx   pgx.Tx        // nil until it is sent
 }
 
 // send sends BEGIN and what is queued behind it. BEGIN has been answered then;
 // where it was not, the results are closed.
-func (t *beginning) send(ctx context.Context, queued ...*pgx.QueuedQuery) (pgx.BatchResults, error) {
+func (t *beginning) send(ctx context.Context, queued ...*pgx.QueuedQuery) (answers pgx.BatchResults, err error) {
 	b := &pgx.Batch{}
 	b.BeginTx(pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
 	b.QueuedQueries = append(b.QueuedQueries, queued...)
-	answers := t.pool.SendBatch(ctx, b)
-	t.tx = answers.Tx()
-	_, err := answers.Exec()
-	if err == nil {
-		return answers, nil
+	if t.conn, err = t.pool.Acquire(ctx); err == nil {
+		answers = t.conn.SendBatch(ctx, b)
+		t.tx = answers.Tx()
+		if _, err = answers.Exec(); err == nil {
+			return answers, nil
+		}
+		_ = answers.Close()
 	}
-	_ = answers.Close()
 	if notBegun(ctx, err) {
 		return nil, fmt.Errorf("%w: %w", errNotBegun, err)
 	}
@@ -68,7 +70,7 @@ func (t *beginning) Query(ctx context.Context, sql string, args ...any) (pgx.Row
 		_ = answers.Close()
 		return nil, err
 	}
-	return &firstRows{rows, answers}, nil
+	return &firstRows{Rows: rows, answers: answers}, nil
 }
 
 func (t *beginning) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
@@ -97,14 +99,19 @@ func (t *beginning) commit(ctx context.Context) error {
 	if t.tx == nil {
 		return nil
 	}
+	defer t.conn.Release()
 	return commitError(t.tx.Commit(ctx))
 }
 
+// rollBack gives the connection back also where something panicked before all
+// was sent or read: the pool closes one that isn't idle.
 func (t *beginning) rollBack(ctx context.Context) {
-	if t.tx == nil {
-		return
+	if t.tx != nil {
+		rollBack(ctx, t.tx)
 	}
-	rollBack(ctx, t.tx)
+	if t.conn != nil {
+		t.conn.Release()
+	}
 }
 
 // firstRows are those of the first statement. The connection is ready for the
@@ -112,6 +119,7 @@ func (t *beginning) rollBack(ctx context.Context) {
 type firstRows struct {
 	pgx.Rows
 	answers pgx.BatchResults
+	closed  error
 }
 
 func (r *firstRows) Next() bool {
@@ -124,7 +132,16 @@ func (r *firstRows) Next() bool {
 
 func (r *firstRows) Close() {
 	r.Rows.Close()
-	_ = r.answers.Close() // what it could tell, Err does
+	if err := r.answers.Close(); r.closed == nil {
+		r.closed = err
+	}
+}
+
+func (r *firstRows) Err() error {
+	if err := r.Rows.Err(); err != nil {
+		return err
+	}
+	return r.closed
 }
 
 // firstRow is the row of the first statement.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -124,7 +125,7 @@ const sqlDoNotSort = `SET LOCAL enable_sort = off`
 // byIndex claims what comes first in the order of an index.
 func (tx *Tx) byIndex(ctx context.Context, what string, sql statement, args ...any) ([]Claim, error) {
 	b, claims := &batch{}, []Claim{}
-	if _, postgres := tx.tx.(*beginning); postgres {
+	if tx.postgres() {
 		b.pgx.Queue(sqlDoNotSort)
 	}
 	askAll(b, what, &claims, sql, args...)
@@ -172,9 +173,17 @@ RETURNING job_steps.job_id, job_steps.position, held.number`
 // the first of them waits for all.
 const mostRead = 4
 
+// readsAhead tells whether a claim reads what an attempt begins with. On
+// CockroachDB a read may have to wait for whoever writes the row, which a claim
+// must not; nor is it held up by a playbook that is not known yet, or may not be
+// taken as known.
+func (tx *Tx) readsAhead(c Claim) bool {
+	return tx.postgres() && c.PlanID == nil && (c.PlaybookVersionID == nil || tx.artifacts.get(*c.PlaybookVersionID) != nil)
+}
+
 // begin begins the attempts that find their host free; of two of one host, the
 // first. What they begin with is read on the way, from where on no other job
-// changes their hosts.
+// changes their hosts; what could not be read, the attempt asks for, and tells.
 func (tx *Tx) begin(ctx context.Context, claims []*Claim) error {
 	byHost, ids, attempts, hosts := map[uuid.UUID]bool{}, []uuid.UUID{}, []int64{}, []uuid.UUID{}
 	for _, c := range claims {
@@ -194,17 +203,21 @@ func (tx *Tx) begin(ctx context.Context, claims []*Claim) error {
 	var begun []row
 	b, read := &batch{}, map[uuid.UUID]*Attempt{}
 	askAll(b, "begin what was claimed", &begun, sqlBeginClaimed, ids, attempts, hosts)
-	for _, id := range ids[:min(len(ids), mostRead)] {
-		read[id] = &Attempt{}
-		b.askAttempt(*claimed(claims, id), read[id], tx.artifacts)
+	for _, id := range ids {
+		if c := *claimed(claims, id); len(read) < mostRead && tx.readsAhead(c) {
+			read[id] = &Attempt{}
+			b.askAttempt(c, read[id], tx.artifacts)
+		}
 	}
-	if err := tx.q.trySending(ctx, b); err != nil {
+	var unfit pgx.ScanArgError // a row that this version does not understand
+	err := tx.q.trySending(ctx, b)
+	if err != nil && !errors.As(err, &unfit) {
 		return err
 	}
 	for _, r := range begun {
 		c := claimed(claims, r.JobID)
 		c.Begun = &Begun{Position: r.Position, Number: r.Number}
-		if len(b.missing) == 0 { // or the attempt tells of it
+		if err == nil && len(b.missing) == 0 {
 			c.read = read[c.ID]
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/internal/testkit"
 )
@@ -45,26 +46,29 @@ func TestClaimDoesNotSortTheQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Release()
+	plan := func(sql statement, args ...any) string {
+		rows, err := conn.Query(t.Context(), "EXPLAIN "+string(sql), args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(lines, "\n")
+	}
+	walks := func(what, plan string) {
+		if !strings.Contains(plan, "Index Scan using jobs_claimable") || strings.Contains(plan, "Sort") {
+			t.Errorf("%s:\n%s", what, plan)
+		}
+	}
+	walks("the look for what may be claimed", plan(sqlWaiting, readOnlyKinds()))
 	for _, sql := range []string{`BEGIN`, sqlDoNotSort} {
 		if _, err := conn.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
 		}
 	}
-	rows, err := conn.Query(t.Context(), "EXPLAIN "+sqlClaimJobs, readOnlyKinds(), uuid.New(), time.Minute.Milliseconds(), limit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var plan strings.Builder
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			t.Fatal(err)
-		}
-		plan.WriteString(line + "\n")
-	}
-	if err := rows.Err(); err != nil || !strings.Contains(plan.String(), "Index Scan using jobs_claimable") || strings.Contains(plan.String(), "Sort") {
-		t.Errorf("%v\n%s", err, plan.String())
-	}
+	walks("the claim", plan(sqlClaimJobs, readOnlyKinds(), uuid.New(), time.Minute.Milliseconds(), limit))
 	if _, err := conn.Exec(t.Context(), `ROLLBACK`); err != nil {
 		t.Fatal(err)
 	}

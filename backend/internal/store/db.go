@@ -73,6 +73,12 @@ type Tx struct {
 	}
 }
 
+// postgres tells whether it is one of PostgreSQL's.
+func (tx *Tx) postgres() bool {
+	_, is := tx.tx.(*beginning)
+	return is
+}
+
 // Option sets something of a DB that only few need.
 type Option func(*pgxpool.Config)
 
@@ -199,6 +205,10 @@ func (db *DB) cockroachTx(ctx context.Context, f func(*Tx) error) error {
 func notBegun(ctx context.Context, err error) bool {
 	var answered *pgconn.PgError
 	var connect *pgconn.ConnectError
+	var preparing pgx.ErrPreprocessingBatch
+	if errors.As(err, &preparing) && !Unavailable(err) { // an argument that can't be encoded, say
+		return false
+	}
 	return err != nil && ctx.Err() == nil && !errors.As(err, &connect) &&
 		(!errors.As(err, &answered) || answered.Severity == "FATAL") // the server's last word on a connection that it ends
 }

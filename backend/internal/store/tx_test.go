@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -202,6 +203,45 @@ func TestPanicGivesTheConnectionBack(t *testing.T) {
 	}()
 	if n := c.pool.Stat().AcquiredConns(); n != 0 || c.read(t, "a") != 0 {
 		t.Errorf("%d connections are still out, counted %d", n, c.read(t, "a"))
+	}
+}
+
+// unsendable can't be made a parameter.
+type unsendable struct{ panics bool }
+
+func (u unsendable) Value() (driver.Value, error) {
+	if u.panics {
+		panic("in the middle of a parameter")
+	}
+	return nil, errors.New("not to be sent")
+}
+
+// TestWhatCannotBeSent as a transaction's first statement is not tried again,
+// and keeps no connection.
+func TestWhatCannotBeSent(t *testing.T) {
+	t.Parallel()
+	c := setup(t)
+	for _, u := range []unsendable{{}, {panics: true}} {
+		tries, panicked := 0, false
+		func() {
+			defer func() { panicked = recover() != nil }()
+			if err := c.InTx(t.Context(), func(tx *Tx) error {
+				tries++
+				_, err := tx.exec(t.Context(), sqlAdd, u)
+				return err
+			}); err == nil {
+				t.Error("it was sent")
+			}
+		}()
+		for range 500 { // the pool closes it beside
+			if c.pool.Stat().AcquiredConns() == 0 {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if n := c.pool.Stat().AcquiredConns(); n != 0 || tries != 1 || panicked != u.panics {
+			t.Errorf("%+v: %d tries, %d connections are still out, panicked %v", u, tries, n, panicked)
+		}
 	}
 }
 
