@@ -10,10 +10,10 @@ type pipe struct{ r, w *os.File }
 
 // pipeSet connects a backend with its supervisor. The backend's ends are never inherited by another child: Go opens
 // them close-on-exec.
-type pipeSet struct{ control, status, events, stdout, stderr pipe }
+type pipeSet struct{ control, order, status, events, stdout, stderr pipe }
 
 func (s *pipeSet) all() []*pipe {
-	return []*pipe{&s.control, &s.status, &s.events, &s.stdout, &s.stderr}
+	return []*pipe{&s.control, &s.order, &s.status, &s.events, &s.stdout, &s.stderr}
 }
 
 func openPipes() (*pipeSet, error) {
@@ -30,7 +30,7 @@ func openPipes() (*pipeSet, error) {
 
 // closeTheirs closes the supervisor's ends here, so that its end shows.
 func (s *pipeSet) closeTheirs() {
-	_ = errors.Join(s.control.r.Close(), s.status.w.Close(), s.events.w.Close(), s.stdout.w.Close(), s.stderr.w.Close())
+	_ = errors.Join(s.control.r.Close(), s.order.r.Close(), s.status.w.Close(), s.events.w.Close(), s.stdout.w.Close(), s.stderr.w.Close())
 }
 
 // expire ends reading after d, whoever still holds a writing end.

@@ -108,27 +108,43 @@ func (s *Supervised) Run(ctx context.Context, play Play, sink func(Event)) (Outc
 	if err := play.Validate(); err != nil {
 		return Outcome{}, err
 	}
-	begun := time.Now()
-	standby, err := s.standbys.take(bundle{digest: play.BundleSHA256, unpack: play.Unpack})
+	standby, err := s.standbys.take(bundleOf(play))
 	if err != nil {
 		return Outcome{}, fmt.Errorf("run play %s: %w", play.Name, err)
 	}
-	defer s.standbys.ended()
-	run := &supervisedRun{config: &s.config, play: &play, dir: standby.dir, standby: standby, collect: newCollector(&play, sink)}
-	if err = run.prepare(); err == nil {
-		err = run.Execute(ctx)
-	} else {
-		standby.giveUp(s.config.Grace + killWithin)
-	}
-	if removeErr := standby.dir.remove(); err == nil && removeErr != nil {
-		err = fmt.Errorf("remove run directory: %w", removeErr)
-	}
+	run, err := s.ready(play, standby)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("run play %s: %w", play.Name, err)
 	}
-	run.outcome.Usage.Elapsed = time.Since(begun)
-	run.finish()
-	return run.outcome, nil
+	return run.Run(ctx, sink)
+}
+
+// MakeReady implements [Runner]; it starts no process.
+func (s *Supervised) MakeReady(play Play) Ready {
+	if play.Validate() != nil {
+		return nil
+	}
+	standby := s.standbys.takeWaiting(bundleOf(play))
+	if standby == nil {
+		return nil
+	}
+	run, err := s.ready(play, standby)
+	if err != nil {
+		return nil
+	}
+	return run
+}
+
+func bundleOf(play Play) bundle { return bundle{digest: play.BundleSHA256, unpack: play.Unpack} }
+
+// ready prepares a run in the directory of its supervisor, which is given up where that fails.
+func (s *Supervised) ready(play Play, standby *standby) (*supervisedRun, error) {
+	run := &supervisedRun{config: &s.config, play: &play, dir: standby.dir, standby: standby, collect: newCollector(&play), ended: s.standbys.ended}
+	if err := run.prepare(); err != nil {
+		run.GiveUp()
+		return nil, err
+	}
+	return run, nil
 }
 
 // secrets are all strings that no event may show.
@@ -140,18 +156,47 @@ func (p *Play) secrets() []string {
 	return secrets
 }
 
-// supervisedRun is one run; it is go-ansible's Executor of the command that go-ansible has built.
+// supervisedRun is one run, a [Ready]; it is go-ansible's Executor of the command that go-ansible has built.
 type supervisedRun struct {
 	config  *Config
 	play    *Play
 	dir     *runDir
 	standby *standby
-	order   order
+	order   []byte // a line
 	collect *collector
 	outcome Outcome
+	ended   func() // told when nothing of it is left
 }
 
-var _ execute.Executor = (*supervisedRun)(nil)
+var (
+	_ Ready            = (*supervisedRun)(nil)
+	_ execute.Executor = (*supervisedRun)(nil)
+)
+
+// Run implements [Ready].
+func (r *supervisedRun) Run(ctx context.Context, sink func(Event)) (Outcome, error) {
+	defer r.ended()
+	begun := time.Now()
+	if sink != nil {
+		r.collect.sink = sink
+	}
+	err := r.Execute(ctx)
+	if removeErr := r.dir.remove(); err == nil && removeErr != nil {
+		err = fmt.Errorf("remove run directory: %w", removeErr)
+	}
+	if err != nil {
+		return Outcome{}, fmt.Errorf("run play %s: %w", r.play.Name, err)
+	}
+	r.outcome.Usage.Elapsed = time.Since(begun)
+	r.finish()
+	return r.outcome, nil
+}
+
+// GiveUp implements [Ready].
+func (r *supervisedRun) GiveUp() {
+	defer r.ended()
+	r.standby.giveUp(r.config.Grace + killWithin)
+}
 
 // prepare fills the run's directory.
 func (r *supervisedRun) prepare() error {
@@ -167,11 +212,15 @@ func (r *supervisedRun) prepare() error {
 			return err
 		}
 	}
-	var err error
-	if r.order.Argv, err = r.config.commandLine(r.play, r.dir); err != nil {
+	argv, err := r.config.commandLine(r.play, r.dir)
+	if err != nil {
 		return err
 	}
-	r.order.Modules = keptModules(r.config.RunRoot, r.play.BundleSHA256)
+	order, err := json.Marshal(order{Argv: argv, Modules: keptModules(r.config.RunRoot, r.play.BundleSHA256)})
+	if err != nil {
+		return fmt.Errorf("prepare: %w", err)
+	}
+	r.order = append(order, '\n')
 	files := map[string]func() ([]byte, error){
 		varsFile:       func() ([]byte, error) { return encodeVars(r.play.Vars) },
 		inventoryFile:  func() ([]byte, error) { return inventory(r.play.Hosts, r.config.fence, keyFiles) },
@@ -222,9 +271,7 @@ func (r *supervisedRun) Execute(ctx context.Context) error {
 	}
 	pipes := r.standby.pipes
 	defer pipes.close()
-	if err := r.standby.begin(r.order); err != nil {
-		return err
-	}
+	r.standby.begin(r.order)
 	streams := r.collect.read(pipes.events.r, pipes.stdout.r, pipes.stderr.r)
 	statuses := make(chan superviseStatus, 1)
 	go func() {

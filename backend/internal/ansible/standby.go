@@ -70,7 +70,7 @@ func (c *Config) newStandby() (_ *standby, err error) {
 		Stdin:       b.pipes.control.r,
 		Stdout:      b.pipes.stdout.w,
 		Stderr:      b.pipes.stderr.w,
-		ExtraFiles:  []*os.File{b.pipes.status.w, b.pipes.events.w, b.dir.lock}, // statusFD, eventsFD, lockFD
+		ExtraFiles:  []*os.File{b.pipes.status.w, b.pipes.events.w, b.dir.lock, b.pipes.order.r}, // statusFD, eventsFD, lockFD, orderFD
 	}
 	if err := b.cmd.Start(); err != nil {
 		b.pipes.close()
@@ -140,14 +140,11 @@ func (b *standby) unpack(last bundle) {
 	b.bundle = last.digest
 }
 
-// begin has it play. An error of writing shows as a supervisor that died.
-func (b *standby) begin(o order) error {
-	line, err := json.Marshal(o)
-	if err != nil {
-		return fmt.Errorf("tell the supervisor what to run: %w", err)
-	}
-	_, _ = b.pipes.control.w.Write(append(line, '\n'))
-	return nil
+// begin has it play: what has loaded Ansible takes the order itself, which saves a play the supervisor's waking up; then
+// the supervisor is told. An error of writing shows as a supervisor that died.
+func (b *standby) begin(order []byte) {
+	_, _ = b.pipes.order.w.Write(order)
+	_, _ = b.pipes.control.w.Write(order)
 }
 
 // wait waits for the supervisor, and tells it to end the run when ctx is done.
@@ -205,17 +202,26 @@ func newStandbys(c *Config) *standbys {
 
 // take returns one that waits, and otherwise a new one; and has the next one made, for the same bundle.
 func (s *standbys) take(played bundle) (*standby, error) {
+	if b := s.takeWaiting(played); b != nil {
+		return b, nil
+	}
+	defer s.ahead(standbyAfter)
+	return s.config.newStandby()
+}
+
+// takeWaiting is take where none is made; nil if none waits.
+func (s *standbys) takeWaiting(played bundle) *standby {
 	s.mu.Lock()
 	s.last = played
 	s.mu.Unlock()
-	defer s.ahead(standbyAfter)
 	for {
 		b := s.pop()
 		if b == nil {
-			return s.config.newStandby()
+			return nil
 		}
+		s.ahead(standbyAfter)
 		if len(b.died) == 0 {
-			return b, nil
+			return b
 		}
 		b.giveUp(s.config.Grace + killWithin)
 	}

@@ -103,11 +103,8 @@ type collector struct {
 	stray    int
 }
 
-func newCollector(p *Play, sink func(Event)) *collector {
-	c := &collector{sink: sink, redact: newRedactor(p.secrets()), results: map[string]json.RawMessage{}, hosts: map[string]bool{}}
-	if sink == nil {
-		c.sink = func(Event) {}
-	}
+func newCollector(p *Play) *collector {
+	c := &collector{sink: func(Event) {}, redact: newRedactor(p.secrets()), results: map[string]json.RawMessage{}, hosts: map[string]bool{}}
 	for i := range p.Hosts {
 		c.hosts[p.Hosts[i].Name] = true
 	}

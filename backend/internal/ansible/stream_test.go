@@ -41,7 +41,8 @@ func collect(t *testing.T, lines ...string) (*collector, []Event) {
 	p := validPlay(t)
 	p.Secrets = []string{"swordfish"}
 	var events []Event
-	c := newCollector(&p, func(e Event) { events = append(events, e) })
+	c := newCollector(&p)
+	c.sink = func(e Event) { events = append(events, e) }
 	for _, l := range lines {
 		c.line([]byte(l))
 	}

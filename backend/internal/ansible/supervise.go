@@ -21,10 +21,11 @@ const SuperviseArg = "supervise-play"
 
 // File descriptors that the backend gives its supervisor, beside stdout and stderr, which go to Ansible.
 const (
-	controlFD = 0 // read end: an order begins the play; whatever comes then, or its end, ends the run
+	controlFD = 0 // read end: tells of the order, which is there by then; whatever comes then, or its end, ends the run
 	statusFD  = 3 // write end: one superviseStatus
 	eventsFD  = 4 // write end: the callback plugin's lines; Ansible has it as ansibleEventsFD
 	lockFD    = 5 // the run's directory, whose lock is held as long as the supervisor lives
+	orderFD   = 6 // read end: the order itself, for what has loaded Ansible and waits for it
 
 	ansibleEventsFD = 3
 
@@ -42,7 +43,7 @@ type superviseSpec struct {
 	MemoryLimit uint64        `json:"memory_limit"`
 }
 
-// order is what to play. It comes as a line through the control pipe.
+// order is what to play. It comes as a line, first to what has loaded Ansible, then to the supervisor.
 type order struct {
 	Argv    []string `json:"argv"`    // of ansible-playbook
 	Modules string   `json:"modules"` // where what Ansible packs is kept; may be empty
@@ -76,7 +77,7 @@ func Supervise(args []string) int {
 		fmt.Fprintln(os.Stderr, "supervise-play is started by kloigos itself")
 		return 64
 	}
-	for _, fd := range []int{statusFD, eventsFD, lockFD} {
+	for _, fd := range []int{statusFD, eventsFD, lockFD, orderFD} {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, unix.FD_CLOEXEC); err != nil {
 			fmt.Fprintln(os.Stderr, "supervise-play is started by kloigos itself")
 			return 64
@@ -112,28 +113,28 @@ func (s *supervisor) run() superviseStatus {
 		s.ansible, _ = s.start(s.spec.Load, true)
 	}
 	var begun *order
+	var ended *syscall.WaitStatus // of s.ansible
 	for {
 		select {
 		case o := <-s.orders:
 			begun = &o
-			if s.ansible != nil {
-				s.ansible.order(o)
-				continue
-			}
-		case ended := <-s.ansible.ended():
-			if begun != nil && !s.ansible.neverBegan(ended) {
-				return s.end(ended, false)
-			}
-			<-s.ansible.gone
-			s.ansible.forget()
-			s.ansible = nil // ansible-playbook itself is started when the order is there
+		case e := <-s.ansible.ended():
+			ended = &e
 		case <-s.stop:
 			return s.end(0, true)
 		case <-s.terminate:
 			return s.end(0, true)
 		}
-		if begun == nil {
+		// Whether what has ended had its order shows only when the order is there.
+		if begun == nil || s.ansible != nil && ended == nil {
 			continue
+		}
+		if ended != nil {
+			if !s.ansible.neverBegan(*ended) {
+				return s.end(*ended, false)
+			}
+			<-s.ansible.gone
+			ended = nil
 		}
 		var err error
 		if s.ansible, err = s.start(begun.Argv, false); err != nil {
@@ -174,26 +175,23 @@ func (s *supervisor) prepare() error {
 	return nil
 }
 
-// start starts Ansible; waiting tells that it takes its order from its standard input, which is empty otherwise.
+// start starts Ansible; waiting tells that it finds its order in its standard input, which is empty otherwise.
 func (s *supervisor) start(argv []string, waiting bool) (*child, error) {
-	c := &child{main: make(chan syscall.WaitStatus, 1), gone: make(chan struct{})}
-	input, err := os.Open(os.DevNull)
-	if waiting && err == nil {
-		_ = input.Close()
-		c.input, c.orders, err = os.Pipe()
-		input = c.input
-	}
+	c := &child{main: make(chan syscall.WaitStatus, 1), gone: make(chan struct{}), waits: waiting}
+	empty, err := os.Open(os.DevNull)
 	if err != nil {
 		return nil, fmt.Errorf("start ansible-playbook: %w", err)
 	}
-	if !waiting {
-		defer input.Close()
+	defer empty.Close()
+	input := empty.Fd()
+	if waiting {
+		input = orderFD
 	}
 	// syscall and not os/exec, because the reaper waits for all children and must not race with another waiter.
 	c.pid, err = syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
 		Dir:   s.dir,
 		Env:   s.spec.Env,
-		Files: []uintptr{input.Fd(), 1, 2, eventsFD},
+		Files: []uintptr{input, 1, 2, eventsFD},
 		Sys:   &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
 	})
 	if err != nil {
@@ -233,11 +231,10 @@ func (s *supervisor) end(ended syscall.WaitStatus, stopped bool) superviseStatus
 
 // child is the process of Ansible, with all that comes of it.
 type child struct {
-	pid    int
-	input  *os.File                // where it takes its order from; nil if it was started with it
-	orders *os.File                // the other end
-	main   chan syscall.WaitStatus // its own end
-	gone   chan struct{}           // closed when no child is left
+	pid   int
+	waits bool                    // for its order; else it was started with it
+	main  chan syscall.WaitStatus // its own end
+	gone  chan struct{}           // closed when no child is left
 
 	maxRSS int64 // until gone is closed, the reaper's
 	cpu    time.Duration
@@ -251,25 +248,14 @@ func (c *child) ended() <-chan syscall.WaitStatus {
 	return c.main
 }
 
-// order hands it over, to one that may have ended just now.
-func (c *child) order(o order) {
-	line, _ := json.Marshal(o) // came as JSON
-	_, _ = c.orders.Write(append(line, '\n'))
-}
-
 // neverBegan tells whether one that waited for its order could not load Ansible, or was killed (for its memory, say) and
-// left the order where it was put.
+// left the order, which is there by now, where it was put.
 func (c *child) neverBegan(ended syscall.WaitStatus) bool {
-	if c.input == nil {
+	if !c.waits {
 		return false
 	}
-	unread, err := unix.IoctlGetInt(int(c.input.Fd()), unix.TIOCINQ)
+	unread, err := unix.IoctlGetInt(orderFD, unix.TIOCINQ)
 	return ended.ExitStatus() == notLoaded || err == nil && unread > 0
-}
-
-func (c *child) forget() {
-	_ = c.input.Close()
-	_ = c.orders.Close()
 }
 
 // reap waits for every child, adopted ones included. When there is none left there is no descendant either, and none

@@ -163,18 +163,18 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	signals := queue.NewSignals()
 	registry := metrics.NewRegistry(Version())
 	metrics.Watch(registry, b.db)
-	wake, placed := func() {}, func(store.Place, time.Time) {}
+	soon, wake, placed := func() {}, func() {}, func(store.Place, time.Time) {}
 	var parts sync.WaitGroup
 	defer parts.Wait()
 	if b.cfg.Has(config.RoleWorker) {
 		w := worker.New(b.db, b.runner, b.keyset, worker.Config{Name: b.name, Targets: targets, Failpoints: points, Metrics: registry})
 		q := queue.New(b.db, w.Work, signals, queue.Config{
-			Worker: b.id, Slots: b.cfg.Workers, Lease: b.cfg.Lease, Logger: b.log, Failpoints: points, Metrics: registry, Room: b.room(registry),
+			Worker: b.id, Slots: b.cfg.Workers, Lease: b.cfg.Lease, Logger: b.log, Failpoints: points, Metrics: registry, Room: b.room(registry), Ahead: w.Ahead,
 		})
-		wake, placed = q.Wake, q.SetPlace
+		soon, wake, placed = q.Soon, q.Wake, q.SetPlace
 		parts.Go(func() { q.Run(stop, hard) })
 	}
-	intents := intent.New(b.db, intent.Config{Targets: targets, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Wake: wake})
+	intents := intent.New(b.db, intent.Config{Targets: targets, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Soon: soon, Wake: wake})
 	if b.cfg.Has(config.RoleReconciler) {
 		policies := append(reconcile.Policies(reconcile.Retention{Logs: b.cfg.KeepLogs, Events: b.cfg.KeepEvents}), reconcile.LintPlaybooks(intents, lint.New()), reconcile.EndStuck(intents))
 		parts.Go(func() { reconcile.Run(stop, b.db, policies, b.log, registry) })

@@ -28,6 +28,7 @@ func In(dir string) Points { return Points{dir: dir, kill: killSelf} }
 // The failpoints, but for those of PlayDone.
 const (
 	RequestCommitted = "request_committed"
+	Claiming         = "claiming"
 	Claimed          = "claimed"
 	StepBegun        = "step_begun"
 	PlayUnderWay     = "play_under_way"
@@ -49,6 +50,7 @@ type Point struct {
 func All() []Point {
 	return []Point{
 		{RequestCommitted, "what a request asks for is committed, and the client has no answer yet"},
+		{Claiming, "a job's play may have been made ready, and its claim is not committed"},
 		{Claimed, "a job has been claimed or taken over, and nothing of it has begun"},
 		{StepBegun, "a step is marked as running and its host is held, and no play has started"},
 		{PlayUnderWay, "a play has told of its first task, and goes on"},

@@ -21,6 +21,8 @@ type Config struct {
 	Targets  domain.TargetPolicy // which addresses may be hosts
 	FirstUID int64               // of the range that tenants' UIDs come from
 	LastUID  int64
+	// Soon is called before every commit, where the intent itself went well.
+	Soon func()
 	// Wake is called after every commit: a worker in this process need not
 	// wait for its next look at the queue. May be nil.
 	Wake func()
@@ -54,7 +56,11 @@ func (in *Intents) do(ctx context.Context, f func(tx *store.Tx) error) error {
 		if err := claimKey(ctx, tx); err != nil {
 			return err
 		}
-		return f(tx)
+		err := f(tx)
+		if err == nil && in.cfg.Soon != nil {
+			in.cfg.Soon()
+		}
+		return err
 	})
 	if err == nil && in.cfg.Wake != nil {
 		in.cfg.Wake()

@@ -71,7 +71,12 @@ type Config struct {
 	// Room says how many more jobs may begin, by the memory that is there, when
 	// recent of those that run began so lately that theirs is not taken yet;
 	// nil: as many as there are slots. One is run at any rate.
-	Room    func(recent int) int
+	Room func(recent int) int
+	// Ahead is told of every job while its claim is being committed, to make ready
+	// what Work will need. The claim may still fail: nothing of it may be seen
+	// outside of this process yet. forget, if not nil, is called when Work is over,
+	// or will never be called.
+	Ahead   func(c store.Claim) (forget func())
 	Logger  *slog.Logger
 	Metrics *prometheus.Registry // nil: one of its own
 	// Failpoints are where a test lets this process die.
@@ -84,7 +89,8 @@ type Queue struct {
 	work    Work
 	cfg     Config
 	signals *Signals
-	wake    chan struct{} // something was enqueued
+	soon    chan struct{} // something is about to be enqueued
+	wake    chan struct{} // something was
 	freed   chan struct{} // a slot was
 	slots   chan struct{}
 	running sync.WaitGroup
@@ -112,12 +118,16 @@ func New(db *store.DB, work Work, signals *Signals, cfg Config) *Queue {
 		cfg.Metrics = prometheus.NewRegistry()
 	}
 	q := &Queue{
-		db: db, work: work, cfg: cfg, signals: signals, wake: make(chan struct{}, 1), freed: make(chan struct{}, 1), slots: make(chan struct{}, cfg.Slots),
+		db: db, work: work, cfg: cfg, signals: signals, soon: make(chan struct{}, 1), wake: make(chan struct{}, 1), freed: make(chan struct{}, 1), slots: make(chan struct{}, cfg.Slots),
 		metrics: newMetrics(cfg.Metrics, cfg.Slots), turns: turns{poll: cfg.Poll},
 	}
 	q.ends = ends{write: q.succeed, alone: func() bool { return len(q.slots) <= 1 }, first: gatherFor}
 	return q
 }
+
+// Soon tells the queue that something is about to be enqueued in this process:
+// its transaction is being committed, and Wake comes next.
+func (q *Queue) Soon() { signal(q.soon) }
 
 // Wake makes the queue look at once: something was enqueued in this process.
 func (q *Queue) Wake() { signal(q.wake) }
@@ -139,7 +149,10 @@ func (q *Queue) Run(stop, hard context.Context) {
 		select {
 		case <-stop.Done():
 			return
+		case <-q.soon:
+			q.claimSoon(stop, hard)
 		case <-q.wake:
+			q.came()
 			q.claim(stop, hard, (*store.Tx).ClaimJobs)
 		case <-q.freed:
 			q.gather()
@@ -194,15 +207,23 @@ func (q *Queue) claim(stop, hard context.Context, how claimFunc) {
 		return
 	}
 	var claims []store.Claim
+	var ready aheads
 	begun := time.Now()
 	// Not cut by stop: what is claimed must be known, to be handed over.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(stop), 5*time.Second)
 	defer cancel()
 	err := q.db.InTx(ctx, func(tx *store.Tx) (err error) {
-		claims, err = how(tx, ctx, q.cfg.Worker, q.cfg.Lease, free)
+		ready.forget() // of a try before this one
+		if claims, err = how(tx, ctx, q.cfg.Worker, q.cfg.Lease, free); err == nil {
+			ready = q.ahead(claims)
+		}
+		if len(claims) > 0 {
+			q.cfg.Failpoints.Hit(failpoint.Claiming)
+		}
 		return err
 	})
 	if err != nil {
+		ready.forget()
 		// After an unknown commit the lease of a job that was claimed all the
 		// same runs out, and it is taken over.
 		q.cfg.Logger.Error("claim jobs", "error", err)
@@ -211,7 +232,9 @@ func (q *Queue) claim(stop, hard context.Context, how claimFunc) {
 	}
 	for _, c := range claims {
 		q.metrics.claimed(c)
+		forget := ready.of(c)
 		if stop.Err() != nil {
+			forget()
 			q.finish(c, Result{End: HandOver}, begun, q.cfg.Logger.With("job", c.ID))
 			continue
 		}
@@ -219,7 +242,7 @@ func (q *Queue) claim(stop, hard context.Context, how claimFunc) {
 		q.slots <- struct{}{}
 		q.running.Add(1)
 		go func() {
-			defer func() { <-q.slots; q.running.Done(); signal(q.freed) }()
+			defer func() { forget(); <-q.slots; q.running.Done(); signal(q.freed) }()
 			q.attempt(stop, hard, c, begun)
 		}()
 	}

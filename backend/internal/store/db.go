@@ -71,6 +71,7 @@ type Tx struct {
 	tx interface {
 		Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	}
+	unsorted bool // see PrepareClaim
 }
 
 // postgres tells whether it is one of PostgreSQL's.
@@ -219,7 +220,7 @@ func (db *DB) cockroachTry(ctx context.Context, f func(*Tx) error) error {
 		if tries++; tries > 1 && db.retries != nil {
 			db.retries()
 		}
-		return f(&Tx{Reads{querier{tx}, db.artifacts}, tx})
+		return f(&Tx{Reads: Reads{querier{tx}, db.artifacts}, tx: tx})
 	})
 	var ambiguous *crdb.AmbiguousCommitError
 	if errors.As(err, &ambiguous) || sqlState(err) == "40003" {
@@ -239,7 +240,7 @@ func (db *DB) postgresTx(ctx context.Context, f func(*Tx) error) error {
 			tx.rollBack(ctx)
 		}
 	}()
-	err := f(&Tx{Reads{querier{tx}, db.artifacts}, tx})
+	err := f(&Tx{Reads: Reads{querier{tx}, db.artifacts}, tx: tx})
 	returned = true
 	if err == nil && ctx.Err() != nil { // no COMMIT is sent, so nothing about it is unknown
 		err = fmt.Errorf("commit: %w", ctx.Err())

@@ -27,18 +27,29 @@ func (r *run) access(ctx context.Context) (access, error) {
 	if err != nil {
 		return access{}, err
 	}
-	// Ansible is given a long time for a slow host's sudo; a host that does not
-	// answer at all is noticed here, soon.
-	conn, err := r.dial(ctx, address)
-	if err != nil {
+	if err := r.look(ctx, address); err != nil {
 		return access{}, err
 	}
-	_ = conn.Close()
-	private, err := r.w.keys.Open(r.key.PrivateSealed, r.host.OrganizationID.String())
-	if err != nil {
-		return access{}, fmt.Errorf("open the organization's key: %w", err)
+	key, err := r.privateKey()
+	return access{address: address, privateKey: key}, err
+}
+
+// look tells whether the host answers. Ansible is given a long time for a slow
+// host's sudo; a host that does not answer at all is noticed here, soon.
+func (r *run) look(ctx context.Context, address string) error {
+	conn, err := r.dial(ctx, address)
+	if err == nil {
+		_ = conn.Close()
 	}
-	return access{address: address, privateKey: private}, nil
+	return err
+}
+
+func (r *run) privateKey() ([]byte, error) {
+	key, err := r.w.keys.Open(r.key.PrivateSealed, r.host.OrganizationID.String())
+	if err != nil {
+		return nil, fmt.Errorf("open the organization's key: %w", err)
+	}
+	return key, nil
 }
 
 func (r *run) resolve(ctx context.Context) (string, error) {

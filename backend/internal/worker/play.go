@@ -34,22 +34,15 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 	if r.job.PlaybookVersionID == nil {
 		return ansible.Outcome{}, fmt.Errorf("job is bound to no playbook version")
 	}
-	to, err := r.access(ctx)
-	if err != nil {
-		return ansible.Outcome{}, err
-	}
 	if r.plan.ID != uuid.Nil && playbook.Digest(r.content) != r.plan.PlaybookSHA256 {
 		return ansible.Outcome{}, r.stale(domain.MovedPlaybook, "What is stored as this version of the playbook is not what the plan was made with.")
 	}
-	host, content := r.target(to, fenced), r.content // Unpack outlives the run: it is kept for the next one
-	p := ansible.Play{
-		Name: *r.job.Playbook, Playbook: what.File, Hosts: []ansible.Host{host}, Vars: what.Vars, Timeout: r.w.cfg.PlayTimeout,
-		Check: check, Diff: check,
-		BundleSHA256: playbook.Digest(r.content),
-		Unpack:       func(dir string) error { return playbook.Unpack(content, dir, playbook.DefaultLimits) },
+	begin, err := r.beginning(ctx, what, fenced, check)
+	if err != nil {
+		return ansible.Outcome{}, err
 	}
 	began := time.Now()
-	out, err := r.w.runner.Run(ctx, p, func(e ansible.Event) {
+	out, err := begin(ctx, func(e ansible.Event) {
 		if e.Kind == ansible.EventTaskStarted {
 			r.w.cfg.Failpoints.Hit(failpoint.PlayUnderWay)
 		}
@@ -60,7 +53,7 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 			r.log.Add(entryOf(e))
 		}
 	})
-	r.w.metrics.played(r.job.Kind, p.Name, out, err, time.Since(began))
+	r.w.metrics.played(r.job.Kind, *r.job.Playbook, out, err, time.Since(began))
 	if err != nil {
 		return ansible.Outcome{}, fmt.Errorf("run play %s: %w", what.File, err)
 	}
@@ -69,10 +62,41 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 		return out, r.failed(*out.Failure)
 	}
 	if !check { // a plan uses the same playbook; the failpoint is for what changed the host
-		r.w.cfg.Failpoints.Hit(failpoint.PlayDone(p.Name, p.Playbook))
+		r.w.cfg.Failpoints.Hit(failpoint.PlayDone(*r.job.Playbook, what.File))
 	}
 	r.played = true
 	return out, nil
+}
+
+// beginning is how a play is run that is ready, and otherwise that begins with
+// a look at its host.
+func (r *run) beginning(ctx context.Context, what inputs.Play, fenced, check bool) (func(context.Context, func(ansible.Event)) (ansible.Outcome, error), error) {
+	ready, err := r.ready(ctx, what, fenced, check)
+	if err != nil {
+		return nil, err
+	}
+	if ready != nil {
+		return ready.Run, nil
+	}
+	to, err := r.access(ctx)
+	if err != nil {
+		return nil, err
+	}
+	play := r.playOf(what, to, fenced, check)
+	return func(ctx context.Context, sink func(ansible.Event)) (ansible.Outcome, error) {
+		return r.w.runner.Run(ctx, play, sink)
+	}, nil
+}
+
+// playOf is the play as the runner takes it.
+func (r *run) playOf(what inputs.Play, to access, fenced, check bool) ansible.Play {
+	content := r.content // Unpack outlives the run: it is kept for the next one
+	return ansible.Play{
+		Name: *r.job.Playbook, Playbook: what.File, Hosts: []ansible.Host{r.target(to, fenced)}, Vars: what.Vars, Timeout: r.w.cfg.PlayTimeout,
+		Check: check, Diff: check,
+		BundleSHA256: playbook.Digest(content),
+		Unpack:       func(dir string) error { return playbook.Unpack(content, dir, playbook.DefaultLimits) },
+	}
 }
 
 // target is the job's host as a play is given it.

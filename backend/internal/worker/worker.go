@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,6 +20,7 @@ import (
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/failpoint"
+	"kloigos/backend/internal/inputs"
 	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/store"
 )
@@ -46,6 +48,7 @@ type Worker struct {
 	cfg      Config
 	handlers map[domain.JobKind]handler
 	metrics  *metrics
+	ahead    sync.Map // of *ahead, by the job's id
 }
 
 // handler is what is particular to a kind of job.
@@ -59,6 +62,9 @@ type handler struct {
 type step struct {
 	lock bool // needs to be the host's one holder
 	do   func(ctx context.Context, r *run) error
+	// first is the play that do begins with, under the host's fence, where the
+	// job's rows alone say what that is; nil where it takes more.
+	first func(r *run) inputs.Play
 }
 
 // run is one attempt of a job under way.
@@ -72,6 +78,7 @@ type run struct {
 	alloc store.Allocation
 	plan  store.Plan // that the job makes, or that it is bound to
 
+	ahead   *ahead                // what was made ready of the first play; nil once it was asked for
 	content []byte                // of the playbook's version
 	key     store.OrganizationKey // that reaches the host
 	fence   int64                 // number of the host lock; 0 while none is held
@@ -116,7 +123,12 @@ var errStopping = errors.New("the backend stops")
 
 // Work is a queue.Work.
 func (w *Worker) Work(ctx context.Context, c store.Claim, log *queue.Log) (result queue.Result) {
-	r := &run{w: w, claim: c, log: log}
+	r := &run{w: w, claim: c, log: log, ahead: w.takeAhead(c.ID, c.Attempt)}
+	defer func() {
+		if r.ahead != nil {
+			r.ahead.giveUp()
+		}
+	}()
 	defer func() { // or a job that makes one backend panic would go round and end all of them
 		if p := recover(); p != nil {
 			result = r.end(ctx, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))

@@ -87,18 +87,21 @@ def compile_what_is_packed():
 class Modules:
     """What Ansible has packed, as hard links: each run has its own directory, and a file is never written twice."""
 
-    def __init__(self, directory):
+    def __init__(self):
         import ansible
         from ansible import constants
         from ansible.release import __version__
         self.own = os.path.join(constants.DEFAULT_LOCAL_TMP, 'ansiballz_cache')
+        os.makedirs(self.own, mode=0o700, exist_ok=True)
         # Another build of the same version has files of another time.
         changed = os.stat(os.path.join(os.path.dirname(ansible.__file__), 'modules')).st_mtime_ns
-        self.kept = os.path.join(directory, '%s-%d' % (__version__, changed))
+        self.of = '%s-%d' % (__version__, changed)
+        self.kept = None
 
-    def lend(self):
-        os.makedirs(self.own, mode=0o700, exist_ok=True)
-        os.makedirs(self.kept, mode=0o700, exist_ok=True)
+    def lend(self, directory):
+        self.kept = os.path.join(directory, self.of)
+        if not os.path.isdir(self.kept):
+            os.makedirs(self.kept, mode=0o700, exist_ok=True)
         self.link(self.kept, self.own)
 
     def keep(self):
@@ -133,6 +136,7 @@ def main():
     try:
         load()
         programs = {script: compiled(script) for script in sys.argv[1:]}
+        modules = Modules()
     except Exception as e:
         print('Ansible cannot be loaded ahead: %s' % e, file=sys.stderr)
         return NOT_LOADED
@@ -140,23 +144,22 @@ def main():
     if not line:
         return 0
     order = json.loads(line)
-    with open(os.devnull) as null:
-        os.dup2(null.fileno(), 0)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
     script = order['argv'][0]
     sys.argv = order['argv']
-    modules = None
     try:
         if order.get('modules'):
-            modules = Modules(order['modules'])
-            modules.lend()
+            modules.lend(order['modules'])
     except OSError:  # it is only slower without
-        modules = None
+        pass
     try:
         run(script, programs.get(script) or compiled(script))
     finally:
         sys.modules['__main__'] = ours
         try:
-            if modules:
+            if modules.kept:
                 modules.keep()
         except OSError:
             pass

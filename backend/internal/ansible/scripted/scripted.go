@@ -36,6 +36,8 @@ type Call struct {
 	Play ansible.Play
 	// Vars as they would have been given to Ansible, without its marks.
 	Vars json.RawMessage
+	// Ready tells that it had been made ready before.
+	Ready bool
 }
 
 // Runner is an [ansible.Runner]. Its zero value knows no playbook; use [New].
@@ -44,6 +46,7 @@ type Runner struct {
 	handlers map[string]Func
 	calls    []Call
 	ends     []ansible.Host
+	ready    int // plays that were made ready and neither run nor given up
 }
 
 var _ ansible.Runner = (*Runner)(nil)
@@ -97,8 +100,45 @@ func (r *Runner) End(_ context.Context, host ansible.Host) error {
 	return nil
 }
 
+// MakeReady implements [ansible.Runner].
+func (r *Runner) MakeReady(play ansible.Play) ansible.Ready {
+	if play.Validate() != nil {
+		return nil
+	}
+	r.count(1)
+	return &ready{r, play}
+}
+
+// Waiting is how many plays are ready and wait for the word.
+func (r *Runner) Waiting() int { return r.count(0) }
+
+func (r *Runner) count(more int) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ready += more
+	return r.ready
+}
+
+type ready struct {
+	runner *Runner
+	play   ansible.Play
+}
+
+// Run implements [ansible.Ready].
+func (r *ready) Run(ctx context.Context, sink func(ansible.Event)) (ansible.Outcome, error) {
+	r.runner.count(-1)
+	return r.runner.run(ctx, r.play, true, sink)
+}
+
+// GiveUp implements [ansible.Ready].
+func (r *ready) GiveUp() { r.runner.count(-1) }
+
 // Run implements [ansible.Runner].
 func (r *Runner) Run(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+	return r.run(ctx, play, false, sink)
+}
+
+func (r *Runner) run(ctx context.Context, play ansible.Play, ready bool, sink func(ansible.Event)) (ansible.Outcome, error) {
 	if err := play.Validate(); err != nil {
 		return ansible.Outcome{}, err
 	}
@@ -108,7 +148,7 @@ func (r *Runner) Run(ctx context.Context, play ansible.Play, sink func(ansible.E
 	}
 	r.mu.Lock()
 	handler := r.handlers[play.Name]
-	r.calls = append(r.calls, Call{Play: play, Vars: vars})
+	r.calls = append(r.calls, Call{Play: play, Vars: vars, Ready: ready})
 	r.mu.Unlock()
 	if handler == nil {
 		return ansible.Outcome{}, fmt.Errorf("no script for playbook %q", play.Name)

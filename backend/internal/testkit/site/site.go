@@ -249,16 +249,22 @@ func (b *Backend) Kill() { b.stop(); b.hard() }
 // Stopped is closed when nothing runs any more.
 func (b *Backend) Stopped() <-chan struct{} { return b.stopped }
 
+// Worker carries jobs out; it counts in a registry, if not nil.
+func (s *Site) Worker(r *prometheus.Registry) *worker.Worker {
+	return worker.New(s.DB, s.Runner, opener{}, worker.Config{Name: "backend-1", Targets: s.Policy, Metrics: r})
+}
+
 // Work is what backends do by default.
 func (s *Site) Work() queue.Work { return s.WorkCounted(nil) }
 
 // WorkCounted is Work that counts in a registry.
-func (s *Site) WorkCounted(r *prometheus.Registry) queue.Work {
-	return worker.New(s.DB, s.Runner, opener{}, worker.Config{Name: "backend-1", Targets: s.Policy, Metrics: r}).Work
-}
+func (s *Site) WorkCounted(r *prometheus.Registry) queue.Work { return s.Worker(r).Work }
 
 // Backend starts a backend; it ends with the test.
-func (s *Site) Backend() *Backend { return s.BackendWith(s.Work(), queue.Config{}) }
+func (s *Site) Backend() *Backend {
+	w := s.Worker(nil)
+	return s.BackendWith(w.Work, queue.Config{Ahead: w.Ahead})
+}
 
 // BackendWith starts a backend that does something else, or otherwise.
 func (s *Site) BackendWith(work queue.Work, cfg queue.Config) *Backend {
