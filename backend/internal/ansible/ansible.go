@@ -31,6 +31,8 @@ type Runner interface {
 	// MakeReady does what Run would do before anything plays: it sends nothing to a host. It returns nil where nothing
 	// is at hand that was made ahead of time, and where the play can't be made ready: Run tells why.
 	MakeReady(play Play) Ready
+	// AtHand tells whether there is something that MakeReady could use.
+	AtHand() bool
 	// End comes to a host as its newest holder and starts nothing: the host's fence, which has not seen the number yet,
 	// ends whatever older runs still do there, and End returns when nothing of them is left. It is what a run that was
 	// ended from here needs, since a module on the host goes on without its play. The host must have a fence.
@@ -179,7 +181,7 @@ type Outcome struct {
 type Usage struct {
 	MaxRSSBytes int64         // the largest single process
 	CPU         time.Duration // user and system, all processes
-	Elapsed     time.Duration
+	Elapsed     time.Duration // from the order on: without what was made ready before
 }
 
 // FailureCode is stable: callers branch on it, and it is shown.

@@ -119,7 +119,7 @@ func (s *Supervised) Run(ctx context.Context, play Play, sink func(Event)) (Outc
 	return run.Run(ctx, sink)
 }
 
-// MakeReady implements [Runner]; it starts no process.
+// MakeReady implements [Runner]. What it takes is replaced a second later.
 func (s *Supervised) MakeReady(play Play) Ready {
 	if play.Validate() != nil {
 		return nil
@@ -135,15 +135,24 @@ func (s *Supervised) MakeReady(play Play) Ready {
 	return run
 }
 
+// AtHand implements [Runner].
+func (s *Supervised) AtHand() bool { return s.standbys.waits() }
+
 func bundleOf(play Play) bundle { return bundle{digest: play.BundleSHA256, unpack: play.Unpack} }
 
 // ready prepares a run in the directory of its supervisor, which is given up where that fails.
 func (s *Supervised) ready(play Play, standby *standby) (*supervisedRun, error) {
 	run := &supervisedRun{config: &s.config, play: &play, dir: standby.dir, standby: standby, collect: newCollector(&play), ended: s.standbys.ended}
+	prepared := false
+	defer func() {
+		if !prepared { // also where a caller's Unpack panicked
+			run.GiveUp()
+		}
+	}()
 	if err := run.prepare(); err != nil {
-		run.GiveUp()
 		return nil, err
 	}
+	prepared = true
 	return run, nil
 }
 
@@ -302,6 +311,9 @@ func (r *supervisedRun) Execute(ctx context.Context) error {
 	}
 	var stopped FailureCode
 	if status.Stopped {
+		if ctx.Err() == nil {
+			return errors.New("the supervisor was told to stop, and not by this backend")
+		}
 		stopped = CodeCancelled
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			stopped = CodeTimeout

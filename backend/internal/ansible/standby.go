@@ -227,6 +227,12 @@ func (s *standbys) takeWaiting(played bundle) *standby {
 	}
 }
 
+func (s *standbys) waits() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.waiting) > 0
+}
+
 func (s *standbys) pop() *standby {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -91,7 +91,7 @@ func TestNextPlayIsBegunAhead(t *testing.T) {
 func TestPlayIsMadeReady(t *testing.T) {
 	b := standbyBed(t)
 	play := b.play("modules.yml", nil)
-	if b.runner.MakeReady(play) != nil {
+	if b.runner.AtHand() || b.runner.MakeReady(play) != nil {
 		t.Error("it was made ready although nothing was there")
 	}
 	next := b.warm(t)
@@ -99,6 +99,9 @@ func TestPlayIsMadeReady(t *testing.T) {
 	invalid.Playbook = "../playbook.yml"
 	if b.runner.MakeReady(invalid) != nil {
 		t.Error("a play that is not valid was made ready")
+	}
+	if !b.runner.AtHand() {
+		t.Error("nothing is at hand")
 	}
 	unwanted := b.runner.MakeReady(play)
 	if unwanted == nil {

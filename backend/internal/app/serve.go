@@ -172,7 +172,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 			Worker: b.id, Slots: b.cfg.Workers, Lease: b.cfg.Lease, Logger: b.log, Failpoints: points, Metrics: registry, Room: b.room(registry), Ahead: w.Ahead,
 		})
 		soon, wake, placed = q.Soon, q.Wake, q.SetPlace
-		parts.Go(func() { q.Run(stop, hard) })
+		parts.Go(func() { q.Run(stop, hard); w.Settle() })
 	}
 	intents := intent.New(b.db, intent.Config{Targets: targets, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Soon: soon, Wake: wake})
 	if b.cfg.Has(config.RoleReconciler) {

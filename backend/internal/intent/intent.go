@@ -22,6 +22,7 @@ type Config struct {
 	FirstUID int64               // of the range that tenants' UIDs come from
 	LastUID  int64
 	// Soon is called before every commit, where the intent itself went well.
+	// May be nil.
 	Soon func()
 	// Wake is called after every commit: a worker in this process need not
 	// wait for its next look at the queue. May be nil.

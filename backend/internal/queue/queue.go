@@ -72,10 +72,11 @@ type Config struct {
 	// recent of those that run began so lately that theirs is not taken yet;
 	// nil: as many as there are slots. One is run at any rate.
 	Room func(recent int) int
-	// Ahead is told of every job while its claim is being committed, to make ready
-	// what Work will need. The claim may still fail: nothing of it may be seen
-	// outside of this process yet. forget, if not nil, is called when Work is over,
-	// or will never be called.
+	// Ahead is told of every job before its claim is committed, to make ready what
+	// Work will need. It is called inside of the claim's transaction, so it must not
+	// wait; and the claim may still fail, so nothing of it may be seen outside of
+	// this process yet. forget, if not nil, is called when Work is over, or will
+	// never be called, maybe more than once; it must not wait either.
 	Ahead   func(c store.Claim) (forget func())
 	Logger  *slog.Logger
 	Metrics *prometheus.Registry // nil: one of its own
@@ -200,11 +201,11 @@ func (q *Queue) look(stop, hard context.Context) {
 type claimFunc func(*store.Tx, context.Context, uuid.UUID, time.Duration, int) ([]store.Claim, error)
 
 // claim fills the free slots. Claimed jobs begin at once, since their leases
-// run.
-func (q *Queue) claim(stop, hard context.Context, how claimFunc) {
+// run. It tells whether the database took part.
+func (q *Queue) claim(stop, hard context.Context, how claimFunc) (ok bool) {
 	free := q.room(cap(q.slots) - len(q.slots))
 	if free == 0 || stop.Err() != nil { // nothing is claimed only to be handed over
-		return
+		return true
 	}
 	var claims []store.Claim
 	var ready aheads
@@ -228,7 +229,7 @@ func (q *Queue) claim(stop, hard context.Context, how claimFunc) {
 		// same runs out, and it is taken over.
 		q.cfg.Logger.Error("claim jobs", "error", err)
 		q.metrics.claimFails.Inc()
-		return
+		return false
 	}
 	for _, c := range claims {
 		q.metrics.claimed(c)
@@ -246,6 +247,7 @@ func (q *Queue) claim(stop, hard context.Context, how claimFunc) {
 			q.attempt(stop, hard, c, begun)
 		}()
 	}
+	return true
 }
 
 // settles is how long a run takes to reach the memory that it will hold.

@@ -21,18 +21,21 @@ func (q *Queue) claimSoon(stop, hard context.Context) {
 		return
 	}
 	woken := false
-	q.claim(stop, hard, func(tx *store.Tx, ctx context.Context, worker uuid.UUID, lease time.Duration, limit int) ([]store.Claim, error) {
+	ok := q.claim(stop, hard, func(tx *store.Tx, ctx context.Context, worker uuid.UUID, lease time.Duration, limit int) ([]store.Claim, error) {
 		if err := tx.PrepareClaim(ctx); err != nil {
 			return nil, err
 		}
 		if !woken { // by a try before this one
-			woken = q.isWoken()
+			woken = q.isWoken(stop)
 		}
 		if !woken {
 			return nil, nil
 		}
 		return tx.ClaimJobs(ctx, worker, lease, limit)
 	})
+	if woken && !ok { // its connection died while it waited, say
+		q.Wake()
+	}
 }
 
 // came forgets that something was about to come.
@@ -43,12 +46,16 @@ func (q *Queue) came() {
 	}
 }
 
-func (q *Queue) isWoken() bool {
+func (q *Queue) isWoken(stop context.Context) bool {
 	timer := time.NewTimer(soonWithin)
 	defer timer.Stop()
 	select {
 	case <-q.wake:
 		return true
+	case <-q.freed: // something may wait for the slot
+		return true
+	case <-stop.Done(): // nothing is claimed only to be handed over
+		return false
 	case <-timer.C: // it was not committed, or slowly: Wake is heard like any other
 		return false
 	}

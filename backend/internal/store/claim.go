@@ -93,7 +93,7 @@ func (r Reads) Waiting(ctx context.Context) (Waiting, error) {
 const sqlClaimJobs = `
 UPDATE jobs
    SET state = 'running', attempt = attempt + 1, worker_id = $2, lease_expires_at = now() + $3::INT8 * INTERVAL '1 millisecond',
-       started_at = COALESCE(started_at, now())
+       started_at = COALESCE(started_at, statement_timestamp())
  WHERE id = ANY (ARRAY(SELECT j.id
                          FROM jobs j
                         WHERE ` + claimable + `
@@ -167,7 +167,7 @@ func (tx *Tx) ClaimJobs(ctx context.Context, worker uuid.UUID, lease time.Durati
 const sqlBeginClaimed = `
 WITH held AS (
      UPDATE host_locks
-        SET number = number + 1, job_id = a.id, attempt = a.attempt, taken_at = now()
+        SET number = number + 1, job_id = a.id, attempt = a.attempt, taken_at = statement_timestamp()
        FROM unnest($1::UUID[], $2::INT8[], $3::UUID[]) AS a(id, attempt, host_id)
       WHERE host_locks.host_id = a.host_id
         AND host_locks.host_id = ANY (ARRAY(SELECT l.host_id
@@ -176,7 +176,7 @@ WITH held AS (
                                                FOR UPDATE SKIP LOCKED))
      RETURNING host_locks.job_id, host_locks.attempt, host_locks.number)
 UPDATE job_steps
-   SET state = 'running', attempt = held.attempt, started_at = COALESCE(job_steps.started_at, now()), finished_at = NULL
+   SET state = 'running', attempt = held.attempt, started_at = COALESCE(job_steps.started_at, statement_timestamp()), finished_at = NULL
   FROM held
  WHERE job_steps.job_id = held.job_id
    AND job_steps.position = (SELECT min(s.position) FROM job_steps s WHERE s.job_id = held.job_id AND s.state <> 'succeeded')

@@ -22,16 +22,19 @@ type access struct {
 	privateKey []byte
 }
 
-func (r *run) access(ctx context.Context) (access, error) {
+func (r *run) access(ctx context.Context) (*access, error) {
 	address, err := r.resolve(ctx)
 	if err != nil {
-		return access{}, err
+		return nil, err
 	}
 	if err := r.look(ctx, address); err != nil {
-		return access{}, err
+		return nil, err
 	}
 	key, err := r.privateKey()
-	return access{address: address, privateKey: key}, err
+	if err != nil {
+		return nil, err
+	}
+	return &access{address: address, privateKey: key}, nil
 }
 
 // look tells whether the host answers. Ansible is given a long time for a slow

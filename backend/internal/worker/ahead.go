@@ -2,11 +2,14 @@ package worker
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"reflect"
 
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/ansible"
+	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/inputs"
 	"kloigos/backend/internal/store"
 )
@@ -14,40 +17,56 @@ import (
 // ahead is the first play of an attempt, made ready while its claim is being
 // committed: the play waits for the slower of the two, and not for both.
 type ahead struct {
+	w       *Worker
 	attempt int
 	what    inputs.Play
 	done    chan struct{} // closed when the rest is there
 	play    ansible.Ready // nil: nothing was at hand
-	err     error         // the host can't be reached
+	to      *access       // how the host is reached, which has answered; nil: that is not known
+	err     error         // the host does not answer
 }
 
-// Ahead makes ready what Work will need. The claim is not committed yet, and
-// may never be: nothing that is done here is seen outside of this process, but
-// for a look whether the host answers. forget undoes it where Work never comes,
-// and does nothing where it has come; nil if nothing is made ready.
+// Ahead makes ready what Work will need, and does not wait for it. The claim is
+// not committed yet, and may never be: nothing that is done here is seen outside
+// of this process, but for a look whether the host answers. What can't be made
+// ready, for whatever reason, is left to Work, which tells of it. forget undoes
+// it where Work never comes; it may be called at any time and repeated, and
+// waits for nothing. It is nil if nothing is made ready.
 func (w *Worker) Ahead(c store.Claim) (forget func()) {
-	if !c.IsRead() {
+	defer func() { // Work meets it again, where a job that panics fails
+		if p := recover(); p != nil {
+			slog.Error("make a play ready", "job", c.ID, "panic", p)
+			forget = nil
+		}
+	}()
+	if !c.IsRead() || !w.runner.AtHand() {
 		return nil
 	}
 	r := &run{w: w, claim: c, fence: c.Begun.Number}
-	if r.load(context.Background()) != nil || r.job.PlaybookVersionID == nil {
+	if r.load(context.Background()) != nil || r.job.PlaybookVersionID == nil || r.doubtful() {
 		return nil
 	}
 	first := r.beginsWith()
 	if first == nil {
 		return nil
 	}
-	a := &ahead{attempt: c.Attempt, what: first(r), done: make(chan struct{})}
+	a := &ahead{w: w, attempt: c.Attempt, what: first(r), done: make(chan struct{})}
 	w.ahead.Store(c.ID, a)
-	go func() {
+	w.readying.Go(func() {
 		defer close(a.done)
-		a.play, a.err = r.makeReady(a.what)
-	}()
+		a.make(r)
+	})
 	return func() {
 		if w.ahead.CompareAndDelete(c.ID, a) {
 			a.giveUp()
 		}
 	}
+}
+
+// doubtful tells whether the host may well not answer: then what is at hand is
+// left to the plays of others.
+func (r *run) doubtful() bool {
+	return r.host.Health == domain.HealthUnreachable || r.job.Failures > 0
 }
 
 // beginsWith is how the play is made that the step begins with that was begun
@@ -61,27 +80,43 @@ func (r *run) beginsWith() func(*run) inputs.Play {
 	return nil
 }
 
-func (r *run) makeReady(what inputs.Play) (ansible.Ready, error) {
-	ctx := context.Background() // the looks at the host have bounds of their own
+// make looks at the host and fills the run's directory, side by side.
+func (a *ahead) make(r *run) {
+	ctx := context.Background() // the looks have bounds of their own
 	address, err := r.resolve(ctx)
 	if err != nil {
-		return nil, err
+		a.err = err
+		return
 	}
 	looked := make(chan error, 1)
 	go func() { looked <- r.look(ctx, address) }()
-	var play ansible.Ready
 	key, keyErr := r.privateKey()
 	if keyErr == nil {
-		play = r.w.runner.MakeReady(r.playOf(what, access{address, key}, true, false))
+		a.play = a.w.makeReady(r.playOf(a.what, access{address, key}, true, false))
 	}
-	if err := <-looked; err != nil {
-		if play != nil {
-			go play.GiveUp()
-		}
-		return nil, err
+	a.err = <-looked
+	switch {
+	case a.err != nil && a.play != nil:
+		a.w.readying.Go(a.play.GiveUp)
+		a.play = nil
+	case a.err == nil && keyErr == nil:
+		a.to = &access{address, key}
 	}
-	return play, nil
 }
+
+func (w *Worker) makeReady(p ansible.Play) (ready ansible.Ready) {
+	defer func() {
+		if p := recover(); p != nil {
+			slog.Error("make a play ready", "panic", p)
+			ready = nil
+		}
+	}()
+	return w.runner.MakeReady(p)
+}
+
+// Settle waits until nothing is left of what was made ready and not wanted. No
+// job runs any more.
+func (w *Worker) Settle() { w.readying.Wait() }
 
 // takeAhead is what was made ready for this attempt; nil if nothing was.
 func (w *Worker) takeAhead(id uuid.UUID, attempt int) *ahead {
@@ -96,24 +131,24 @@ func (w *Worker) takeAhead(id uuid.UUID, attempt int) *ahead {
 
 // giveUp ends what was made ready and is not wanted. It does not wait for it.
 func (a *ahead) giveUp() {
-	go func() {
+	a.w.readying.Go(func() {
 		if <-a.done; a.play != nil {
 			a.play.GiveUp()
 		}
-	}()
+	})
 }
 
-// ready is what was made ready of a play, if it is this very one; what was made
-// for another one is given up.
-func (r *run) ready(ctx context.Context, what inputs.Play, fenced, check bool) (ansible.Ready, error) {
+// ready is what was made ready of a play, if it is this very one, and otherwise
+// empty; what was made for another one is given up.
+func (r *run) ready(ctx context.Context, what inputs.Play, fenced, check bool) (*ahead, error) {
 	a := r.ahead
-	if a == nil {
-		return nil, nil //nolint:nilnil // not an error, and nothing is ready
-	}
 	r.ahead = nil
+	if a == nil {
+		return &ahead{}, nil
+	}
 	if !fenced || check || !reflect.DeepEqual(what, a.what) {
 		a.giveUp()
-		return nil, nil //nolint:nilnil // the same
+		return &ahead{}, nil
 	}
 	select {
 	case <-a.done:
@@ -121,7 +156,7 @@ func (r *run) ready(ctx context.Context, what inputs.Play, fenced, check bool) (
 	}
 	if ctx.Err() != nil {
 		a.giveUp()
-		return nil, ctx.Err()
+		return nil, fmt.Errorf("wait for the play to be ready: %w", ctx.Err())
 	}
-	return a.play, a.err
+	return a, a.err
 }

@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/internal/ansible/scripted"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
+	joblib "kloigos/backend/internal/job"
 	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit"
@@ -64,16 +67,59 @@ func TestPlayIsMadeReadyWithItsClaim(t *testing.T) {
 	t.Parallel()
 	s := knowing(t)
 	job := allocate(s, "second")
-	s.Backend()
+	b := s.Backend()
 	s.Ended(job, domain.JobSucceeded)
+	b.Stop()
+	site.Await(t, "the backend to end", b.Stopped())
 	plain := allocate(s, "third")
 	s.BackendWith(s.Work(), queue.Config{})
 	s.Ended(plain, domain.JobSucceeded)
-	if calls := playsOf(s, job); len(calls) != 1 || !calls[0].Ready || calls[0].Play.Hosts[0].Fence.Number == 0 {
-		t.Errorf("%+v", calls)
+	ready, unready := playsOf(s, job), playsOf(s, plain)
+	if len(ready) != 1 || !ready[0].Ready || ready[0].Play.Hosts[0].Fence.Number == 0 || len(unready) != 1 || unready[0].Ready {
+		t.Errorf("ready: %+v, without: %+v", ready, unready)
+	}
+	// But for what differs from play to play they are the same.
+	same := cmp.FilterPath(func(p cmp.Path) bool {
+		return slices.Contains([]string{"Number", "Run", "Vars", "Unpack"}, strings.TrimPrefix(p.Last().String(), "."))
+	}, cmp.Ignore())
+	if diff := cmp.Diff(unready[0].Play, ready[0].Play, same); diff != "" {
+		t.Error(diff)
 	}
 	if s.Runner.Waiting() != 0 {
 		t.Errorf("%d plays wait for nothing", s.Runner.Waiting())
+	}
+}
+
+func sql(s *site.Site, statement string) {
+	s.T.Helper()
+	conn, err := pgx.Connect(s.T.Context(), s.URL)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	defer func() { _ = conn.Close(s.T.Context()) }()
+	if _, err := conn.Exec(s.T.Context(), statement); err != nil {
+		s.T.Fatal(err)
+	}
+}
+
+// TestPanicAheadFailsItsJobOnly: a job whose play can't even be made goes on as
+// one that panics, and its backend with the others.
+func TestPanicAheadFailsItsJobOnly(t *testing.T) {
+	t.Parallel()
+	s := knowing(t)
+	job := allocate(s, "second")
+	sql(s, `ALTER TABLE hosts DROP CONSTRAINT hosts_check2; UPDATE hosts SET layout = NULL`)
+	other := s.ReadyHost(site.HostSpec{}).ID
+	s.Backend()
+	site.Eventually(t, "the panic", func() bool { return s.Job(job).Failures > 0 })
+	var probe uuid.UUID
+	s.Tx(func(tx *store.Tx) (err error) {
+		probe, err = tx.Enqueue(t.Context(), s.Actor, domain.DefaultWorkspace, joblib.HostProbe{HostID: other})
+		return err
+	})
+	site.Eventually(t, "the other job's end", func() bool { return s.Job(probe).FinishedAt != nil })
+	if j := s.Job(job); j.Error == nil || j.Error.Code != domain.ErrCodeInternal {
+		t.Errorf("%+v", j.Error)
 	}
 }
 
@@ -177,16 +223,13 @@ func TestHostThatDoesNotAnswerIsSeenAhead(t *testing.T) {
 	t.Parallel()
 	s := knowing(t)
 	job := allocate(s, "second")
-	conn, err := pgx.Connect(t.Context(), s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(t.Context()) }()
-	if _, err := conn.Exec(t.Context(), `UPDATE hosts SET port = 1`); err != nil {
-		t.Fatal(err)
-	}
+	sql(s, `UPDATE hosts SET port = 1`)
+	made := s.Runner.Made()
 	s.Backend()
 	site.Eventually(t, "the first try to fail", func() bool { return s.Job(job).Failures > 0 })
+	if s.Runner.Made() == made {
+		t.Error("no play was made ready")
+	}
 	if j := s.Job(job); j.Error == nil || j.Error.Code != domain.ErrCodeUnreachable || len(playsOf(s, job)) != 0 {
 		t.Errorf("%+v, %d plays", j.Error, len(playsOf(s, job)))
 	}

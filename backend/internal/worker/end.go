@@ -78,5 +78,5 @@ func (r *run) comeAsNewest(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reach the host: %w", err)
 	}
-	return r.w.runner.End(ctx, r.target(a, true))
+	return r.w.runner.End(ctx, r.target(*a, true))
 }

@@ -75,14 +75,16 @@ func (r *run) beginning(ctx context.Context, what inputs.Play, fenced, check boo
 	if err != nil {
 		return nil, err
 	}
-	if ready != nil {
-		return ready.Run, nil
+	if ready.play != nil {
+		return ready.play.Run, nil
 	}
-	to, err := r.access(ctx)
-	if err != nil {
-		return nil, err
+	to := ready.to
+	if to == nil {
+		if to, err = r.access(ctx); err != nil {
+			return nil, err
+		}
 	}
-	play := r.playOf(what, to, fenced, check)
+	play := r.playOf(what, *to, fenced, check)
 	return func(ctx context.Context, sink func(ansible.Event)) (ansible.Outcome, error) {
 		return r.w.runner.Run(ctx, play, sink)
 	}, nil

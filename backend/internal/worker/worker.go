@@ -49,6 +49,7 @@ type Worker struct {
 	handlers map[domain.JobKind]handler
 	metrics  *metrics
 	ahead    sync.Map // of *ahead, by the job's id
+	readying sync.WaitGroup
 }
 
 // handler is what is particular to a kind of job.

@@ -117,6 +117,13 @@ class Modules:
                     pass
 
 
+def kept_modules():
+    try:
+        return Modules()
+    except OSError:  # it is only slower without
+        return None
+
+
 def compiled(script):
     with open(script, 'rb') as source:
         return compile(source.read(), script, 'exec', dont_inherit=True)
@@ -136,7 +143,7 @@ def main():
     try:
         load()
         programs = {script: compiled(script) for script in sys.argv[1:]}
-        modules = Modules()
+        modules = kept_modules()
     except Exception as e:
         print('Ansible cannot be loaded ahead: %s' % e, file=sys.stderr)
         return NOT_LOADED
@@ -150,7 +157,7 @@ def main():
     script = order['argv'][0]
     sys.argv = order['argv']
     try:
-        if order.get('modules'):
+        if modules and order.get('modules'):
             modules.lend(order['modules'])
     except OSError:  # it is only slower without
         pass
@@ -159,7 +166,7 @@ def main():
     finally:
         sys.modules['__main__'] = ours
         try:
-            if modules.kept:
+            if modules and modules.kept:
                 modules.keep()
         except OSError:
             pass

@@ -46,7 +46,8 @@ type Runner struct {
 	handlers map[string]Func
 	calls    []Call
 	ends     []ansible.Host
-	ready    int // plays that were made ready and neither run nor given up
+	made     int // plays that were made ready
+	ready    int // of those that were neither run nor given up
 }
 
 var _ ansible.Runner = (*Runner)(nil)
@@ -105,8 +106,21 @@ func (r *Runner) MakeReady(play ansible.Play) ansible.Ready {
 	if play.Validate() != nil {
 		return nil
 	}
+	r.mu.Lock()
+	r.made++
+	r.mu.Unlock()
 	r.count(1)
 	return &ready{r, play}
+}
+
+// AtHand implements [ansible.Runner].
+func (r *Runner) AtHand() bool { return true }
+
+// Made is how many plays were made ready until now.
+func (r *Runner) Made() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.made
 }
 
 // Waiting is how many plays are ready and wait for the word.
