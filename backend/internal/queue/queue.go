@@ -208,15 +208,15 @@ func (q *Queue) claim(stop, hard context.Context, how claimFunc) (ok bool) {
 		return true
 	}
 	var claims []store.Claim
-	var ready aheads
+	var undo aheads
 	begun := time.Now()
 	// Not cut by stop: what is claimed must be known, to be handed over.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(stop), 5*time.Second)
 	defer cancel()
 	err := q.db.InTx(ctx, func(tx *store.Tx) (err error) {
-		ready.forget() // of a try before this one
+		undo.forget() // of a try before this one
 		if claims, err = how(tx, ctx, q.cfg.Worker, q.cfg.Lease, free); err == nil {
-			ready = q.ahead(claims)
+			undo = q.ahead(claims)
 		}
 		if len(claims) > 0 {
 			q.cfg.Failpoints.Hit(failpoint.Claiming)
@@ -224,7 +224,7 @@ func (q *Queue) claim(stop, hard context.Context, how claimFunc) (ok bool) {
 		return err
 	})
 	if err != nil {
-		ready.forget()
+		undo.forget()
 		// After an unknown commit the lease of a job that was claimed all the
 		// same runs out, and it is taken over.
 		q.cfg.Logger.Error("claim jobs", "error", err)
@@ -233,7 +233,7 @@ func (q *Queue) claim(stop, hard context.Context, how claimFunc) (ok bool) {
 	}
 	for _, c := range claims {
 		q.metrics.claimed(c)
-		forget := ready.of(c)
+		forget := undo.of(c)
 		if stop.Err() != nil {
 			forget()
 			q.finish(c, Result{End: HandOver}, begun, q.cfg.Logger.With("job", c.ID))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -33,12 +34,11 @@ type ahead struct {
 // it where Work never comes; it may be called at any time and repeated, and
 // waits for nothing. It is nil if nothing is made ready.
 func (w *Worker) Ahead(c store.Claim) (forget func()) {
-	defer func() { // Work meets it again, where a job that panics fails
-		if p := recover(); p != nil {
-			slog.Error("make a play ready", "job", c.ID, "panic", p)
-			forget = nil
-		}
-	}()
+	caught(c.ID, func() { forget = w.begin(c) })
+	return forget
+}
+
+func (w *Worker) begin(c store.Claim) (forget func()) {
 	if !c.IsRead() || !w.runner.AtHand() {
 		return nil
 	}
@@ -54,13 +54,24 @@ func (w *Worker) Ahead(c store.Claim) (forget func()) {
 	w.ahead.Store(c.ID, a)
 	w.readying.Go(func() {
 		defer close(a.done)
-		a.make(r)
+		caught(c.ID, func() { a.make(r) })
 	})
 	return func() {
 		if w.ahead.CompareAndDelete(c.ID, a) {
 			a.giveUp()
 		}
 	}
+}
+
+// caught runs f, whose panic ends nothing but f: Work meets it again, where a
+// job that panics fails.
+func caught(job uuid.UUID, f func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			slog.Error("make a play ready", "job", job, "panic", p)
+		}
+	}()
+	f()
 }
 
 // doubtful tells whether the host may well not answer: then what is at hand is
@@ -88,30 +99,31 @@ func (a *ahead) make(r *run) {
 		a.err = err
 		return
 	}
-	looked := make(chan error, 1)
-	go func() { looked <- r.look(ctx, address) }()
-	key, keyErr := r.privateKey()
-	if keyErr == nil {
-		a.play = a.w.makeReady(r.playOf(a.what, access{address, key}, true, false))
-	}
-	a.err = <-looked
+	var looked sync.WaitGroup
+	answers := false
+	looked.Go(func() {
+		caught(r.claim.ID, func() {
+			a.err = r.look(ctx, address)
+			answers = a.err == nil
+		})
+	})
+	var to *access
+	caught(r.claim.ID, func() {
+		key, err := r.privateKey()
+		if err != nil {
+			return
+		}
+		to = &access{address, key}
+		a.play = a.w.runner.MakeReady(r.playOf(a.what, *to, true, false))
+	})
+	looked.Wait()
 	switch {
-	case a.err != nil && a.play != nil:
+	case answers:
+		a.to = to
+	case a.play != nil:
 		a.w.readying.Go(a.play.GiveUp)
 		a.play = nil
-	case a.err == nil && keyErr == nil:
-		a.to = &access{address, key}
 	}
-}
-
-func (w *Worker) makeReady(p ansible.Play) (ready ansible.Ready) {
-	defer func() {
-		if p := recover(); p != nil {
-			slog.Error("make a play ready", "panic", p)
-			ready = nil
-		}
-	}()
-	return w.runner.MakeReady(p)
 }
 
 // Settle waits until nothing is left of what was made ready and not wanted. No
@@ -138,9 +150,9 @@ func (a *ahead) giveUp() {
 	})
 }
 
-// ready is what was made ready of a play, if it is this very one, and otherwise
+// atHand is what was made ready of a play, if it is this very one, and otherwise
 // empty; what was made for another one is given up.
-func (r *run) ready(ctx context.Context, what inputs.Play, fenced, check bool) (*ahead, error) {
+func (r *run) atHand(ctx context.Context, what inputs.Play, fenced, check bool) (*ahead, error) {
 	a := r.ahead
 	r.ahead = nil
 	if a == nil {

@@ -21,6 +21,7 @@ import (
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit"
 	"kloigos/backend/internal/testkit/site"
+	"kloigos/backend/internal/worker"
 )
 
 // knowing is a site that knows the playbook of allocations, and has a unit for
@@ -99,6 +100,28 @@ func sql(s *site.Site, statement string) {
 	defer func() { _ = conn.Close(s.T.Context()) }()
 	if _, err := conn.Exec(s.T.Context(), statement); err != nil {
 		s.T.Fatal(err)
+	}
+}
+
+// panics is an Opener that no key can be had from.
+type panics struct{}
+
+func (panics) Open([]byte, string) ([]byte, error) { panic("no key") }
+
+// TestPanicBesideTheClaim: what panics while a claim is being committed fails
+// its job, and ends nothing else of the backend.
+func TestPanicBesideTheClaim(t *testing.T) {
+	t.Parallel()
+	s := knowing(t)
+	job := allocate(s, "second")
+	w := worker.New(s.DB, s.Runner, panics{}, worker.Config{Name: "backend-1", Targets: s.Policy})
+	s.BackendWith(w.Work, queue.Config{Ahead: w.Ahead})
+	site.Eventually(t, "the panic", func() bool { return s.Job(job).Failures > 0 })
+	if j := s.Job(job); j.Error == nil || j.Error.Code != domain.ErrCodeInternal {
+		t.Errorf("%+v", j.Error)
+	}
+	if calls := playsOf(s, job); len(calls) > 0 {
+		t.Errorf("played: %+v", calls)
 	}
 }
 

@@ -71,14 +71,14 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 // beginning is how a play is run that is ready, and otherwise that begins with
 // a look at its host.
 func (r *run) beginning(ctx context.Context, what inputs.Play, fenced, check bool) (func(context.Context, func(ansible.Event)) (ansible.Outcome, error), error) {
-	ready, err := r.ready(ctx, what, fenced, check)
+	a, err := r.atHand(ctx, what, fenced, check)
 	if err != nil {
 		return nil, err
 	}
-	if ready.play != nil {
-		return ready.play.Run, nil
+	if a.play != nil {
+		return a.play.Run, nil
 	}
-	to := ready.to
+	to := a.to
 	if to == nil {
 		if to, err = r.access(ctx); err != nil {
 			return nil, err

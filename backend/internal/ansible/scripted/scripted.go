@@ -107,9 +107,9 @@ func (r *Runner) MakeReady(play ansible.Play) ansible.Ready {
 		return nil
 	}
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.made++
-	r.mu.Unlock()
-	r.count(1)
+	r.ready++
 	return &ready{r, play}
 }
 
@@ -124,13 +124,16 @@ func (r *Runner) Made() int {
 }
 
 // Waiting is how many plays are ready and wait for the word.
-func (r *Runner) Waiting() int { return r.count(0) }
-
-func (r *Runner) count(more int) int {
+func (r *Runner) Waiting() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ready += more
 	return r.ready
+}
+
+func (r *Runner) notReady() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ready--
 }
 
 type ready struct {
@@ -140,12 +143,12 @@ type ready struct {
 
 // Run implements [ansible.Ready].
 func (r *ready) Run(ctx context.Context, sink func(ansible.Event)) (ansible.Outcome, error) {
-	r.runner.count(-1)
+	r.runner.notReady()
 	return r.runner.run(ctx, r.play, true, sink)
 }
 
 // GiveUp implements [ansible.Ready].
-func (r *ready) GiveUp() { r.runner.count(-1) }
+func (r *ready) GiveUp() { r.runner.notReady() }
 
 // Run implements [ansible.Runner].
 func (r *Runner) Run(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
