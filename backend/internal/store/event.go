@@ -54,8 +54,10 @@ type EventFilter struct {
 // Events lists audit events.
 func (r Reads) Events(ctx context.Context, f EventFilter) ([]Event, error) {
 	l := newList(sqlEvent).and("e.workspace_id = ?", f.WorkspaceID)
-	if f.ObjectID != nil {
+	if f.ObjectID != nil { // one has a handful of events, another most of them
 		l.and("e.object_id = ?", *f.ObjectID)
+	} else {
+		l.plannedOnce()
 	}
 	l.andIf(f.ObjectKind, "e.object_kind = ?").andIf(f.Action, "e.action = ?").andIf(f.Actor, "e.actor_name = ?")
 	if f.Since != nil {

@@ -1,12 +1,14 @@
 package store
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/testkit"
@@ -239,4 +241,56 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 			t.Errorf("%s:\n%s", s.name, plan)
 		}
 	}
+}
+
+// TestEventsArePlannedOnce: PostgreSQL keeps the plan of a page of events, which
+// reads along their index.
+func TestEventsArePlannedOnce(t *testing.T) {
+	t.Parallel()
+	postgresOnly(t)
+	db := crowded(t)
+	conn, err := db.pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	since := time.Now().Add(-time.Hour)
+	at := Position{Time: time.Now(), ID: uuid.New()}
+	for _, f := range []EventFilter{{}, {After: &at}, {Since: &since}, {Action: "x"}, {ObjectKind: "host", Actor: "ada"}} {
+		f.WorkspaceID, f.Limit = domain.DefaultWorkspace, 51
+		for range 10 {
+			if _, err := (Reads{q: querier{conn}}).Events(t.Context(), f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sent := &paper{}
+		if _, err := (Reads{q: querier{sent}}).Events(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+		var kept bool
+		var name string
+		err := conn.QueryRow(t.Context(), `SELECT name, generic_plans > 0 FROM pg_prepared_statements WHERE statement = $1`, sent.sent[0]).Scan(&name, &kept)
+		if err != nil || !kept {
+			t.Errorf("it is planned each time (%v):\n%s", err, sent.sent[0])
+		}
+		rows, err := conn.Query(t.Context(), "EXPLAIN EXECUTE "+pgx.Identifier{name}.Sanitize()+"("+literals(sent.args[0])+")", pgx.QueryExecModeSimpleProtocol)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if plan := strings.Join(lines, "\n"); err != nil || !strings.Contains(plan, "events_newest") || strings.Contains(plan, "Sort") {
+			t.Errorf("%v, %s:\n%s", err, sent.sent[0], plan)
+		}
+	}
+}
+
+func literals(args []any) string {
+	var all []string
+	for _, a := range args {
+		if at, ok := a.(time.Time); ok {
+			a = at.Format(time.RFC3339Nano)
+		}
+		all = append(all, fmt.Sprintf("'%v'", a))
+	}
+	return strings.Join(all, ", ")
 }

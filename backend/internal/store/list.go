@@ -23,8 +23,9 @@ type Position struct {
 // constant: a SELECT ... WHERE, then conditions, then order, limit and lock.
 // Values only ever go through arguments.
 type list struct {
-	sql  strings.Builder
-	args []any
+	sql   strings.Builder
+	args  []any
+	fixed bool // the limit is part of the statement
 }
 
 func newList(base statement, args ...any) *list {
@@ -32,6 +33,12 @@ func newList(base statement, args ...any) *list {
 	l.sql.WriteString(string(base))
 	return l
 }
+
+// plannedOnce is for a list that is read along the same index whatever values
+// are asked for: PostgreSQL keeps its plan. Where the limit is a parameter it
+// plans each time, since a plan for any limit seems dear to it: a tenth of all
+// rows. That is right where another value wants another plan.
+func (l *list) plannedOnce() { l.fixed = true }
 
 // and adds a condition; each ? in it is one of the values.
 func (l *list) and(condition statement, values ...any) *list {
@@ -63,9 +70,8 @@ func (l *list) value(v any) {
 func (l *list) all() (statement, []any) { return statement(l.sql.String()), l.args }
 
 func (l *list) page(order statement, limit int) (statement, []any) {
-	l.sql.WriteString("\nORDER BY " + string(order) + "\nLIMIT ")
-	l.value(limit)
-	return l.all()
+	l.sql.WriteString("\nORDER BY " + string(order))
+	return l.limited(limit)
 }
 
 // sorted is a page from behind a place in an order.
@@ -87,8 +93,17 @@ func (l *list) sorted(columns []column, descending bool, after *Position, limit 
 		}
 		l.sql.WriteString(")")
 	}
-	l.sql.WriteString("\nORDER BY " + strings.Join(names, direction+", ") + direction + "\nLIMIT ")
-	l.value(limit)
+	l.sql.WriteString("\nORDER BY " + strings.Join(names, direction+", ") + direction)
+	return l.limited(limit)
+}
+
+func (l *list) limited(limit int) (statement, []any) {
+	l.sql.WriteString("\nLIMIT ")
+	if l.fixed {
+		l.sql.WriteString(strconv.Itoa(limit))
+	} else {
+		l.value(limit)
+	}
 	return l.all()
 }
 

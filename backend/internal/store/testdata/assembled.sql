@@ -1063,7 +1063,7 @@ SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.cli
   AND e.workspace_id = $1
   AND (e.at, e.id) < ($2, $3)
 ORDER BY e.at DESC, e.id DESC
-LIMIT $4;
+LIMIT 0;
 
 SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
        e.object_name, e.job_id, e.state_before, e.state_after
@@ -1072,7 +1072,7 @@ SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.cli
   AND e.workspace_id = $1
   AND (e.at, e.id) > ($2, $3)
 ORDER BY e.at, e.id
-LIMIT $4;
+LIMIT 0;
 
 SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
        e.object_name, e.job_id, e.state_before, e.state_after
@@ -1081,7 +1081,7 @@ SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.cli
   AND e.workspace_id = $1
   AND e.action = $2
 ORDER BY e.at DESC, e.id DESC
-LIMIT $3;
+LIMIT 0;
 
 SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
        e.object_name, e.job_id, e.state_before, e.state_after
@@ -1090,7 +1090,7 @@ SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.cli
   AND e.workspace_id = $1
   AND e.actor_name = $2
 ORDER BY e.at DESC, e.id DESC
-LIMIT $3;
+LIMIT 0;
 
 SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
        e.object_name, e.job_id, e.state_before, e.state_after
@@ -1099,7 +1099,7 @@ SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.cli
   AND e.workspace_id = $1
   AND e.at < $2
 ORDER BY e.at DESC, e.id DESC
-LIMIT $3;
+LIMIT 0;
 
 SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
        e.object_name, e.job_id, e.state_before, e.state_after
@@ -1108,7 +1108,7 @@ SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.cli
   AND e.workspace_id = $1
   AND e.at >= $2
 ORDER BY e.at DESC, e.id DESC
-LIMIT $3;
+LIMIT 0;
 
 SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
        e.object_name, e.job_id, e.state_before, e.state_after
@@ -1141,7 +1141,7 @@ SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.cli
   AND e.workspace_id = $1
   AND e.object_kind = $2
 ORDER BY e.at DESC, e.id DESC
-LIMIT $3;
+LIMIT 0;
 
 SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
        e.object_name, e.job_id, e.state_before, e.state_after
@@ -1149,7 +1149,15 @@ SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.cli
  WHERE true
   AND e.workspace_id = $1
 ORDER BY e.at DESC, e.id DESC
-LIMIT $2;
+LIMIT 0;
+
+SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
+       e.object_name, e.job_id, e.state_before, e.state_after
+  FROM events e
+ WHERE true
+  AND e.workspace_id = $1
+ORDER BY e.at DESC, e.id DESC
+LIMIT 7;
 
 SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
        e.object_name, e.job_id, e.state_before, e.state_after
@@ -1157,7 +1165,7 @@ SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.cli
  WHERE true
   AND e.workspace_id = $1
 ORDER BY e.at, e.id
-LIMIT $2;
+LIMIT 0;
 
 SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,

@@ -113,7 +113,7 @@ var (
 	// session is what the drivers say around statements.
 	session = regexp.MustCompile(`(?i)^(begin|commit|rollback|savepoint|release savepoint)\b`)
 	comment = regexp.MustCompile(`(?m)^-- .*\n`)
-	number  = regexp.MustCompile(`\$\d+`)
+	value   = regexp.MustCompile(`\$\d+|\bLIMIT \d+$`)
 )
 
 // Has tells whether a statement is known.
@@ -133,9 +133,12 @@ func (k *Known) Has(sql string) bool {
 	return true
 }
 
-// pieces takes a statement of store's list builder apart. Values are all alike.
+// pieces takes a statement of store's list builder apart. Values are all alike,
+// and so are limits.
 func pieces(sql string) (base string, conditions []string, tail string) {
-	sql = number.ReplaceAllString(strings.TrimSpace(sql), "?")
+	sql = value.ReplaceAllStringFunc(strings.TrimSpace(sql), func(v string) string {
+		return strings.TrimRight(v, "$0123456789") + "?"
+	})
 	parts := strings.Split(sql, "\n  AND ")
 	last := len(parts) - 1
 	if at := strings.LastIndex(parts[last], "\nORDER BY "); at >= 0 {

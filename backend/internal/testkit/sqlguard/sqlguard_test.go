@@ -26,6 +26,8 @@ func TestHas(t *testing.T) {
 		base + "\n  AND a.y IN ($1, $2)\nORDER BY a.id\nLIMIT $3":                 true,
 		base + "\n  AND a.y IN ($1, $2)\n  AND a.x = $3\nORDER BY a.id\nLIMIT $4": true,
 		base + "\nORDER BY a.id\nLIMIT $1\nFOR UPDATE":                            true,
+		base + "\n  AND a.x = $1\nORDER BY a.id\nLIMIT 51":                        true,
+		base + "\n  AND a.x = 51\nORDER BY a.id\nLIMIT $1":                        false,
 		"SELECT 2":            false,
 		base + " AND a.y = 1": false,
 		base + "\n  AND a.z = $1\nORDER BY a.id\nLIMIT $2":                            false,
