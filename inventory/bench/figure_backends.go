@@ -14,10 +14,7 @@ import (
 	"kloigos/crdb/localdb"
 )
 
-const (
-	cappedAt    = 0.3 // of a core
-	cappedSlots = 50
-)
+const cappedAt = 0.3 // of a core
 
 // backends compares three with one: the jobs that do nothing that they carry out, each capped at a part of a core, and
 // the statements that they send when there is nothing to do.
@@ -171,7 +168,7 @@ func (b *Bed) startCapped(ctx context.Context, database string) (end func() erro
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, b.path("queuebench"), "work", "-database", url, "-slots", strconv.Itoa(cappedSlots))
+	cmd := exec.CommandContext(ctx, b.path("queuebench"), "work", "-database", url, "-slots", strconv.Itoa(queueSlots))
 	input, err := cmd.StdinPipe()
 	if err == nil {
 		err = cmd.Start()
