@@ -273,22 +273,93 @@ func TestEventsArePlannedOnce(t *testing.T) {
 		if err != nil || !kept {
 			t.Errorf("it is planned each time (%v):\n%s", err, sent.sent[0])
 		}
-		rows, err := conn.Query(t.Context(), "EXPLAIN EXECUTE "+pgx.Identifier{name}.Sanitize()+"("+literals(sent.args[0])+")", pgx.QueryExecModeSimpleProtocol)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if plan := strings.Join(lines, "\n"); err != nil || !strings.Contains(plan, "events_newest") || strings.Contains(plan, "Sort") {
-			t.Errorf("%v, %s:\n%s", err, sent.sent[0], plan)
+		plan := explainKept(t, conn.Conn(), name, sent.args[0])
+		if !strings.Contains(plan, "events_newest") || strings.Contains(plan, "Sort") {
+			t.Errorf("%s:\n%s", sent.sent[0], plan)
 		}
 	}
+}
+
+// TestPlacementIsPlannedOnce: the plan that is kept for all placements of a kind
+// goes from one free unit to the next, whatever they ask for.
+func TestPlacementIsPlannedOnce(t *testing.T) {
+	t.Parallel()
+	postgresOnly(t)
+	db := crowded(t)
+	conn, err := db.pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	if _, err := conn.Exec(t.Context(), strings.Replace(sqlPlanOnce, "LOCAL ", "", 1)); err != nil {
+		t.Fatal(err)
+	}
+	one := uuid.New()
+	for _, of := range []struct {
+		uses string
+		w    Wanted
+	}{
+		{"compute_units_free", Wanted{}},
+		{"compute_units_free", Wanted{Region: "r", Network: "n", HostLabels: map[string]string{"rack": "r1"}}},
+		{"compute_units_free_in_zone", Wanted{Zone: "z1"}},
+		{"compute_units_host_id", Wanted{HostID: &one}},
+		{" (id = $2)", Wanted{UnitID: &one}},
+	} {
+		of.w.WorkspaceID, of.w.MinCPUs, of.w.LoginUser = domain.DefaultWorkspace, 2, "ada"
+		for n, l := range []*list{of.w.somewhere(), of.w.quick().and(onRoomyHost), of.w.quick(), of.w.list(sqlPickFrom)} {
+			sql, args := l.locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
+			prepared, err := conn.Conn().Prepare(t.Context(), fmt.Sprintf("%s %d %d", of.uses, n, len(args)), string(sql))
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan := explainKept(t, conn.Conn(), prepared.Name, args)
+			if n < 3 && !strings.Contains(plan, of.uses) || !strings.Contains(plan, "hosts_pkey") ||
+				regexp.MustCompile(`Seq Scan on (compute_units|allocations|hosts)`).MatchString(plan) {
+				t.Errorf("%s:\n%s", sql, plan)
+			}
+		}
+	}
+	err = db.InTx(t.Context(), func(tx *Tx) error {
+		for range 3 {
+			if _, ok, err := tx.PickUnit(t.Context(), Wanted{WorkspaceID: domain.DefaultWorkspace}); err != nil || !ok {
+				return fmt.Errorf("no unit was picked: %w", err)
+			}
+		}
+		var generic, custom int
+		var mode string
+		err := tx.q.QueryRow(t.Context(), `SELECT generic_plans, custom_plans, current_setting('plan_cache_mode') FROM pg_prepared_statements WHERE statement LIKE '%OF u SKIP LOCKED'`).Scan(&generic, &custom, &mode)
+		if err == nil && (generic != 3 || custom != 0 || mode != "auto") {
+			t.Errorf("%d plans for all values, %d for some, and then %s", generic, custom, mode)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// explainKept is the plan of a prepared statement for all values.
+func explainKept(t *testing.T, conn *pgx.Conn, name string, args []any) string {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), "EXPLAIN EXECUTE "+pgx.Identifier{name}.Sanitize()+"("+literals(args)+")", pgx.QueryExecModeSimpleProtocol)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "\n")
 }
 
 func literals(args []any) string {
 	var all []string
 	for _, a := range args {
-		if at, ok := a.(time.Time); ok {
-			a = at.Format(time.RFC3339Nano)
+		switch v := a.(type) {
+		case time.Time:
+			a = v.Format(time.RFC3339Nano)
+		case map[string]string:
+			a = "{}"
 		}
 		all = append(all, fmt.Sprintf("'%v'", a))
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -37,13 +38,23 @@ type placementFilter struct {
 	condition statement
 	value     any
 	why       string
+	one       statement // the condition for picking one, "" if it is the same
 }
 
+// Whether such a row exists. Where one unit is picked it has an offset, behind
+// which PostgreSQL looks for each unit that it comes by; otherwise it may look
+// for all units first.
+const (
+	loginTaken  = `allocations a WHERE a.host_id = u.host_id AND a.login_user = ? AND a.ended_at IS NULL`
+	freeAddress = `addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND (? = '' OR p.network = ?)`
+)
+
 func (w Wanted) filters() []placementFilter {
-	all := []placementFilter{{"unit_state", "u.state = 'free'", nil, "is not free"}}
-	add := func(use bool, name string, condition statement, value any, why string) {
+	all := []placementFilter{{name: "unit_state", condition: "u.state = 'free'", why: "is not free"}}
+	add := func(use bool, name string, condition statement, value any, why string, one ...statement) {
 		if use {
-			all = append(all, placementFilter{name, condition, value, why})
+			all = append(all, placementFilter{name, condition, value, why, cmp.Or(one...)})
 		}
 	}
 	add(w.UnitID != nil, "unit", "u.id = ?", w.UnitID, "is not the unit that was named")
@@ -55,20 +66,23 @@ func (w Wanted) filters() []placementFilter {
 	add(w.Zone != "", "zone", "h.zone = ?", w.Zone, "is in another zone")
 	add(len(w.HostLabels) > 0, "host_labels", "h.labels @> ?", w.HostLabels, "is on a host without the labels")
 	add(w.LoginUser != "", "admin_user", "h.admin_user <> ?", w.LoginUser, "is on a host whose administrator has the login user")
-	add(w.LoginUser != "", "login_user",
-		"NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = ? AND a.ended_at IS NULL)", w.LoginUser,
-		"is on a host where the login user is taken")
+	add(w.LoginUser != "", "login_user", "NOT EXISTS (SELECT 1 FROM "+loginTaken+")", w.LoginUser, "is on a host where the login user is taken",
+		"NOT EXISTS (SELECT 1 FROM "+loginTaken+" OFFSET 0)")
 	add(w.Network != "", "network", "? = ANY(h.networks)", w.Network, "is on a host that does not carry the network")
-	add(true, "address", `EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND (? = '' OR p.network = ?))`,
-		w.Network, "is on a host whose networks have no free address")
+	add(true, "address", "EXISTS (SELECT 1 FROM "+freeAddress+")", w.Network, "is on a host whose networks have no free address",
+		"EXISTS (SELECT 1 FROM "+freeAddress+" OFFSET 0)")
 	return all
 }
 
+// sqlPickFrom goes from unit to unit and looks at the host of each: the offset
+// keeps PostgreSQL from beginning with the hosts.
 const sqlPickFrom = `
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1`
 
 const sqlTakeUnit = `
@@ -88,6 +102,12 @@ const onRoomyHost = `EXISTS (SELECT 1 FROM compute_units o
 // also none that another request holds and may give back, for whoever found
 // nothing beside the locked rows waits for those and looks again.
 func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
+	if w.MinCPUs > 0 {
+		sql, args := w.somewhere().locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
+		if picked, ok, err := tx.pickOnce(ctx, sql, args); ok || err != nil {
+			return picked, ok, err
+		}
+	}
 	for range 16 {
 		sql, args := w.quick().and(onRoomyHost).locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
 		picked, ok, err := tx.pickOnce(ctx, sql, args)
@@ -115,18 +135,40 @@ func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 	return Picked{}, false, nil
 }
 
+// Whatever is wanted, a unit is found along an index of what is free, and that
+// is how sqlPickFrom is planned also where no value is known. PostgreSQL would
+// plan it with each request, which takes longer than to find the unit.
+const (
+	sqlPlanOnce    = `SET LOCAL plan_cache_mode = force_generic_plan`
+	sqlPlanAsUsual = `SET LOCAL plan_cache_mode = auto`
+)
+
 func (tx *Tx) pickOnce(ctx context.Context, sql statement, args []any) (Picked, bool, error) {
-	found, err := collect[Picked](ctx, tx.q, sql, args...)
-	if err != nil || len(found) == 0 {
+	b, found := &batch{}, []Picked{}
+	if tx.postgres() {
+		b.pgx.Queue(sqlPlanOnce)
+	}
+	askAll(b, "pick a unit", &found, sql, args...)
+	if tx.postgres() {
+		b.pgx.Queue(sqlPlanAsUsual)
+	}
+	if err := tx.q.sendBatch(ctx, b); err != nil || len(found) == 0 {
 		return Picked{}, false, err
 	}
 	n, err := tx.exec(ctx, sqlTakeUnit, found[0].ID)
 	return found[0], n == 1, err
 }
 
-// quick is the first look: in a zone, only at units that are noted as being
-// there, which an index finds however many others are free. A unit without the
-// note is found by the look that comes next.
+// somewhere is a look at units of just the size that is asked for, from some
+// place on: if many who ask at once all began with the first unit, each would
+// look at all that the others have locked.
+func (w Wanted) somewhere() *list {
+	return w.quick().and(onRoomyHost).and("u.cpu_count = ?", w.MinCPUs).and("u.shuffle >= ?", shuffle())
+}
+
+// quick looks, in a zone, only at units that are noted as being there, which an
+// index finds however many others are free. A unit without the note is found by
+// a look that is not quick.
 func (w Wanted) quick() *list {
 	l := w.list(sqlPickFrom)
 	if w.Zone != "" {
@@ -137,17 +179,23 @@ func (w Wanted) quick() *list {
 
 func (w Wanted) list(base statement) *list {
 	l := newList(base, w.WorkspaceID)
+	l.plannedOnce()
 	for _, f := range w.filters() {
-		switch {
-		case f.name == "address":
-			l.and(f.condition, f.value, f.value)
-		case f.value == nil:
-			l.and(f.condition)
-		default:
-			l.and(f.condition, f.value)
-		}
+		f.condition = cmp.Or(f.one, f.condition)
+		f.add(l)
 	}
 	return l
+}
+
+func (f placementFilter) add(l *list) {
+	switch {
+	case f.name == "address":
+		l.and(f.condition, f.value, f.value)
+	case f.value == nil:
+		l.and(f.condition)
+	default:
+		l.and(f.condition, f.value)
+	}
 }
 
 const sqlCountFrom = `
@@ -173,14 +221,8 @@ func (r Reads) WhyNot(ctx context.Context, w Wanted) (Explanation, error) {
 	count := func(use func(int) bool) (n, largest int, err error) {
 		l := newList(sqlCountFrom, w.WorkspaceID).and("u.state <> 'removed'")
 		for i, f := range filters {
-			switch {
-			case !use(i):
-			case f.name == "address":
-				l.and(f.condition, f.value, f.value)
-			case f.value == nil:
-				l.and(f.condition)
-			default:
-				l.and(f.condition, f.value)
+			if use(i) {
+				f.add(l)
 			}
 		}
 		sql, args := l.all()

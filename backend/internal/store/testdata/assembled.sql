@@ -2356,531 +2356,664 @@ LIMIT $2;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND $2 = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND $2 = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5;
+LIMIT 1;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND $2 = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
+LIMIT 1
 FOR UPDATE OF u;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND $2 = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3) OFFSET 0)
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $4
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $4;
+LIMIT 1;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $4
+LIMIT 1
 FOR UPDATE OF u;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $4
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $6
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $6;
+LIMIT 1;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $6
+LIMIT 1
 FOR UPDATE OF u;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $6
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5;
+LIMIT 1;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
+LIMIT 1
 FOR UPDATE OF u;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5;
+LIMIT 1;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
+LIMIT 1
 FOR UPDATE OF u;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
   AND u.zone = $5
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $6
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
   AND u.zone = $5
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $6
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5;
+LIMIT 1;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
+LIMIT 1
 FOR UPDATE OF u;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+  AND u.cpu_count = $5
+  AND u.shuffle >= $6
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5;
+LIMIT 1;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
+LIMIT 1
 FOR UPDATE OF u;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5;
+LIMIT 1;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
+LIMIT 1
 FOR UPDATE OF u;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5;
+LIMIT 1;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
+LIMIT 1
 FOR UPDATE OF u;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $5
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.id = $2
@@ -2892,21 +3025,55 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.zone = $6
   AND h.labels @> $7
   AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL OFFSET 0)
   AND $10 = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12) OFFSET 0)
+  AND u.zone = $13
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+  AND u.cpu_count = $14
+  AND u.shuffle >= $15
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL OFFSET 0)
+  AND $10 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12) OFFSET 0)
   AND u.zone = $13
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $14
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.id = $2
@@ -2918,18 +3085,21 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.zone = $6
   AND h.labels @> $7
   AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL OFFSET 0)
   AND $10 = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12) OFFSET 0)
   AND u.zone = $13
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $14
+LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.id = $2
@@ -2941,16 +3111,19 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.zone = $6
   AND h.labels @> $7
   AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL OFFSET 0)
   AND $10 = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $13;
+LIMIT 1;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.id = $2
@@ -2962,12 +3135,12 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.zone = $6
   AND h.labels @> $7
   AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL OFFSET 0)
   AND $10 = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT $13
+LIMIT 1
 FOR UPDATE OF u;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
