@@ -306,7 +306,7 @@ func TestPlacementIsPlannedOnce(t *testing.T) {
 		{" (id = $2)", Wanted{UnitID: &one}},
 	} {
 		of.w.WorkspaceID, of.w.MinCPUs, of.w.LoginUser = domain.DefaultWorkspace, 2, "ada"
-		for n, l := range []*list{of.w.somewhere(), of.w.quick().and(onRoomyHost), of.w.quick(), of.w.list(sqlPickFrom)} {
+		for n, l := range []*list{of.w.some(5).and(onRoomyHost), of.w.quick().and(onAnyRoomyHost), of.w.quick(), of.w.list(sqlPickFrom)} {
 			sql, args := l.locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
 			prepared, err := conn.Conn().Prepare(t.Context(), fmt.Sprintf("%s %d %d", of.uses, n, len(args)), string(sql))
 			if err != nil {
@@ -314,7 +314,7 @@ func TestPlacementIsPlannedOnce(t *testing.T) {
 			}
 			plan := explainKept(t, conn.Conn(), prepared.Name, args)
 			if n < 3 && !strings.Contains(plan, of.uses) || !strings.Contains(plan, "hosts_pkey") ||
-				regexp.MustCompile(`Seq Scan on (compute_units|allocations|hosts)`).MatchString(plan) {
+				regexp.MustCompile(`Seq Scan on (compute_units u|allocations|hosts)`).MatchString(plan) {
 				t.Errorf("%s:\n%s", sql, plan)
 			}
 		}
@@ -327,8 +327,9 @@ func TestPlacementIsPlannedOnce(t *testing.T) {
 		}
 		var generic, custom int
 		var mode string
-		err := tx.q.QueryRow(t.Context(), `SELECT generic_plans, custom_plans, current_setting('plan_cache_mode') FROM pg_prepared_statements WHERE statement LIKE '%OF u SKIP LOCKED'`).Scan(&generic, &custom, &mode)
-		if err == nil && (generic != 3 || custom != 0 || mode != "auto") {
+		err := tx.q.QueryRow(t.Context(),
+			`SELECT sum(generic_plans), sum(custom_plans), current_setting('plan_cache_mode') FROM pg_prepared_statements WHERE statement LIKE '%OF u SKIP LOCKED'`).Scan(&generic, &custom, &mode)
+		if err == nil && (generic < 3 || custom != 0 || mode != "auto") {
 			t.Errorf("%d plans for all values, %d for some, and then %s", generic, custom, mode)
 		}
 		return err

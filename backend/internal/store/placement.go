@@ -90,36 +90,40 @@ UPDATE compute_units
    SET state = 'allocating', state_message = '', version = version + 1, updated_at = now()
  WHERE id = $1 AND state = 'free'`
 
-// onRoomyHost holds for units of hosts of whose CPUs, those of all their units,
-// less than 72 % are in use: a host that is aimed below full has room to mend
-// and to grow. So says docs/architecture.md.
-const onRoomyHost = `EXISTS (SELECT 1 FROM compute_units o
+// A host is roomy while of its CPUs, those of all its units, less than 72 % are
+// in use: one that is aimed below full has room to mend and to grow. So says
+// docs/architecture.md.
+const (
+	roomy = `sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72`
+	// onRoomyHost adds up the units of one host for every unit that is looked at.
+	onRoomyHost = `EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)`
+                HAVING ` + roomy + `)`
+	// onAnyRoomyHost adds up those of all hosts, once. As a value that is compared
+	// it is no join, with which PostgreSQL would look at all units that are free.
+	onAnyRoomyHost = `(u.host_id IN (SELECT o.host_id FROM compute_units o
+                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
+                 GROUP BY o.host_id
+                HAVING ` + roomy + `)) = true`
+)
 
 // PickUnit takes the smallest free unit that fits, on a host under 72 % use
 // while there is one; among units alike in size, a random one. False if there is none:
 // also none that another request holds and may give back, for whoever found
 // nothing beside the locked rows waits for those and looks again.
 func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
-	if w.MinCPUs > 0 {
-		sql, args := w.somewhere().locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
-		if picked, ok, err := tx.pickOnce(ctx, sql, args); ok || err != nil {
+	if w.UnitID == nil && w.HostID == nil {
+		picked, ok, err := tx.pickOnRoomyHost(ctx, w)
+		if ok || err != nil {
 			return picked, ok, err
 		}
 	}
 	for range 16 {
-		sql, args := w.quick().and(onRoomyHost).locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
-		picked, ok, err := tx.pickOnce(ctx, sql, args)
+		picked, ok, err := tx.pickFree(ctx, w.quick())
 		if ok || err != nil {
 			return picked, ok, err
 		}
-		sql, args = w.quick().locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
-		picked, ok, err = tx.pickOnce(ctx, sql, args)
-		if ok || err != nil {
-			return picked, ok, err
-		}
-		sql, args = w.list(sqlPickFrom).locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u")
+		sql, args := w.list(sqlPickFrom).locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u")
 		picked, ok, err = tx.pickOnce(ctx, sql, args)
 		if ok || err != nil {
 			return picked, ok, err
@@ -133,6 +137,24 @@ func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 		}
 	}
 	return Picked{}, false, nil
+}
+
+// pickOnRoomyHost looks at some of the units that a request is most likely to
+// get, then at all of them.
+func (tx *Tx) pickOnRoomyHost(ctx context.Context, w Wanted) (Picked, bool, error) {
+	for _, from := range []int32{shuffle(), 0} {
+		picked, ok, err := tx.pickFree(ctx, w.some(from).and(onRoomyHost))
+		if ok || err != nil {
+			return picked, ok, err
+		}
+	}
+	return tx.pickFree(ctx, w.quick().and(onAnyRoomyHost))
+}
+
+// pickFree takes a unit that nobody else is about to take.
+func (tx *Tx) pickFree(ctx context.Context, l *list) (Picked, bool, error) {
+	sql, args := l.locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
+	return tx.pickOnce(ctx, sql, args)
 }
 
 // Whatever is wanted, a unit is found along an index of what is free, and that
@@ -159,11 +181,32 @@ func (tx *Tx) pickOnce(ctx context.Context, sql statement, args []any) (Picked, 
 	return found[0], n == 1, err
 }
 
-// somewhere is a look at units of just the size that is asked for, from some
-// place on: if many who ask at once all began with the first unit, each would
-// look at all that the others have locked.
-func (w Wanted) somewhere() *list {
-	return w.quick().and(onRoomyHost).and("u.cpu_count = ?", w.MinCPUs).and("u.shuffle >= ?", shuffle())
+// The free units of the smallest size that is large enough, 32 of them in the
+// order of their shuffle. If those who ask at once all began with the first,
+// each would look at all that the others have locked; and where few hosts are
+// roomy, they would look at all units of the others.
+const (
+	ofFreeSize = `(SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= ?
+                 ORDER BY s.cpu_count LIMIT 1)`
+	ofFreeSizeInZone = `(SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= ? AND s.zone = ?
+                 ORDER BY s.cpu_count LIMIT 1)`
+	upToTheLast = `u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= ? AND c.cpu_count = ` + ofFreeSize + `
+                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)`
+	upToTheLastInZone = `u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= ? AND c.zone = ? AND c.cpu_count = ` + ofFreeSizeInZone + `
+                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)`
+)
+
+// some is a look at a few units, from a place on.
+func (w Wanted) some(from int32) *list {
+	l := w.quick().and("u.shuffle >= ?", from)
+	if w.Zone == "" {
+		return l.and("u.cpu_count = "+ofFreeSize, w.MinCPUs).and(upToTheLast, from, w.MinCPUs)
+	}
+	return l.and("u.cpu_count = "+ofFreeSizeInZone, w.MinCPUs, w.Zone).and(upToTheLastInZone, from, w.Zone, w.MinCPUs, w.Zone)
 }
 
 // quick looks, in a zone, only at units that are noted as being there, which an

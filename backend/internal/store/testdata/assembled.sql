@@ -2367,6 +2367,36 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND $2 = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
+                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
+                 GROUP BY o.host_id
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND $2 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND u.shuffle >= $5
+  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6
+                 ORDER BY s.cpu_count LIMIT 1)
+  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8
+                 ORDER BY s.cpu_count LIMIT 1)
+                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
@@ -2436,6 +2466,35 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3) OFFSET 0)
+  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
+                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
+                 GROUP BY o.host_id
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3) OFFSET 0)
+  AND u.shuffle >= $4
+  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $5
+                 ORDER BY s.cpu_count LIMIT 1)
+  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $6 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $7
+                 ORDER BY s.cpu_count LIMIT 1)
+                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
@@ -2504,9 +2563,10 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
+                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
+                 GROUP BY o.host_id
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
 ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
@@ -2525,275 +2585,395 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.labels @> $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.labels @> $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.labels @> $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.labels @> $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.region = $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.region = $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.region = $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.region = $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.zone = $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-  AND u.zone = $5
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.zone = $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-  AND u.zone = $5
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.zone = $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.zone = $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND u.cpu_count >= $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-  AND u.cpu_count = $5
   AND u.shuffle >= $6
+  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $7
+                 ORDER BY s.cpu_count LIMIT 1)
+  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $8 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $9
+                 ORDER BY s.cpu_count LIMIT 1)
+                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.labels @> $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
+                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
+                 GROUP BY o.host_id
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.labels @> $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND u.shuffle >= $5
+  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6
+                 ORDER BY s.cpu_count LIMIT 1)
+  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8
+                 ORDER BY s.cpu_count LIMIT 1)
+                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.labels @> $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.labels @> $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.labels @> $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.region = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
+                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
+                 GROUP BY o.host_id
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.region = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND u.shuffle >= $5
+  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6
+                 ORDER BY s.cpu_count LIMIT 1)
+  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8
+                 ORDER BY s.cpu_count LIMIT 1)
+                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.region = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.region = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.region = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND u.zone = $5
+  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
+                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
+                 GROUP BY o.host_id
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND u.zone = $5
+  AND u.shuffle >= $6
+  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $7 AND s.zone = $8
+                 ORDER BY s.cpu_count LIMIT 1)
+  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $9 AND c.zone = $10 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $11 AND s.zone = $12
+                 ORDER BY s.cpu_count LIMIT 1)
+                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND u.zone = $5
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
+                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
+                 GROUP BY o.host_id
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
 ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
@@ -2811,6 +2991,15 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND u.shuffle >= $5
+  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6
+                 ORDER BY s.cpu_count LIMIT 1)
+  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8
+                 ORDER BY s.cpu_count LIMIT 1)
+                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
@@ -2881,26 +3070,6 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND u.host_id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT 1;
 
@@ -2951,26 +3120,6 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND u.id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT 1;
 
@@ -3004,66 +3153,6 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
-  AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL OFFSET 0)
-  AND $10 = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12) OFFSET 0)
-  AND u.zone = $13
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-  AND u.cpu_count = $14
-  AND u.shuffle >= $15
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
-  AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL OFFSET 0)
-  AND $10 = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12) OFFSET 0)
-  AND u.zone = $13
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
