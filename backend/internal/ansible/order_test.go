@@ -66,6 +66,7 @@ func TestOrderOfADeadBackend(t *testing.T) {
 	if _, err := os.Stat(file); err == nil {
 		t.Error("it played")
 	}
+	eventually(t, "the supervisor is gone, which bears the run's mark too", func() bool { return len(s.died) > 0 })
 	if left := killMarked(s.dir.path, 0); left != 0 {
 		t.Errorf("%d processes are left", left)
 	}
