@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -306,14 +307,15 @@ func TestPlacementIsPlannedOnce(t *testing.T) {
 		{" (id = $2)", Wanted{UnitID: &one}},
 	} {
 		of.w.WorkspaceID, of.w.MinCPUs, of.w.LoginUser = domain.DefaultWorkspace, 2, "ada"
-		for n, l := range []*list{of.w.some(5).and(onRoomyHost), of.w.quick().and(onAnyRoomyHost), of.w.quick(), of.w.list(sqlPickFrom)} {
+		looks := append(append(of.w.onRoomyHosts(true), of.w.onRoomyHosts(false)...), of.w.quick(), of.w.list(sqlPickFrom))
+		for n, l := range looks {
 			sql, args := l.locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
 			prepared, err := conn.Conn().Prepare(t.Context(), fmt.Sprintf("%s %d %d", of.uses, n, len(args)), string(sql))
 			if err != nil {
 				t.Fatal(err)
 			}
 			plan := explainKept(t, conn.Conn(), prepared.Name, args)
-			if n < 3 && !strings.Contains(plan, of.uses) || !strings.Contains(plan, "hosts_pkey") ||
+			if n < len(looks)-1 && !strings.Contains(plan, of.uses) || !strings.Contains(plan, "hosts_pkey") ||
 				regexp.MustCompile(`Seq Scan on (compute_units u|allocations|hosts)`).MatchString(plan) {
 				t.Errorf("%s:\n%s", sql, plan)
 			}
@@ -336,6 +338,36 @@ func TestPlacementIsPlannedOnce(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestRoomyHostIsFound, on either database, be it one of 400.
+func TestRoomyHostIsFound(t *testing.T) {
+	t.Parallel()
+	db := crowded(t)
+	if _, err := db.pool.Exec(t.Context(), `UPDATE compute_units SET state = 'free' WHERE name LIKE 'h77-%'`); err != nil {
+		t.Fatal(err)
+	}
+	again := errors.New("to be picked again")
+	for _, zone := range []string{"", "z1"} { // that of h77
+		for cpus := range 13 {
+			for _, postgres := range []bool{true, false} {
+				var picked Picked
+				err := db.InTx(t.Context(), func(tx *Tx) error {
+					for _, l := range (Wanted{WorkspaceID: domain.DefaultWorkspace, MinCPUs: cpus, Zone: zone}).onRoomyHosts(postgres) {
+						var ok bool
+						var err error
+						if picked, ok, err = tx.pickFree(t.Context(), l); ok || err != nil {
+							return errors.Join(err, again)
+						}
+					}
+					return errors.New("found none")
+				})
+				if want := fmt.Sprintf("h77-cu%d", max(1, cpus)); picked.Name != want || !errors.Is(err, again) {
+					t.Errorf("%d CPUs in zone %q, PostgreSQL's way %v: %q, not %s: %v", cpus, zone, postgres, picked.Name, want, err)
+				}
+			}
+		}
 	}
 }
 

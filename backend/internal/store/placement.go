@@ -139,16 +139,25 @@ func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 	return Picked{}, false, nil
 }
 
-// pickOnRoomyHost looks at some of the units that a request is most likely to
-// get, then at all of them.
 func (tx *Tx) pickOnRoomyHost(ctx context.Context, w Wanted) (Picked, bool, error) {
-	for _, from := range []int32{shuffle(), 0} {
-		picked, ok, err := tx.pickFree(ctx, w.some(from).and(onRoomyHost))
-		if ok || err != nil {
+	for _, l := range w.onRoomyHosts(tx.postgres()) {
+		if picked, ok, err := tx.pickFree(ctx, l); ok || err != nil {
 			return picked, ok, err
 		}
 	}
-	return tx.pickFree(ctx, w.quick().and(onAnyRoomyHost))
+	return Picked{}, false, nil
+}
+
+// onRoomyHosts looks at some of the units that a request is most likely to get,
+// then at all. On CockroachDB a plain read waits for whoever writes the row, and
+// the row must be the same at the commit: there nothing is read but what may be
+// taken, and its host.
+func (w Wanted) onRoomyHosts(postgres bool) []*list {
+	if postgres {
+		return []*list{w.some(shuffle()).and(onRoomyHost), w.some(0).and(onRoomyHost), w.quick().and(onAnyRoomyHost)}
+	}
+	ofThisSize := w.quick().and("u.cpu_count = ?", max(1, w.MinCPUs)).and("u.shuffle >= ?", shuffle())
+	return []*list{ofThisSize.and(onRoomyHost), w.quick().and(onRoomyHost)}
 }
 
 // pickFree takes a unit that nobody else is about to take.

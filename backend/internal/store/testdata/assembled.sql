@@ -2388,6 +2388,48 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND $2 = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND $2 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND u.cpu_count = $5
+  AND u.shuffle >= $6
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND $2 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
   AND u.shuffle >= $5
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6
@@ -2486,6 +2528,46 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3) OFFSET 0)
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3) OFFSET 0)
+  AND u.cpu_count = $4
+  AND u.shuffle >= $5
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3) OFFSET 0)
   AND u.shuffle >= $4
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $5
@@ -2567,6 +2649,50 @@ SELECT u.id, u.host_id, u.name, h.networks
                  WHERE o.workspace_id = $1 AND o.state <> 'removed'
                  GROUP BY o.host_id
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
+  AND u.cpu_count = $6
+  AND u.shuffle >= $7
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
@@ -2688,6 +2814,48 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.labels @> $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND u.cpu_count = $5
+  AND u.shuffle >= $6
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.labels @> $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
   AND u.shuffle >= $5
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6
@@ -2771,6 +2939,48 @@ SELECT u.id, u.host_id, u.name, h.networks
                  WHERE o.workspace_id = $1 AND o.state <> 'removed'
                  GROUP BY o.host_id
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.region = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.region = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND u.cpu_count = $5
+  AND u.shuffle >= $6
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
@@ -2872,6 +3082,50 @@ SELECT u.id, u.host_id, u.name, h.networks
                  WHERE o.workspace_id = $1 AND o.state <> 'removed'
                  GROUP BY o.host_id
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND u.zone = $5
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND u.zone = $5
+  AND u.cpu_count = $6
+  AND u.shuffle >= $7
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
@@ -2974,6 +3228,48 @@ SELECT u.id, u.host_id, u.name, h.networks
                  WHERE o.workspace_id = $1 AND o.state <> 'removed'
                  GROUP BY o.host_id
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND u.cpu_count = $5
+  AND u.shuffle >= $6
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
@@ -3617,3 +3913,7 @@ SELECT v.id, v.playbook, v.version, v.sha256, v.tree_sha256, v.size_bytes, v.dec
   AND v.playbook = $1
 ORDER BY v.version DESC
 LIMIT $2;
+
+SET LOCAL plan_cache_mode = auto;
+
+SET LOCAL plan_cache_mode = force_generic_plan;
