@@ -2356,7 +2356,7 @@ LIMIT $2;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -2364,9 +2364,11 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND $2 = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
   AND (u.host_id IN (SELECT o.host_id FROM compute_units o
                  WHERE o.workspace_id = $1 AND o.state <> 'removed'
                  GROUP BY o.host_id
@@ -2377,7 +2379,7 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -2385,70 +2387,34 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND $2 = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+  AND u.shuffle >= $2
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND $2 = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-  AND u.cpu_count = $5
-  AND u.shuffle >= $6
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND $2 = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-  AND u.shuffle >= $5
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
-                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $3 AND EXISTS (SELECT 1 FROM hosts k
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                        OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
   AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
-                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
-                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $4 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $5 AND EXISTS (SELECT 1 FROM hosts k
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                        OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
                  ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -2456,15 +2422,18 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND $2 = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1;
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -2472,654 +2441,604 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND $2 = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a
+                 WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL
+                OFFSET 0)
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
+                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
+                 GROUP BY o.host_id
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
 ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a
+                 WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL
+                OFFSET 0)
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+  AND u.shuffle >= $4
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $5 AND EXISTS (SELECT 1 FROM hosts k
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                        OFFSET 0)
+                 ORDER BY s.cpu_count LIMIT 1)
+  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $6 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $7 AND EXISTS (SELECT 1 FROM hosts k
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                        OFFSET 0)
+                 ORDER BY s.cpu_count LIMIT 1)
+                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a
+                 WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL
+                OFFSET 0)
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+  AND u.zone = $3
+  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
+                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
+                 GROUP BY o.host_id
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+  AND u.zone = $3
+  AND u.shuffle >= $4
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $5 AND s.zone = $6 AND EXISTS (SELECT 1 FROM hosts k
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                        OFFSET 0)
+                 ORDER BY s.cpu_count LIMIT 1)
+  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.zone = $8 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $9 AND s.zone = $10 AND EXISTS (SELECT 1 FROM hosts k
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                        OFFSET 0)
+                 ORDER BY s.cpu_count LIMIT 1)
+                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+  AND u.zone = $3
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
+                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
+                 GROUP BY o.host_id
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+  AND u.shuffle >= $3
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $4 AND EXISTS (SELECT 1 FROM hosts k
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                        OFFSET 0)
+                 ORDER BY s.cpu_count LIMIT 1)
+  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $5 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6 AND EXISTS (SELECT 1 FROM hosts k
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                        OFFSET 0)
+                 ORDER BY s.cpu_count LIMIT 1)
+                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND $2 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND $2 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND $2 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
 FOR UPDATE OF u;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND $2 = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3) OFFSET 0)
-  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
-                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
-                 GROUP BY o.host_id
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
   AND u.cpu_count = $4
   AND u.shuffle >= $5
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3) OFFSET 0)
-  AND u.shuffle >= $4
-  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
-                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $5
-                 ORDER BY s.cpu_count LIMIT 1)
-  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
-                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $6 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
-                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $7
-                 ORDER BY s.cpu_count LIMIT 1)
-                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
+LIMIT $4;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $4
 FOR UPDATE OF u;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
-  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
-                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
-                 GROUP BY o.host_id
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5))
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5))
   AND u.cpu_count = $6
   AND u.shuffle >= $7
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $8
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
-  AND u.shuffle >= $6
-  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
-                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $7
-                 ORDER BY s.cpu_count LIMIT 1)
-  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
-                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $8 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
-                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $9
-                 ORDER BY s.cpu_count LIMIT 1)
-                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
+LIMIT $6;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $6
 FOR UPDATE OF u;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL OFFSET 0)
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
-                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
-                 GROUP BY o.host_id
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.labels @> $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-  AND u.cpu_count = $5
-  AND u.shuffle >= $6
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
+LIMIT $5;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-  AND u.shuffle >= $5
-  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
-                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6
-                 ORDER BY s.cpu_count LIMIT 1)
-  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
-                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
-                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8
-                 ORDER BY s.cpu_count LIMIT 1)
-                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.labels @> $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.labels @> $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $5
 FOR UPDATE OF u;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
-                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
-                 GROUP BY o.host_id
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.region = $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-  AND u.cpu_count = $5
-  AND u.shuffle >= $6
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
+LIMIT $5;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-  AND u.shuffle >= $5
-  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
-                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6
-                 ORDER BY s.cpu_count LIMIT 1)
-  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
-                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
-                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8
-                 ORDER BY s.cpu_count LIMIT 1)
-                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.region = $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.region = $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $5
 FOR UPDATE OF u;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-  AND u.zone = $5
-  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
-                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
-                 GROUP BY o.host_id
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.zone = $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND u.zone = $5
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND u.zone = $5
   AND u.cpu_count = $6
   AND u.shuffle >= $7
@@ -3127,338 +3046,247 @@ SELECT u.id, u.host_id, u.name, h.networks
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $8
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-  AND u.zone = $5
-  AND u.shuffle >= $6
-  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
-                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $7 AND s.zone = $8
-                 ORDER BY s.cpu_count LIMIT 1)
-  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
-                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $9 AND c.zone = $10 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
-                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $11 AND s.zone = $12
-                 ORDER BY s.cpu_count LIMIT 1)
-                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
-  AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.zone = $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND u.zone = $5
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1;
+LIMIT $5;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $5
 FOR UPDATE OF u;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
-                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
-                 GROUP BY o.host_id
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND u.cpu_count >= $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND u.cpu_count = $5
   AND u.shuffle >= $6
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $7
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-  AND u.shuffle >= $5
-  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
-                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6
-                 ORDER BY s.cpu_count LIMIT 1)
-  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
-                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
-                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8
-                 ORDER BY s.cpu_count LIMIT 1)
-                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND EXISTS (SELECT 1 FROM compute_units o
                  WHERE o.host_id = u.host_id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND u.cpu_count >= $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND u.cpu_count >= $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND u.cpu_count >= $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1;
+LIMIT $5;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $5
 FOR UPDATE OF u;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1;
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $5;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
 FOR UPDATE OF u;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.id = $2
@@ -3470,21 +3298,44 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.zone = $6
   AND h.labels @> $7
   AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL OFFSET 0)
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
   AND $10 = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
+  AND u.zone = $13
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $14
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND $10 = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
   AND u.zone = $13
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $14
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.id = $2
@@ -3496,19 +3347,16 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.zone = $6
   AND h.labels @> $7
   AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL OFFSET 0)
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
   AND $10 = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1;
+LIMIT $13;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
+  JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND u.id = $2
@@ -3520,12 +3368,12 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.zone = $6
   AND h.labels @> $7
   AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL OFFSET 0)
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
   AND $10 = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12) OFFSET 0)
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
 ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
+LIMIT $13
 FOR UPDATE OF u;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
@@ -3914,6 +3762,6 @@ SELECT v.id, v.playbook, v.version, v.sha256, v.tree_sha256, v.size_bytes, v.dec
 ORDER BY v.version DESC
 LIMIT $2;
 
-SET LOCAL plan_cache_mode = auto;
-
 SET LOCAL plan_cache_mode = force_generic_plan;
+
+SET LOCAL plan_cache_mode TO DEFAULT;
