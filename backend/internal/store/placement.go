@@ -116,19 +116,20 @@ func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 // ask at once all began with the first, each would look at all that the others
 // have locked.
 func (w Wanted) looks(postgres bool) []*list {
-	asked := []*list{w.quick().and(onRoomyHost), w.quick()}
 	switch {
 	case w.UnitID != nil || w.HostID != nil || w.Region != "" || len(w.HostLabels) > 0 || w.Network != "":
-		return asked // it may be few hosts, with which the database can begin
+		return w.asked() // it may be few hosts, with which the database can begin
 	case postgres:
 		return w.walks()
 	default:
 		// Not as on PostgreSQL: a plain read waits here for whoever writes the row,
 		// and keeps it from changing until the commit.
 		ofThisSize := w.quick().and("u.cpu_count = ?", max(1, w.MinCPUs)).and("u.shuffle >= ?", shuffle())
-		return append([]*list{ofThisSize.and(onRoomyHost)}, asked...)
+		return append([]*list{ofThisSize.and(onRoomyHost)}, w.asked()...)
 	}
 }
+
+func (w Wanted) asked() []*list { return []*list{w.quick().and(onRoomyHost), w.quick()} }
 
 // pickFree takes a unit that nobody else is about to take.
 func (tx *Tx) pickFree(ctx context.Context, l *list) (Picked, bool, error) {
