@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -24,7 +25,7 @@ func crowded(t *testing.T) *DB {
 	}
 	for _, sql := range []string{
 		`INSERT INTO hosts (id, workspace_id, organization_id, name, address, port, admin_user, zone, networks, labels, profile, trust_on_first_use, host_key, facts, layout, state, incarnation)
-		 SELECT gen_random_uuid(), $1, $2, 'h' || n, '192.0.2.1', 22, 'root', 'z' || n % 4, ARRAY['default'], '{}', 'minimal', false, 'k', '{}', '{}', 'ready', gen_random_uuid()
+		 SELECT gen_random_uuid(), $1, $2, 'h' || n, '192.0.2.1', 22, 'root', 'z' || n % 4, ARRAY['default'], '{"rack": "r1"}', 'minimal', false, 'k', '{}', '{}', 'ready', gen_random_uuid()
 		   FROM generate_series(1, 400) AS n`,
 		`INSERT INTO host_locks (host_id, job_id) SELECT h.id, CASE WHEN length(h.name) < 3 THEN gen_random_uuid() END FROM hosts h WHERE $1::UUID <> $2::UUID`,
 		`INSERT INTO compute_units (id, workspace_id, host_id, ordinal, name, state, cpus, cpu_count, memory_nodes, memory_max_bytes, memory_high_bytes, volume_bytes, tasks_max, shuffle, zone)
@@ -295,12 +296,23 @@ func TestPlacementIsPlannedOnce(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), strings.Replace(sqlPlanOnce, "LOCAL ", "", 1)); err != nil {
 		t.Fatal(err)
 	}
-	for uses, w := range map[string]Wanted{"compute_units_free": {}, "compute_units_free_in_zone": {Zone: "z1"}} {
+	labels, kept := map[string]string{"rack": "r1"}, 0
+	for _, w := range []Wanted{
+		{}, {Zone: "z1"}, {Network: "default"}, {HostLabels: labels}, {Region: "r", HostLabels: labels, Network: "default", Zone: "z1"},
+	} {
 		w.WorkspaceID, w.MinCPUs, w.LoginUser = domain.DefaultWorkspace, 2, "ada"
-		walked := regexp.MustCompile(`Index Scan using ` + uses + ` on compute_units u `)
-		for n, l := range w.walks() {
+		index := "compute_units_free"
+		if w.Zone != "" {
+			index = "compute_units_free_in_zone"
+		}
+		walked := regexp.MustCompile(`Index Scan using ` + index + ` on compute_units u `)
+		for _, l := range w.looks(true) {
+			if !l.fixed {
+				continue
+			}
+			kept++
 			sql, args := l.locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
-			prepared, err := conn.Conn().Prepare(t.Context(), fmt.Sprintf("%s %d", uses, n), string(sql))
+			prepared, err := conn.Conn().Prepare(t.Context(), fmt.Sprint("placement ", kept), string(sql))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -315,17 +327,26 @@ func TestPlacementIsPlannedOnce(t *testing.T) {
 			}
 		}
 	}
+	if kept != 14 {
+		t.Errorf("%d statements of placement are planned once", kept)
+	}
+	if _, err := db.pool.Exec(t.Context(), `UPDATE compute_units SET state = 'free'`); err != nil {
+		t.Fatal(err)
+	}
 	err = db.InTx(t.Context(), func(tx *Tx) error {
 		for range 3 {
-			if _, ok, err := tx.PickUnit(t.Context(), Wanted{WorkspaceID: domain.DefaultWorkspace}); err != nil || !ok {
-				return fmt.Errorf("no unit was picked: %w", err)
+			for _, w := range []Wanted{{}, {HostLabels: labels}} { // labels that all hosts have
+				w.WorkspaceID = domain.DefaultWorkspace
+				if _, ok, err := tx.PickUnit(t.Context(), w); err != nil || !ok {
+					return fmt.Errorf("no unit was picked: %w", err)
+				}
 			}
 		}
 		var generic, custom int
 		var mode string
 		err := tx.q.QueryRow(t.Context(),
 			`SELECT sum(generic_plans), sum(custom_plans), current_setting('plan_cache_mode') FROM pg_prepared_statements WHERE statement LIKE '%OF u SKIP LOCKED'`).Scan(&generic, &custom, &mode)
-		if err == nil && (generic < 3 || custom != 0 || mode != "auto") {
+		if err == nil && (generic < 6 || custom != 0 || mode != "auto") {
 			t.Errorf("%d plans for all values, %d for some, and then %s", generic, custom, mode)
 		}
 		return err
@@ -372,7 +393,7 @@ func TestRoomyHostIsFound(t *testing.T) {
 // explainKept is the plan of a prepared statement for all values.
 func explainKept(t *testing.T, conn *pgx.Conn, name string, args []any) string {
 	t.Helper()
-	rows, err := conn.Query(t.Context(), "EXPLAIN EXECUTE "+pgx.Identifier{name}.Sanitize()+"("+literals(args)+")", pgx.QueryExecModeSimpleProtocol)
+	rows, err := conn.Query(t.Context(), "EXPLAIN EXECUTE "+pgx.Identifier{name}.Sanitize()+"("+literals(t, args)+")", pgx.QueryExecModeSimpleProtocol)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,11 +404,19 @@ func explainKept(t *testing.T, conn *pgx.Conn, name string, args []any) string {
 	return strings.Join(lines, "\n")
 }
 
-func literals(args []any) string {
+func literals(t *testing.T, args []any) string {
+	t.Helper()
 	var all []string
 	for _, a := range args {
-		if at, ok := a.(time.Time); ok {
-			a = at.Format(time.RFC3339Nano)
+		switch v := a.(type) {
+		case time.Time:
+			a = v.Format(time.RFC3339Nano)
+		case map[string]string:
+			j, err := json.Marshal(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a = string(j)
 		}
 		all = append(all, fmt.Sprintf("'%v'", a))
 	}

@@ -78,9 +78,10 @@ UPDATE compute_units
 
 // onRoomyHost holds for units of hosts of whose CPUs, those of all their units,
 // less than 72 % are in use: a host that is aimed below full has room to mend
-// and to grow. So says docs/architecture.md.
+// and to grow. So says docs/architecture.md. It is asked of the host, so that a
+// plan that begins with few hosts asks once for each of them.
 const onRoomyHost = `EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
                 HAVING ` + roomy + `)`
 
 const roomy = `sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72`
@@ -116,11 +117,14 @@ func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 // ask at once all began with the first, each would look at all that the others
 // have locked.
 func (w Wanted) looks(postgres bool) []*list {
+	fewHosts := w.Region != "" || len(w.HostLabels) > 0 || w.Network != "" // perhaps: the database can begin with them
 	switch {
-	case w.UnitID != nil || w.HostID != nil || w.Region != "" || len(w.HostLabels) > 0 || w.Network != "":
-		return w.asked() // it may be few hosts, with which the database can begin
+	case w.UnitID != nil || w.HostID != nil || fewHosts && !postgres:
+		return w.asked()
+	case fewHosts:
+		return append(w.some(), w.asked()...)
 	case postgres:
-		return w.walks()
+		return append(w.some(), w.all()...)
 	default:
 		// Not as on PostgreSQL: a plain read waits here for whoever writes the row,
 		// and keeps it from changing until the commit.

@@ -14,7 +14,7 @@ const (
 const sqlWalkFrom = `
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -28,20 +28,20 @@ const (
 	// By the order it takes the index, however many addresses the planner believes
 	// to be free.
 	withFreeAddress = `EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
-                 WHERE (SELECT p.id FROM addresses p
+                 WHERE (? = '' OR n.name = ?)
+                   AND (SELECT p.id FROM addresses p
                          WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
                          ORDER BY p.shuffle LIMIT 1) IS NOT NULL
                 OFFSET 0)`
 )
 
-// walks looks at some of the units that a request is most likely to get, then
-// at all.
-func (w Wanted) walks() []*list {
-	return []*list{
-		w.some(shuffle()), w.some(0),
-		w.inZone(w.walk()).and(onAnyRoomyHost),
-		w.inZone(w.walk()),
-	}
+// some looks at some of the units that a request is most likely to get: where it
+// may be that many hosts fit, one of them mostly does, however few the planner
+// believes in.
+func (w Wanted) some() []*list { return []*list{w.someFrom(shuffle()), w.someFrom(0)} }
+
+func (w Wanted) all() []*list {
+	return []*list{w.inZone(w.walk()).and(onAnyRoomyHost), w.inZone(w.walk())}
 }
 
 func (w Wanted) walk() *list {
@@ -52,7 +52,7 @@ func (w Wanted) walk() *list {
 		case "login_user":
 			l.and(loginNotTaken, f.values...)
 		case "address":
-			l.and(withFreeAddress)
+			l.and(withFreeAddress, f.values...)
 		default:
 			l.and(f.condition, f.values...)
 		}
@@ -88,8 +88,8 @@ const (
                  ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)`
 )
 
-// some looks at a few units, from a place on.
-func (w Wanted) some(from int32) *list {
+// someFrom looks at a few units, from a place on.
+func (w Wanted) someFrom(from int32) *list {
 	l := w.inZone(w.walk()).and("u.shuffle >= ?", from).and(onRoomyHost)
 	if w.Zone == "" {
 		return l.and("u.cpu_count = "+freeSize, w.MinCPUs).and(upToTheLast, from, w.MinCPUs)

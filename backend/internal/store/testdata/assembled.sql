@@ -2356,7 +2356,7 @@ LIMIT $2;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -2364,46 +2364,25 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
+  AND $2 = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
-                 WHERE (SELECT p.id FROM addresses p
+                 WHERE ($3 = '' OR n.name = $4)
+                   AND (SELECT p.id FROM addresses p
                          WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
                          ORDER BY p.shuffle LIMIT 1) IS NOT NULL
                 OFFSET 0)
-  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
-                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
-                 GROUP BY o.host_id
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
-                 WHERE (SELECT p.id FROM addresses p
-                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
-                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
-                OFFSET 0)
-  AND u.shuffle >= $2
+  AND u.shuffle >= $5
   AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
-                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $3 AND EXISTS (SELECT 1 FROM hosts k
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6 AND EXISTS (SELECT 1 FROM hosts k
                          WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
   AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
-                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $4 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
-                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $5 AND EXISTS (SELECT 1 FROM hosts k
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8 AND EXISTS (SELECT 1 FROM hosts k
                          WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
@@ -2414,7 +2393,7 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -2423,30 +2402,8 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
-                 WHERE (SELECT p.id FROM addresses p
-                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
-                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
-                OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a
-                 WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL
-                OFFSET 0)
-  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
-                 WHERE (SELECT p.id FROM addresses p
+                 WHERE ($2 = '' OR n.name = $3)
+                   AND (SELECT p.id FROM addresses p
                          WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
                          ORDER BY p.shuffle LIMIT 1) IS NOT NULL
                 OFFSET 0)
@@ -2460,7 +2417,7 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -2468,18 +2425,15 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a
-                 WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL
-                OFFSET 0)
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
-                 WHERE (SELECT p.id FROM addresses p
+                 WHERE ($2 = '' OR n.name = $3)
+                   AND (SELECT p.id FROM addresses p
                          WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
                          ORDER BY p.shuffle LIMIT 1) IS NOT NULL
                 OFFSET 0)
   AND u.shuffle >= $4
   AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $5 AND EXISTS (SELECT 1 FROM hosts k
@@ -2499,7 +2453,27 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE ($2 = '' OR n.name = $3)
+                   AND (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -2512,31 +2486,11 @@ SELECT u.id, u.host_id, u.name, h.networks
                  WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL
                 OFFSET 0)
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
-                 WHERE (SELECT p.id FROM addresses p
+                 WHERE ($4 = '' OR n.name = $5)
+                   AND (SELECT p.id FROM addresses p
                          WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
                          ORDER BY p.shuffle LIMIT 1) IS NOT NULL
                 OFFSET 0)
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND h.zone = $2
-  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
-                 WHERE (SELECT p.id FROM addresses p
-                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
-                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
-                OFFSET 0)
-  AND u.zone = $3
   AND (u.host_id IN (SELECT o.host_id FROM compute_units o
                  WHERE o.workspace_id = $1 AND o.state <> 'removed'
                  GROUP BY o.host_id
@@ -2547,7 +2501,7 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -2555,25 +2509,28 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND h.zone = $2
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a
+                 WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL
+                OFFSET 0)
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
-                 WHERE (SELECT p.id FROM addresses p
+                 WHERE ($4 = '' OR n.name = $5)
+                   AND (SELECT p.id FROM addresses p
                          WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
                          ORDER BY p.shuffle LIMIT 1) IS NOT NULL
                 OFFSET 0)
-  AND u.zone = $3
-  AND u.shuffle >= $4
+  AND u.shuffle >= $6
   AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
-                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $5 AND s.zone = $6 AND EXISTS (SELECT 1 FROM hosts k
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $7 AND EXISTS (SELECT 1 FROM hosts k
                          WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
   AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
-                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.zone = $8 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
-                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $9 AND s.zone = $10 AND EXISTS (SELECT 1 FROM hosts k
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $8 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $9 AND EXISTS (SELECT 1 FROM hosts k
                          WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
@@ -2584,7 +2541,7 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -2592,20 +2549,23 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND h.zone = $2
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a
+                 WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL
+                OFFSET 0)
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
-                 WHERE (SELECT p.id FROM addresses p
+                 WHERE ($4 = '' OR n.name = $5)
+                   AND (SELECT p.id FROM addresses p
                          WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
                          ORDER BY p.shuffle LIMIT 1) IS NOT NULL
                 OFFSET 0)
-  AND u.zone = $3
 ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -2613,51 +2573,28 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND u.cpu_count >= $2
+  AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
-                 WHERE (SELECT p.id FROM addresses p
+                 WHERE ($3 = '' OR n.name = $4)
+                   AND (SELECT p.id FROM addresses p
                          WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
                          ORDER BY p.shuffle LIMIT 1) IS NOT NULL
                 OFFSET 0)
-  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
-                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
-                 GROUP BY o.host_id
-                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
-ORDER BY u.cpu_count, u.shuffle
-LIMIT 1
-FOR UPDATE OF u SKIP LOCKED;
-
-SELECT u.id, u.host_id, u.name, h.networks
-  FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
-                  FROM hosts k
-                 WHERE k.id = u.host_id
-                OFFSET 0) AS h ON true
- WHERE u.workspace_id = $1
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable'
-  AND u.cpu_count >= $2
-  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
-                 WHERE (SELECT p.id FROM addresses p
-                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
-                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
-                OFFSET 0)
-  AND u.shuffle >= $3
+  AND u.shuffle >= $5
   AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
-                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $4 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
-                        OFFSET 0)
-                 ORDER BY s.cpu_count LIMIT 1)
-  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
-                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $5 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6 AND EXISTS (SELECT 1 FROM hosts k
                          WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
+  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8 AND EXISTS (SELECT 1 FROM hosts k
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                        OFFSET 0)
+                 ORDER BY s.cpu_count LIMIT 1)
                  ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
@@ -2665,7 +2602,130 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.state, k.health, k.zone, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.region = $2
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE ($3 = '' OR n.name = $4)
+                   AND (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+  AND u.shuffle >= $5
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6 AND EXISTS (SELECT 1 FROM hosts k
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                        OFFSET 0)
+                 ORDER BY s.cpu_count LIMIT 1)
+  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8 AND EXISTS (SELECT 1 FROM hosts k
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                        OFFSET 0)
+                 ORDER BY s.cpu_count LIMIT 1)
+                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE ($3 = '' OR n.name = $4)
+                   AND (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+  AND u.zone = $5
+  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
+                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
+                 GROUP BY o.host_id
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE ($3 = '' OR n.name = $4)
+                   AND (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+  AND u.zone = $5
+  AND u.shuffle >= $6
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $7 AND s.zone = $8 AND EXISTS (SELECT 1 FROM hosts k
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                        OFFSET 0)
+                 ORDER BY s.cpu_count LIMIT 1)
+  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $9 AND c.zone = $10 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $11 AND s.zone = $12 AND EXISTS (SELECT 1 FROM hosts k
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                        OFFSET 0)
+                 ORDER BY s.cpu_count LIMIT 1)
+                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE ($3 = '' OR n.name = $4)
+                   AND (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+  AND u.zone = $5
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -2675,7 +2735,70 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.health <> 'unreachable'
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
-                 WHERE (SELECT p.id FROM addresses p
+                 WHERE ($3 = '' OR n.name = $4)
+                   AND (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
+                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
+                 GROUP BY o.host_id
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE ($3 = '' OR n.name = $4)
+                   AND (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+  AND u.shuffle >= $5
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6 AND EXISTS (SELECT 1 FROM hosts k
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                        OFFSET 0)
+                 ORDER BY s.cpu_count LIMIT 1)
+  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8 AND EXISTS (SELECT 1 FROM hosts k
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                        OFFSET 0)
+                 ORDER BY s.cpu_count LIMIT 1)
+                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE ($3 = '' OR n.name = $4)
+                   AND (SELECT p.id FROM addresses p
                          WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
                          ORDER BY p.shuffle LIMIT 1) IS NOT NULL
                 OFFSET 0)
@@ -2694,7 +2817,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
@@ -2751,7 +2874,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
   AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
@@ -2769,7 +2892,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.cpu_count = $4
   AND u.shuffle >= $5
   AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
@@ -2825,7 +2948,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5))
   AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
@@ -2845,7 +2968,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.cpu_count = $6
   AND u.shuffle >= $7
   AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $8
@@ -2906,7 +3029,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
@@ -2964,7 +3087,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
@@ -3023,7 +3146,7 @@ SELECT u.id, u.host_id, u.name, h.networks
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND u.zone = $5
   AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
@@ -3043,7 +3166,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.cpu_count = $6
   AND u.shuffle >= $7
   AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $8
@@ -3102,7 +3225,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
@@ -3121,7 +3244,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.cpu_count = $5
   AND u.shuffle >= $6
   AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $7
@@ -3179,7 +3302,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
@@ -3237,7 +3360,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
@@ -3304,7 +3427,7 @@ SELECT u.id, u.host_id, u.name, h.networks
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
   AND u.zone = $13
   AND EXISTS (SELECT 1 FROM compute_units o
-                 WHERE o.host_id = u.host_id AND o.state <> 'removed'
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $14
