@@ -23,6 +23,7 @@ type Picture struct {
 	Jobs        []JobSeen // that have not ended
 	Ends        []EndSeen
 	Creations   []CreationSeen
+	Untold      []UntoldSeen
 	Steps       []StepsSeen
 	UIDs        []UIDSeen
 }
@@ -107,6 +108,14 @@ type CreationSeen struct {
 	ID        uuid.UUID `db:"id"`
 	LoginUser string    `db:"login_user"`
 	Creations int       `db:"creations"`
+}
+
+// UntoldSeen is an object in a state that no event leads to.
+type UntoldSeen struct {
+	Noun  string    `db:"noun"`
+	ID    uuid.UUID `db:"id"`
+	Name  string    `db:"name"`
+	State string    `db:"state"`
 }
 
 // StepsSeen is a job whose steps do not fit its state, or that is not there.
@@ -202,6 +211,40 @@ SELECT a.id, a.login_user, count(e.id) AS creations
 HAVING count(e.id) <> 1
  ORDER BY a.id`
 
+// What the jobs of an object, or a person, did to it is told in the transaction
+// that does it: the end of an allocation is of its event's moment. A closed unit
+// may also be one that could not be removed.
+const sqlSeeUntold = `
+WITH trail AS (
+    SELECT w.id AS workspace_id, COALESCE((SELECT min(f.at) FROM events f WHERE f.workspace_id = w.id), now()) AS begins,
+           EXISTS (SELECT 1 FROM events x WHERE x.action = 'event.expire') AS shortened
+      FROM workspaces w)
+SELECT 'allocation' AS noun, a.id, a.login_user AS name, a.state
+  FROM allocations a
+  JOIN trail t ON t.workspace_id = a.workspace_id AND (NOT t.shortened OR a.created_at >= t.begins)
+ WHERE (a.state = 'allocated'
+        AND NOT EXISTS (SELECT 1 FROM events e WHERE e.object_id = a.id AND e.action = 'job.unit_allocate' AND e.state_after->>'end' = 'succeeded'))
+    OR (a.state = 'deallocated'
+        AND NOT EXISTS (SELECT 1 FROM events e
+                         WHERE e.object_id = a.id AND e.at = a.ended_at AND e.action = 'job.unit_deallocate' AND e.state_after->>'end' = 'succeeded'))
+    OR (a.state = 'lost'
+        AND NOT EXISTS (SELECT 1 FROM events e WHERE e.object_id = a.host_id AND e.at = a.ended_at AND e.action = 'host.declare_lost'))
+UNION ALL
+SELECT 'host', h.id, h.name, h.state
+  FROM hosts h
+  JOIN trail t ON t.workspace_id = h.workspace_id AND (NOT t.shortened OR h.created_at >= t.begins)
+ WHERE h.state = 'draining'
+   AND (SELECT e.action FROM events e WHERE e.object_id = h.id AND e.action IN ('host.drain', 'host.undrain') ORDER BY e.at DESC LIMIT 1) IS DISTINCT FROM 'host.drain'
+UNION ALL
+SELECT 'unit', u.id, u.name, u.state
+  FROM compute_units u
+  JOIN trail t ON t.workspace_id = u.workspace_id AND (NOT t.shortened OR u.created_at >= t.begins)
+ WHERE u.state = 'unavailable'
+   AND (SELECT e.action FROM events e WHERE e.object_id = u.id AND e.action IN ('unit.close', 'unit.open') ORDER BY e.at DESC LIMIT 1) IS DISTINCT FROM 'unit.close'
+   AND NOT EXISTS (SELECT 1 FROM events e
+                    WHERE e.object_id = u.host_id AND e.action IN ('job.host_relayout', 'job.host_decommission') AND e.state_after->>'end' <> 'succeeded')
+ ORDER BY 1, 3`
+
 // The steps are done in order, and belong to a job, which nothing but the one
 // statement that makes both sees to. $1 are the kinds that may end well before
 // the last of them.
@@ -295,6 +338,7 @@ func (r Reads) Picture(ctx context.Context) (p Picture, err error) {
 		{"jobs", func() (err error) { p.Jobs, err = collect[JobSeen](ctx, r.q, sqlSeeJobs); return }},
 		{"ends of jobs", func() (err error) { p.Ends, err = collect[EndSeen](ctx, r.q, sqlSeeEnds); return }},
 		{"creations", func() (err error) { p.Creations, err = collect[CreationSeen](ctx, r.q, sqlSeeCreations); return }},
+		{"untold states", func() (err error) { p.Untold, err = collect[UntoldSeen](ctx, r.q, sqlSeeUntold); return }},
 		{"steps", func() (err error) { p.Steps, err = collect[StepsSeen](ctx, r.q, sqlSeeSteps, early); return }},
 		{"UIDs", func() (err error) { p.UIDs, err = collect[UIDSeen](ctx, r.q, sqlSeeUIDs); return }},
 	} {

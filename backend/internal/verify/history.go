@@ -35,6 +35,13 @@ func creationsAreToldOnce(g *ground) (rows []string) {
 	return rows
 }
 
+func statesAreTold(g *ground) (rows []string) {
+	for _, u := range g.Untold {
+		rows = append(rows, fmt.Sprintf("%s %s (%s) is %s, and no event tells how it came to be", u.Noun, u.ID, u.Name, u.State))
+	}
+	return rows
+}
+
 func acknowledgedIsThere(g *ground) (rows []string) {
 	for _, id := range g.options.Acknowledged {
 		if !g.there[id] {

@@ -63,6 +63,7 @@ func Invariants() []Invariant {
 		{Name: "steps_fit_their_job", Why: "steps belong to a job, are done in order, and end with it", Broken: stepsFitTheirJob},
 		{Name: "ends_are_told_once", Why: "each end of a job has one event, which tells the same", Broken: endsAreToldOnce},
 		{Name: "creations_are_told_once", Why: "an allocation was asked for once", Broken: creationsAreToldOnce},
+		{Name: "states_are_told", Why: "what has a tenant, or has none any more, is drained, or closed, came to be so by what events tell", Broken: statesAreTold},
 		{
 			Name: "tokens_never_fall", Why: "no host ever heard two masters", Broken: tokensNeverFall,
 			Asked: func(o Options) bool { return o.Tokens != nil },

@@ -250,6 +250,19 @@ var breaks = map[string][][]string{
 		{"UPDATE jobs SET finished_at = finished_at + INTERVAL '1 second' WHERE state = 'cancelled'"},
 		{"UPDATE jobs SET state = 'failed', finished_at = now(), lease_expires_at = NULL, error = '{\"code\": \"host_lost\"}' WHERE id = :runs"},
 	},
+	"states_are_told": {
+		{"UPDATE hosts SET state = 'draining' WHERE id = :host"},
+		{"UPDATE compute_units SET state = 'unavailable' WHERE state = 'free' AND host_id = :host"},
+		{ // all of an allocation together
+			"UPDATE compute_units SET state = 'free' WHERE id = (SELECT a.unit_id FROM allocations a WHERE a.id = :allocated)",
+			"UPDATE addresses SET state = 'free', allocation_id = NULL WHERE allocation_id = :allocated",
+			"UPDATE allocations SET state = 'deallocated', ended_at = now() WHERE id = :allocated",
+		},
+		{"UPDATE allocations SET state = 'lost', ended_at = now() WHERE id = :allocated"},
+		{"UPDATE allocations SET ended_at = ended_at + INTERVAL '1 second' WHERE state = 'deallocated'"},
+		{"UPDATE allocations SET ended_at = ended_at + INTERVAL '1 second' WHERE state = 'lost'"},
+		{"UPDATE events SET state_after = '{\"end\": \"failed\"}' WHERE job_id = :its_job AND action = 'job.unit_allocate'"},
+	},
 	"creations_are_told_once": {
 		{"DELETE FROM events WHERE object_id = :allocated AND action = 'allocation.create'"},
 		{"INSERT INTO events (id, workspace_id, actor_kind, actor_name, action, object_kind, object_id) SELECT gen_random_uuid(), e.workspace_id, e.actor_kind, e.actor_name, e.action, e.object_kind, e.object_id FROM events e WHERE e.object_id = :allocated AND e.action = 'allocation.create'"},
@@ -280,7 +293,7 @@ func TestTrailThatWasShortened(t *testing.T) {
 		_, _, err := tx.ExpireEvents(t.Context(), domain.DefaultWorkspace, 0)
 		return err
 	})
-	if broken := l.verify(verify.Options{}); len(broken) != 2 {
+	if broken := l.verify(verify.Options{}); len(broken) != 3 {
 		t.Errorf("without a word: %q", broken)
 	}
 	l.Tx(func(tx *store.Tx) error {
