@@ -59,6 +59,8 @@ type Backend struct {
 	Name      string    `json:"name"`
 	Version   string    `json:"version"`
 	Roles     string    `json:"roles"`
+	Slots     *int      `json:"slots,omitempty" doc:"jobs that it runs at once, at most (KLOIGOS_WORKERS); of a worker"`
+	Running   int       `json:"running" doc:"jobs that it runs now"`
 	StartedAt time.Time `json:"started_at"`
 	SeenAt    time.Time `json:"seen_at"`
 	Alive     bool      `json:"alive" doc:"seen within the last 30 s"`

@@ -292,6 +292,9 @@ func (b *Backend) beat(stop context.Context, placed func(store.Place, time.Time)
 		roles[i] = string(r)
 	}
 	me := store.Backend{ID: b.id, Name: b.name, Version: Version(), Roles: strings.Join(roles, ",")}
+	if b.cfg.Has(config.RoleWorker) {
+		me.Slots = &b.cfg.Workers
+	}
 	for {
 		pause, asked := heartbeat, time.Now()
 		place, err := b.db.SeenBackend(stop, me)

@@ -28,5 +28,5 @@ func (s *Server) getSystem(ctx context.Context, _ *struct{}) (*object[api.System
 }
 
 func presentBackend(b store.Backend) api.Backend {
-	return api.Backend{ID: b.ID.String(), Name: b.Name, Version: b.Version, Roles: b.Roles, StartedAt: b.StartedAt, SeenAt: b.SeenAt, Alive: b.Alive}
+	return api.Backend{ID: b.ID.String(), Name: b.Name, Version: b.Version, Roles: b.Roles, Slots: b.Slots, Running: b.Running, StartedAt: b.StartedAt, SeenAt: b.SeenAt, Alive: b.Alive}
 }

@@ -19,15 +19,19 @@ type Backend struct {
 	ID        uuid.UUID `db:"id"`
 	Name      string    `db:"name"` // host name and process id
 	Version   string    `db:"version"`
-	Roles     string    `db:"roles"` // comma-separated
+	Roles     string    `db:"roles"`   // comma-separated
+	Slots     *int      `db:"slots"`   // jobs that it runs at once, at most; nil if it does not tell
+	Running   int       `db:"running"` // jobs that are its own now
 	StartedAt time.Time `db:"started_at"`
 	SeenAt    time.Time `db:"seen_at"`
 	Alive     bool      `db:"alive"` // seen within the last 30 s
 }
 
 const sqlBackends = `
-SELECT b.id, b.name, b.version, b.roles, b.started_at, b.seen_at, b.seen_at > now() - INTERVAL '30 seconds' AS alive
+SELECT b.id, b.name, b.version, b.roles, b.slots, COALESCE(r.running, 0) AS running, b.started_at, b.seen_at,
+       b.seen_at > now() - INTERVAL '30 seconds' AS alive
   FROM backends b
+  LEFT JOIN (SELECT j.worker_id, count(*) AS running FROM jobs j WHERE j.lease_expires_at IS NOT NULL GROUP BY j.worker_id) AS r ON r.worker_id = b.id
  WHERE b.seen_at > now() - INTERVAL '1 day'
  ORDER BY alive DESC, b.started_at DESC, b.id
  LIMIT 200`
@@ -41,8 +45,8 @@ func (r Reads) Backends(ctx context.Context) ([]Backend, error) {
 // The statement does not see the row that it writes, so the others are counted.
 const sqlSeenBackend = `
 WITH seen AS (
-    INSERT INTO backends (id, name, version, roles)
-    VALUES ($1, $2, $3, $4)
+    INSERT INTO backends (id, name, version, roles, slots)
+    VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (id) DO UPDATE
        SET seen_at = now()
     RETURNING id
@@ -63,7 +67,7 @@ type Place struct {
 // and returns its place, for one that is a worker. One statement by itself: a
 // second one of the same would do no harm.
 func (db *DB) SeenBackend(ctx context.Context, b Backend) (Place, error) {
-	return first[Place](ctx, db.q, domain.ErrNotFound, sqlSeenBackend, b.ID, b.Name, b.Version, b.Roles)
+	return first[Place](ctx, db.q, domain.ErrNotFound, sqlSeenBackend, b.ID, b.Name, b.Version, b.Roles, b.Slots)
 }
 
 const sqlGoneBackend = `

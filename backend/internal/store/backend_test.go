@@ -12,11 +12,16 @@ import (
 func TestAliveBackendsAreListed(t *testing.T) {
 	t.Parallel()
 	db := open(t, testkit.MigratedURL(t))
-	old := uuid.New()
-	if _, err := db.SeenBackend(t.Context(), Backend{ID: old, Name: "old", Version: "1", Roles: "worker"}); err != nil {
+	old, slots := uuid.New(), 3
+	if _, err := db.SeenBackend(t.Context(), Backend{ID: old, Name: "old", Version: "1", Roles: "worker", Slots: &slots}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.InTx(t.Context(), func(tx *Tx) error { return tx.EnsureDefaultScopes(t.Context()) }); err != nil {
 		t.Fatal(err)
 	}
 	for _, sql := range []string{
+		`INSERT INTO jobs (id, workspace_id, kind, args, state, priority, deadline_at, attempt, max_attempts, requested_by, lease_expires_at, worker_id)
+		 SELECT gen_random_uuid(), w.id, 'host_probe', '{}', 'running', 0, now(), 1, 9, 'ada', now(), b.id FROM workspaces w, backends b`,
 		`UPDATE backends SET started_at = now() - INTERVAL '3 hours'`,
 		`INSERT INTO backends (id, name, version, roles, started_at, seen_at)
 		 SELECT gen_random_uuid(), 'ends at once', '1', 'worker', now() - INTERVAL '10 minutes', now() - INTERVAL '9 minutes' FROM generate_series(1, 250) AS n`,
@@ -26,7 +31,7 @@ func TestAliveBackendsAreListed(t *testing.T) {
 		}
 	}
 	all, err := db.Backends(t.Context())
-	if err != nil || len(all) != 200 || all[0].ID != old || !all[0].Alive || all[1].Alive {
+	if err != nil || len(all) != 200 || all[0].ID != old || !all[0].Alive || *all[0].Slots != 3 || all[0].Running != 1 || all[1].Alive || all[1].Slots != nil {
 		t.Errorf("%v, %d of them, first %+v", err, len(all), all[0])
 	}
 }

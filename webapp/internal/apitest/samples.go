@@ -333,8 +333,9 @@ func (a *API) samples() {
 		api.Token{ID: AddressID, Kind: "api", Name: "ci runner", Prefix: "kl_cd34", CreatedAt: ago(48 * time.Hour), ExpiresAt: Now.Add(88 * 24 * time.Hour)},
 	))
 	a.Answer("get-queue", 200, api.Queue{Queued: 3, Delayed: 1, Running: 2, OldestQueuedSeconds: 75})
+	slots := 8
 	a.Answer("get-system", 200, api.System{Version: "0.1.0", Database: "PostgreSQL 15.9", PublicKey: Key, Backends: []api.Backend{
-		{ID: JobID, Name: "backend-1", Version: "0.1.0", Roles: "api,worker", StartedAt: ago(24 * time.Hour), SeenAt: ago(2 * time.Second), Alive: true},
+		{ID: JobID, Name: "backend-1", Version: "0.1.0", Roles: "api,worker", Slots: &slots, Running: 5, StartedAt: ago(24 * time.Hour), SeenAt: ago(2 * time.Second), Alive: true},
 		{ID: UnitID, Name: "backend-2", Version: "0.1.0", Roles: "api,worker", StartedAt: ago(30 * time.Hour), SeenAt: ago(time.Hour)},
 	}})
 }

@@ -64,7 +64,7 @@ func TestLeases(t *testing.T) {
 	soon, past := time.Now().Add(time.Hour), time.Now().Add(-time.Hour)
 	held.LeaseExpires, overdue.LeaseExpires, overdue.Worker = &soon, &past, "backend-7"
 	s.api.Answer("list-jobs", 200, api.Page[api.Job]{Items: []api.Job{held, overdue}, NextCursor: "more"})
-	s.wantText(s.get("/system"), "backend-7", "unless renewed", "overdue since", `href="/jobs?state=running">All running jobs<`)
+	s.wantText(s.get("/system"), "5 of 8", "backend-7", "unless renewed", "overdue since", `href="/jobs?state=running">All running jobs<`)
 	if q := s.only("list-jobs").Query; q != "limit=20&state=running" {
 		t.Errorf("the API was asked %q", q)
 	}

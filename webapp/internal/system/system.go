@@ -4,6 +4,7 @@ package system
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -87,6 +88,14 @@ func resume(r *page.Request) error {
 // works tells whether a backend is there that does jobs.
 func works(all []api.Backend) bool {
 	return slices.ContainsFunc(all, func(b api.Backend) bool { return b.Alive && strings.Contains(b.Roles, "worker") })
+}
+
+// slots are the jobs of a backend, of those that it runs at once.
+func slots(b api.Backend) string {
+	if b.Slots == nil {
+		return strconv.Itoa(b.Running)
+	}
+	return strconv.Itoa(b.Running) + " of " + strconv.Itoa(*b.Slots)
 }
 
 func oldest(q api.Queue) string {
