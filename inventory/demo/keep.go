@@ -52,7 +52,7 @@ func (i *Installation) keep(ctx context.Context, p part) error {
 		case <-p.now.done:
 		}
 		if ctx.Err() != nil {
-			return nil // it may have ended in the same moment, and should
+			return nil //nolint:nilerr // whatever has ended by now should
 		}
 		ends = slices.DeleteFunc(append(ends, time.Now()), func(end time.Time) bool { return time.Since(end) > endsWithin })
 		if len(ends) >= mostEnds {
