@@ -116,7 +116,7 @@ func (i *Installation) startControlPlane(ctx context.Context) error {
 	if wanted == 0 {
 		wanted = defaultPort
 	}
-	ports, err := FreePorts(ctx, wanted, 2+i.options.Backends+i.options.Webapps)
+	ports, err := FreePorts(ctx, wanted, 3+i.options.Backends+i.options.Webapps)
 	if err != nil {
 		return err
 	}
@@ -127,12 +127,12 @@ func (i *Installation) startControlPlane(ctx context.Context) error {
 	}
 	i.CAFile = certificates.CAFile
 	i.Web, i.API = fmt.Sprintf("https://localhost:%d", ports[0]), fmt.Sprintf("https://localhost:%d/api/v1", ports[0])
-	proxy := Proxy{Listen: address(0), Internal: address(1), Bundle: certificates.Bundle}
+	proxy := Proxy{Listen: address(0), Internal: address(1), Metrics: address(2), Bundle: certificates.Bundle}
 	for n := range i.options.Backends {
-		proxy.Backends = append(proxy.Backends, address(2+n))
+		proxy.Backends = append(proxy.Backends, address(3+n))
 	}
 	for n := range i.options.Webapps {
-		proxy.Webapps = append(proxy.Webapps, address(2+i.options.Backends+n))
+		proxy.Webapps = append(proxy.Webapps, address(3+i.options.Backends+n))
 	}
 	for n, listen := range proxy.Backends {
 		backend, err := i.group.Start(fmt.Sprintf("backend-%d", n+1), i.path("bin", "kloigos-backend"),
