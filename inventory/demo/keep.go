@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -11,12 +10,13 @@ import (
 	"kloigos/inventory/testhost"
 )
 
-// What has ended is started again after a moment, as systemd does it in an installation (inventory/systemd). What does
-// not last is given up: a person should then read why.
+// What has ended is started again after a moment, as systemd does it in an installation (inventory/systemd), and after a
+// longer one each time that it does not last: a backend ends at once where its database, killed with it, is not back
+// yet. What does not last at all is given up: a person should then read why.
 const (
 	restartPause = time.Second
-	mostEnds     = 5
-	endsWithin   = 30 * time.Second
+	lasting      = 10 * time.Second
+	mostEnds     = 6
 )
 
 // part is something of the installation that is kept running.
@@ -38,14 +38,14 @@ type running struct {
 func (i *Installation) Wait(ctx context.Context) error {
 	keeping, ctx := errgroup.WithContext(ctx)
 	for _, p := range i.parts() {
-		keeping.Go(func() error { return i.keep(ctx, p) })
+		keeping.Go(func() error { return i.keep(ctx, p, restartPause) })
 	}
 	return keeping.Wait()
 }
 
 // keep starts one part again each time that it ends.
-func (i *Installation) keep(ctx context.Context, p part) error {
-	var ends []time.Time
+func (i *Installation) keep(ctx context.Context, p part, pause time.Duration) error {
+	ends, began := 0, time.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -54,17 +54,20 @@ func (i *Installation) keep(ctx context.Context, p part) error {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // whatever has ended by now should
 		}
-		ends = slices.DeleteFunc(append(ends, time.Now()), func(end time.Time) bool { return time.Since(end) > endsWithin })
-		if len(ends) >= mostEnds {
-			return fmt.Errorf("%s ended %d times within %s; %s", p.name, len(ends), endsWithin, p.now.said())
+		if time.Since(began) >= lasting {
+			ends = 0
+		}
+		if ends++; ends == mostEnds {
+			return fmt.Errorf("%s ended %d times without lasting %s; %s", p.name, ends, lasting, p.now.said())
 		}
 		i.stages.Line("%s (process %d) ended; starting it again", p.name, p.now.pid)
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(restartPause):
+		case <-time.After(pause << (ends - 1)):
 		}
 		now, err := p.again(ctx)
+		began = time.Now()
 		if err != nil {
 			i.stages.Line("%s: %v", p.name, err) // an end like the others
 			continue
