@@ -8,13 +8,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
 // prepareCockroach makes the certificates where they are missing, and returns how to run a single node.
 //
-// Layout of dir: certs/ (its own CA, the node's and root's certificate), data/, url (written by the server), server.log.
-func prepareCockroach(ctx context.Context, dir string, throwaway bool) (launch, error) {
+// Layout of dir: certs/ (its own CA, the node's and root's certificate), data/, url (written by the server), server.pid, server.log.
+func prepareCockroach(ctx context.Context, opts Options, throwaway bool) (launch, error) {
+	dir := opts.Dir
 	bin, err := exec.LookPath("cockroach")
 	if err != nil {
 		return launch{}, fmt.Errorf("find cockroach: %w", err)
@@ -32,7 +34,7 @@ func prepareCockroach(ctx context.Context, dir string, throwaway bool) (launch, 
 		store, signal = "type=mem,size=1GiB", "KILL"
 	}
 	argv := []string{
-		bin, "start-single-node", "--certs-dir=" + certs, "--listen-addr=127.0.0.1:0", "--http-addr=127.0.0.1:0",
+		bin, "start-single-node", "--certs-dir=" + certs, "--listen-addr=127.0.0.1:" + strconv.Itoa(opts.Port), "--http-addr=127.0.0.1:0",
 		"--store=" + store, "--cache=128MiB", "--max-sql-memory=256MiB", "--listening-url-file=" + urlFile,
 	}
 	return launch{

@@ -14,6 +14,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -49,6 +51,8 @@ type Options struct {
 	Env []string
 	// Settings are further ones of PostgreSQL, as name=value.
 	Settings []string
+	// Port of loopback to listen on; 0 means a free one.
+	Port int
 }
 
 // Server is a running database server.
@@ -58,8 +62,11 @@ type Server struct {
 	Engine Engine
 	// Dir holds the data and server.log.
 	Dir string
+	// PID is the server's own process, not its watchdog's.
+	PID int
 
-	watch *watched
+	watch   *watched
+	options Options
 }
 
 // Find returns the engine that Start would run, or an error that says what to install.
@@ -107,9 +114,9 @@ func Start(ctx context.Context, opts Options) (_ *Server, err error) {
 	var plan launch
 	switch opts.Engine {
 	case Postgres:
-		plan, err = preparePostgres(ctx, opts.Dir, throwaway, opts.Settings)
+		plan, err = preparePostgres(ctx, opts, throwaway)
 	case Cockroach:
-		plan, err = prepareCockroach(ctx, opts.Dir, throwaway)
+		plan, err = prepareCockroach(ctx, opts, throwaway)
 	default:
 		err = fmt.Errorf("unknown database engine %q", opts.Engine)
 	}
@@ -121,13 +128,35 @@ func Start(ctx context.Context, opts Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	server := &Server{Engine: opts.Engine, Dir: opts.Dir, watch: watch}
+	server := &Server{Engine: opts.Engine, Dir: opts.Dir, watch: watch, options: opts}
 	if server.URL, err = server.awaitDatabase(ctx, plan, opts.Database); err != nil {
 		log := watch.logTail()
 		return nil, errors.Join(fmt.Errorf("start %s: %w%s", opts.Engine, err, log), server.Stop())
 	}
+	if server.PID, err = readPID(opts.Dir); err != nil {
+		return nil, errors.Join(err, server.Stop())
+	}
 	return server, nil
 }
+
+// Again starts a kept server that has ended where it was, so that whoever has its URL finds it there.
+func (s *Server) Again(ctx context.Context) (*Server, error) {
+	if err := s.Stop(); err != nil {
+		return nil, err
+	}
+	listened, err := url.Parse(s.URL)
+	if err != nil {
+		return nil, errors.New("the database URL can't be parsed") // the cause would print the password
+	}
+	options := s.options
+	if options.Port, err = strconv.Atoi(listened.Port()); err != nil {
+		return nil, errors.New("the database URL has no port")
+	}
+	return Start(ctx, options)
+}
+
+// LastWords are the end of the server's log, for an error message.
+func (s *Server) LastWords() string { return strings.TrimSpace(s.watch.logTail()) }
 
 // Stop ends the server and waits until it is gone. A throwaway server's directory goes with it.
 func (s *Server) Stop() error { return s.watch.stop(stopTimeout) }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -83,16 +84,7 @@ func TestServerEndsWithAKilledParent(t *testing.T) {
 
 func TestKeptServerKeepsItsData(t *testing.T) {
 	t.Parallel()
-	// Not t.TempDir: its parents are closed to the user that PostgreSQL runs as when root runs the tests.
-	dir, err := os.MkdirTemp("", "kloigos-localdb-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	kept := filepath.Join(dir, "kept")
+	kept := keptDir(t)
 	for _, statement := range []string{
 		`CREATE TABLE notes (note TEXT PRIMARY KEY); INSERT INTO notes (note) VALUES ('still here')`, ``,
 	} {
@@ -114,6 +106,46 @@ func TestKeptServerKeepsItsData(t *testing.T) {
 			t.Fatalf("the table holds %q", got)
 		}
 	}
+}
+
+// TestAKilledServerComesBackWhereItWas, with all that was committed.
+func TestAKilledServerComesBackWhereItWas(t *testing.T) {
+	t.Parallel()
+	first, err := localdb.Start(t.Context(), localdb.Options{Dir: keptDir(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := connect(t, first.URL).Exec(t.Context(), `CREATE TABLE notes (note TEXT PRIMARY KEY); INSERT INTO notes (note) VALUES ('still here')`); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(first.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-first.Done()
+	again, err := first.Again(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := queryString(t, first.URL, `SELECT note FROM notes`); got != "still here" || again.PID == first.PID {
+		t.Errorf("process %d says %q", again.PID, got)
+	}
+	if err := again.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func keptDir(t *testing.T) string {
+	t.Helper()
+	// Not t.TempDir: its parents are closed to the user that PostgreSQL runs as when root runs the tests.
+	dir, err := os.MkdirTemp("", "kloigos-localdb-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "kept")
 }
 
 func connect(t *testing.T, url string) *pgx.Conn {

@@ -25,8 +25,9 @@ const (
 
 // preparePostgres makes the data directory where it is missing, and returns how to run the server on it.
 //
-// Layout of dir: pgdata/ (owned by the user that runs the server), password (0600), server.log.
-func preparePostgres(ctx context.Context, dir string, throwaway bool, more []string) (launch, error) {
+// Layout of dir: pgdata/ (owned by the user that runs the server), password (0600), server.pid, server.log.
+func preparePostgres(ctx context.Context, opts Options, throwaway bool) (launch, error) {
+	dir := opts.Dir
 	bin, err := postgresBin()
 	if err != nil {
 		return launch{}, err
@@ -46,9 +47,11 @@ func preparePostgres(ctx context.Context, dir string, throwaway bool, more []str
 	if err := initPostgres(ctx, bin, dir, data, password, runAs); err != nil {
 		return launch{}, err
 	}
-	port, err := freePort(ctx)
-	if err != nil {
-		return launch{}, err
+	port := opts.Port
+	if port == 0 {
+		if port, err = freePort(ctx); err != nil {
+			return launch{}, err
+		}
 	}
 	// PostgreSQL: INT disconnects the clients and writes a checkpoint, QUIT only ends.
 	signal, settings := "INT", durableSettings
@@ -60,7 +63,7 @@ func preparePostgres(ctx context.Context, dir string, throwaway bool, more []str
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
 		"-c", "timezone=UTC", "-c", "log_timezone=UTC", "-c", "max_connections=300",
 	}
-	for _, setting := range slices.Concat(settings, more) {
+	for _, setting := range slices.Concat(settings, opts.Settings) {
 		argv = append(argv, "-c", setting)
 	}
 	admin := url.URL{

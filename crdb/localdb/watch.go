@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,12 +26,13 @@ type launch struct {
 
 // watchScript runs the server as its child and holds the read end of a pipe whose other end only the starting process
 // has. When that process closes it, or ends in whatever way, the server is told to end, and killed after half a minute.
-// Arguments: signal, directory to remove afterwards (or empty), command.
+// Arguments: signal, file for the server's process id, directory to remove afterwards (or empty), command.
 const watchScript = `
-signal=$1 remove=$2
-shift 2
+signal=$1 pid=$2 remove=$3
+shift 3
 exec 3<&0 </dev/null
 "$@" 3<&- & server=$!
+echo "$server" >"$pid"
 (
     read -r _ <&3
     kill -s "$signal" "$server"
@@ -44,6 +46,8 @@ kill "$dog" 2>/dev/null
 if [ -n "$remove" ]; then rm -rf -- "$remove"; fi
 exit "$code"
 `
+
+const pidFile = "server.pid"
 
 // watched is a server under its watchdog.
 type watched struct {
@@ -76,7 +80,7 @@ func startWatched(plan launch, dir string, throwaway bool) (*watched, error) {
 	if throwaway {
 		remove = dir
 	}
-	argv := append([]string{"-c", watchScript, "kloigos-db-watchdog", plan.signal, remove}, plan.argv...)
+	argv := append([]string{"-c", watchScript, "kloigos-db-watchdog", plan.signal, filepath.Join(dir, pidFile), remove}, plan.argv...)
 	cmd := exec.Command("/bin/sh", argv...)
 	cmd.Stdin = read
 	// Never the parent's own streams: `go test` waits for all who hold them.
@@ -126,6 +130,19 @@ func (w *watched) logTail() string {
 		return ""
 	}
 	return "\n--- the end of its log ---\n" + strings.TrimSpace(string(text))
+}
+
+// readPID returns the process id that the watchdog wrote down when it started the server.
+func readPID(dir string) (int, error) {
+	text, err := os.ReadFile(filepath.Join(dir, pidFile))
+	if err != nil {
+		return 0, fmt.Errorf("read the server's process id: %w", err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return 0, fmt.Errorf("read the server's process id: %w", err)
+	}
+	return pid, nil
 }
 
 // withParentDeath makes the server end when even the watchdog was killed.

@@ -116,7 +116,7 @@ func (i *Installation) startControlPlane(ctx context.Context) error {
 	if wanted == 0 {
 		wanted = defaultPort
 	}
-	ports, err := FreePorts(ctx, wanted, 2+i.options.Backends+i.options.Webapps)
+	ports, err := FreePorts(ctx, wanted, 3+i.options.Backends+i.options.Webapps)
 	if err != nil {
 		return err
 	}
@@ -127,12 +127,12 @@ func (i *Installation) startControlPlane(ctx context.Context) error {
 	}
 	i.CAFile = certificates.CAFile
 	i.Web, i.API = fmt.Sprintf("https://localhost:%d", ports[0]), fmt.Sprintf("https://localhost:%d/api/v1", ports[0])
-	proxy := Proxy{Listen: address(0), Internal: address(1), Bundle: certificates.Bundle}
+	proxy := Proxy{Listen: address(0), Internal: address(1), Metrics: address(2), Bundle: certificates.Bundle}
 	for n := range i.options.Backends {
-		proxy.Backends = append(proxy.Backends, address(2+n))
+		proxy.Backends = append(proxy.Backends, address(3+n))
 	}
 	for n := range i.options.Webapps {
-		proxy.Webapps = append(proxy.Webapps, address(2+i.options.Backends+n))
+		proxy.Webapps = append(proxy.Webapps, address(3+i.options.Backends+n))
 	}
 	for n, listen := range proxy.Backends {
 		backend, err := i.group.Start(fmt.Sprintf("backend-%d", n+1), i.path("bin", "kloigos-backend"),
@@ -151,7 +151,7 @@ func (i *Installation) startControlPlane(ctx context.Context) error {
 		}
 		i.Webapps = append(i.Webapps, webapp)
 	}
-	if _, err := proxy.Start(ctx, i.group, i.env, i.path("haproxy.cfg")); err != nil {
+	if i.proxy, err = proxy.Start(ctx, i.group, i.env, i.path("haproxy.cfg")); err != nil {
 		return err
 	}
 	for n, backend := range i.Backends {
@@ -191,9 +191,8 @@ func answers(url string) func(context.Context) error {
 
 // logIn goes through the origin, as a person would, and makes a token for programs.
 func (i *Installation) logIn(ctx context.Context) error {
-	haproxy := i.group.last()
 	var session api.Session
-	err := haproxy.await(ctx, readyTimeout, func(ctx context.Context) (err error) {
+	err := i.proxy.await(ctx, readyTimeout, func(ctx context.Context) (err error) {
 		session, err = i.Client.CreateSession(ctx, api.Login{Account: i.Account, Password: i.Password})
 		var problem *api.Problem
 		if errors.As(err, &problem) && problem.Status < http.StatusInternalServerError {
@@ -219,6 +218,7 @@ func (i *Installation) logIn(ctx context.Context) error {
 
 // startMachine builds the image, once, and boots the VM, beside the other stages.
 func (i *Installation) startMachine(ctx context.Context) {
+	var options testhost.Options
 	vm, err := func() (*testhost.VM, error) {
 		cache, err := testhost.DefaultCacheDir()
 		if err != nil {
@@ -239,9 +239,10 @@ func (i *Installation) startMachine(ctx context.Context) {
 		if err != nil {
 			return nil, err
 		}
-		return testhost.Start(ctx, testhost.Options{Image: image, Dir: i.path("machine"), Hostname: hostName})
+		options = testhost.Options{Image: image, Dir: i.path("machine"), Hostname: hostName}
+		return testhost.Start(ctx, options)
 	}()
-	i.machine <- machine{vm, err}
+	i.machine <- machine{vm, options, err}
 }
 
 // imageAsRoot builds the image with sudo, which asks for a password on the terminal if it wants one.
@@ -266,10 +267,4 @@ func (i *Installation) script() string { return filepath.Join(i.options.Root, in
 
 func (i *Installation) path(parts ...string) string {
 	return filepath.Join(append([]string{i.Dir}, parts...)...)
-}
-
-func (g *Group) last() *Process {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.started[len(g.started)-1]
 }

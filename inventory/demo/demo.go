@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -59,23 +60,26 @@ type Installation struct {
 	Backends, Webapps []*Process
 	Dir               string
 
-	stages   *Stages
-	options  Options
-	group    *Group
-	database *localdb.Server
-	lock     *os.File
-	machine  chan machine
-	booting  bool            // the machine's start was begun and its outcome not taken yet
-	env      []string        // of every program
-	workers  map[string]bool // backends that were seen doing jobs
-	answers  *bufio.Reader
-	before   picture // of the VM, before it was initialized; only for the checks
+	stages    *Stages
+	options   Options
+	group     *Group
+	database  *localdb.Server
+	proxy     *Process
+	vmOptions testhost.Options
+	lock      *os.File
+	machine   chan machine
+	booting   bool            // the machine's start was begun and its outcome not taken yet
+	env       []string        // of every program
+	workers   map[string]bool // backends that were seen doing jobs
+	answers   *bufio.Reader
+	before    picture // of the VM, before it was initialized; only for the checks
 }
 
-// machine is the VM or why there is none.
+// machine is the VM and how it was started, or why there is none.
 type machine struct {
-	vm  *testhost.VM
-	err error
+	vm      *testhost.VM
+	options testhost.Options
+	err     error
 }
 
 // DefaultDir is where the demo of this user lives.
@@ -227,18 +231,7 @@ func (i *Installation) Lines() []string {
 		"ca: " + i.CAFile,
 		"token: " + i.Token,
 		"ssh: " + i.sshCommand(),
-	}
-}
-
-// Wait returns when the context ends or something that should run has ended.
-func (i *Installation) Wait(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return nil
-	case died := <-i.group.Died():
-		return fmt.Errorf("%s ended by itself; the end of %s:\n%s", died.Name, died.Log, died.Tail())
-	case <-i.database.Done():
-		return errors.New("the database ended by itself")
+		"processes: " + strings.Join(i.processes(), ", "),
 	}
 }
 

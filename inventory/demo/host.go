@@ -43,7 +43,7 @@ func (i *Installation) awaitHost(ctx context.Context) error {
 		if got.err != nil {
 			return got.err
 		}
-		i.VM = got.vm
+		i.VM, i.vmOptions = got.vm, got.options
 	case <-ctx.Done():
 		return ctx.Err()
 	}

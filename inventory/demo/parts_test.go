@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -212,6 +213,73 @@ func TestABackendThatStopsKeepsItsRequests(t *testing.T) {
 	}
 }
 
+// TestTheProxyTellsWhichServersAnswer, in the words that the alerts on web apps ask for, and with fewer files than it
+// wants.
+func TestTheProxyTellsWhichServersAnswer(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	certificates, err := demo.MakeCertificates(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ports, err := demo.FreePorts(t.Context(), 0, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := func(n int) string { return fmt.Sprintf("127.0.0.1:%d", ports[n]) }
+	web := named(t, "webapp")
+	proxy := demo.Proxy{
+		Listen: address(0), Internal: address(1), Metrics: address(2), Bundle: certificates.Bundle,
+		Backends: []string{address(3)}, Webapps: []string{web.Listener.Addr().String(), address(3)}, // where nobody listens
+	}
+	config := filepath.Join(dir, "haproxy.cfg")
+	if err := proxy.Write(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	group := demo.NewGroup(dir)
+	t.Cleanup(func() {
+		if err := group.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	haproxy, err := group.Start("haproxy", "/bin/sh", nil, "-c", "ulimit -n 4096; exec /usr/sbin/haproxy -db -f "+config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(path string) (status int, body string) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+proxy.Metrics+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return 0, err.Error()
+		}
+		defer func() { _ = response.Body.Close() }()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			return 0, err.Error()
+		}
+		return response.StatusCode, string(text)
+	}
+	want := []string{
+		`haproxy_server_status{proxy="webapps",server="webapp-1",state="UP"} 1`, `haproxy_server_status{proxy="webapps",server="webapp-2",state="UP"} 0`,
+		`haproxy_server_status{proxy="backends",server="backend-1",state="UP"} 0`,
+	}
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		_, body := ask("/metrics")
+		if !slices.ContainsFunc(want, func(line string) bool { return !strings.Contains(body, line+"\n") }) {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("HAProxy tells otherwise:\n%.2000s\n%s", body, haproxy.Tail())
+		}
+	}
+	if status, _ := ask("/stats"); status != http.StatusForbidden {
+		t.Errorf("anything else is answered with %d", status)
+	}
+}
+
 // TestProxyOfAnyNumber: as many servers as were asked for, each of them checked, none of them bound to a client.
 func TestProxyOfAnyNumber(t *testing.T) {
 	t.Parallel()
@@ -304,9 +372,9 @@ func TestGroupStopsInOrderAndKillsTheStubborn(t *testing.T) {
 		t.Fatal(err)
 	}
 	select {
-	case died := <-group.Died():
-		if died != short || !strings.Contains(died.Tail(), "last words") {
-			t.Errorf("%s died, saying %q", died.Name, died.Tail())
+	case <-short.Done():
+		if !strings.Contains(short.Tail(), "last words") {
+			t.Errorf("it ended, saying %q", short.Tail())
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("nobody told of the process that ended")

@@ -22,10 +22,8 @@ import (
 type Group struct {
 	logs string // directory for their output
 
-	mu       sync.Mutex
-	started  []*Process
-	stopping bool
-	died     chan *Process
+	mu      sync.Mutex
+	started []*Process
 }
 
 // Process is one started program.
@@ -34,26 +32,35 @@ type Process struct {
 	Log  string // file with its output
 	PID  int
 
-	program  string
-	env      []string
-	args     []string
-	expected bool // its end; guarded by the group's lock
-	done     chan struct{}
-	err      error // how it ended; set before done is closed
+	program string
+	env     []string
+	args    []string
+	done    chan struct{}
+	err     error // how it ended; set before done is closed
 }
 
 // NewGroup writes the output of each process to a file in the directory.
-func NewGroup(logs string) *Group { return &Group{logs: logs, died: make(chan *Process, 16)} }
+func NewGroup(logs string) *Group { return &Group{logs: logs} }
 
 // Start starts a program with exactly this environment.
 func (g *Group) Start(name, program string, env []string, args ...string) (*Process, error) {
 	p := &Process{Name: name, Log: filepath.Join(g.logs, name+".log"), program: program, env: env, args: args, done: make(chan struct{})}
+	if err := p.start(); err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	g.started = append(g.started, p)
+	g.mu.Unlock()
+	return p, nil
+}
+
+func (p *Process) start() error {
 	log, err := os.OpenFile(p.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("open the log of %s: %w", name, err)
+		return fmt.Errorf("open the log of %s: %w", p.Name, err)
 	}
-	cmd := exec.Command(program, args...)
-	cmd.Env, cmd.Stdout, cmd.Stderr = env, log, log
+	cmd := exec.Command(p.program, p.args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = p.env, log, log
 	// A group of its own: a Ctrl-C is the demo's, which then stops the others in order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	started := make(chan error)
@@ -69,41 +76,30 @@ func (g *Group) Start(name, program string, env []string, args ...string) (*Proc
 		}
 		p.err = cmd.Wait()
 		close(p.done)
-		g.mu.Lock()
-		stopping := g.stopping || p.expected
-		g.mu.Unlock()
-		if !stopping {
-			select {
-			case g.died <- p:
-			default:
-			}
-		}
 	}()
 	if err := <-started; err != nil {
-		return nil, fmt.Errorf("start %s: %w", name, err)
+		return fmt.Errorf("start %s: %w", p.Name, err)
 	}
 	p.PID = cmd.Process.Pid
-	g.mu.Lock()
-	g.started = append(g.started, p)
-	g.mu.Unlock()
-	return p, nil
+	return nil
 }
-
-// Died tells of processes that ended without being stopped.
-func (g *Group) Died() <-chan *Process { return g.died }
 
 // Stop ends all processes, the last one started first.
 func (g *Group) Stop() error {
-	g.mu.Lock()
-	g.stopping = true
-	started := slices.Clone(g.started)
-	g.mu.Unlock()
+	started := g.processes()
 	slices.Reverse(started)
 	var errs []error
 	for _, p := range started {
 		errs = append(errs, p.stop())
 	}
 	return errors.Join(errs...)
+}
+
+// processes are all that were started, in order; one that was replaced is not among them.
+func (g *Group) processes() []*Process {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.started)
 }
 
 // stop asks once, asks again (a backend then no longer waits for its running tasks), and kills.
@@ -140,6 +136,9 @@ func (p *Process) Kill() error {
 	return nil
 }
 
+// Done is closed when it has ended, and all of its output is in its log.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
 // Ended tells whether it is over.
 func (p *Process) Ended() bool {
 	select {
@@ -165,6 +164,9 @@ func (p *Process) Tail() string {
 	return strings.TrimSpace(string(text))
 }
 
+// lastWords are the end of its output, for an error message.
+func (p *Process) lastWords() string { return fmt.Sprintf("the end of %s:\n%s", p.Log, p.Tail()) }
+
 // await calls ready until it succeeds, the process ends, or the time is over.
 func (p *Process) await(ctx context.Context, timeout time.Duration, ready func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -178,9 +180,9 @@ func (p *Process) await(ctx context.Context, timeout time.Duration, ready func(c
 		}
 		select {
 		case <-p.done:
-			return fmt.Errorf("%s ended (%v); the end of %s:\n%s", p.Name, p.err, p.Log, p.Tail())
+			return fmt.Errorf("%s ended (%v); %s", p.Name, p.err, p.lastWords())
 		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready: %w; the end of %s:\n%s", p.Name, err, p.Log, p.Tail())
+			return fmt.Errorf("%s is not ready: %w; %s", p.Name, err, p.lastWords())
 		case <-tick.C:
 		}
 	}
@@ -212,27 +214,17 @@ func FreePorts(ctx context.Context, wanted, count int) ([]int, error) {
 	return ports, nil
 }
 
-// replace kills a process as a crash would, if it still runs, and starts it anew under the same name.
+// replace kills a process as a crash would, if it still runs, and starts it anew under the same name and in its place.
 func (g *Group) replace(p *Process) (*Process, error) {
-	g.mu.Lock()
-	g.started = slices.DeleteFunc(g.started, func(other *Process) bool { return other == p })
-	p.expected = true
-	g.mu.Unlock()
 	if err := p.Kill(); err != nil {
 		return nil, err
 	}
-	return g.Start(p.Name, p.program, p.env, p.args...)
-}
-
-// expect says that the end of the processes is no accident from here on, and returns what says that it is again.
-func (g *Group) expect(processes []*Process) (over func()) {
-	set := func(expected bool) {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		for _, p := range processes {
-			p.expected = expected
-		}
+	next := &Process{Name: p.Name, Log: p.Log, program: p.program, env: p.env, args: p.args, done: make(chan struct{})}
+	if err := next.start(); err != nil {
+		return nil, err
 	}
-	set(true)
-	return func() { set(false) }
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.started[slices.Index(g.started, p)] = next
+	return next, nil
 }

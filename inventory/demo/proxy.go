@@ -19,6 +19,7 @@ var proxyTemplate string
 type Proxy struct {
 	Listen   string // the origin, TLS
 	Internal string // the web apps' way to the API, plain, for loopback only
+	Metrics  string // for a monitoring system, plain; empty: nothing is told
 	Bundle   string // PEM file with the origin's certificate and key
 	Backends []string
 	Webapps  []string

@@ -84,8 +84,8 @@ func TestStopTimeoutsFit(t *testing.T) {
 		lines []string
 	}{
 		// 30 s for running tasks, 10 s for answers (backend/internal/app).
-		"kloigos-backend.service": {40 * time.Second, []string{"KillMode=mixed", "OOMPolicy=continue", "Restart=always"}},
-		"kloigos-webapp.service":  {10 * time.Second, []string{"Restart=always"}},
+		"kloigos-backend.service": {40 * time.Second, []string{"KillMode=mixed", "OOMPolicy=continue", "Restart=always", "StartLimitIntervalSec=0"}},
+		"kloigos-webapp.service":  {10 * time.Second, []string{"Restart=always", "StartLimitIntervalSec=0"}},
 	} {
 		text, err := os.ReadFile(unit)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -114,7 +115,9 @@ func command(name string, cfg config.Config, stdout, stderr io.Writer) error {
 	if name == "init" {
 		return app.Init(stop, cfg, stdout)
 	}
-	b, err := app.Open(stop, cfg, cfg.Logger(stderr))
+	log := cfg.Logger(stderr)
+	slog.SetDefault(log) // for what logs without one of its own: a line of another form is lost to whoever reads them by machine
+	b, err := app.Open(stop, cfg, log)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/failpoint"
 	"kloigos/backend/internal/testkit"
 )
 
@@ -208,5 +209,39 @@ func eventually(t testing.TB, what string, is func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited in vain: %s", what)
 		}
+	}
+}
+
+// TestEveryLineOfTheLogIsAnObject, those of parts that were given no logger too: who collects logs reads them by machine.
+func TestEveryLineOfTheLogIsAnObject(t *testing.T) {
+	t.Parallel()
+	points := t.TempDir()
+	p := start(t, "KLOIGOS_FAILPOINT_DIR="+points)
+	if err := os.WriteFile(filepath.Join(points, failpoint.RequestCommitted), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+api.Prefix+"/hosts", strings.NewReader(`{"name":"h1","address":"127.0.0.1"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+p.token)
+	if resp, err := http.DefaultClient.Do(req); err == nil {
+		_ = resp.Body.Close()
+		t.Fatalf("the backend lives on and answers %s", resp.Status)
+	}
+	_ = p.stop(syscall.SIGKILL) // it has ended itself
+	last := ""
+	for line := range strings.Lines(p.log.String()) {
+		var object struct {
+			Msg string `json:"msg"`
+		}
+		if err := json.Unmarshal([]byte(line), &object); err != nil {
+			t.Errorf("%v: %s", err, line)
+		}
+		last = object.Msg
+	}
+	if !strings.HasPrefix(last, "failpoint:") {
+		t.Errorf("the last line says %q", last)
 	}
 }

@@ -12,12 +12,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/testkit"
 )
 
 // wire stands between a backend and its database. Once told to, it cuts the
@@ -186,9 +188,15 @@ func TestLostCommitThatWasNotCarriedOut(t *testing.T) {
 
 func TestDatabaseIsAway(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setup(t, failingCheck)
 	w, at := b.behind(t, true)
 	b.mustDo(http.MethodGet, at+"/hosts", nil, 200)
+	metrics := strings.TrimSuffix(at, api.Prefix) + "/metrics"
+	stranger := decode[api.Token](t, b.mustDo(http.MethodPost, at+"/tokens", api.CreateToken{Name: "stranger", Days: 1}, 201))
+	before := testkit.Series(t, string(b.mustDo(http.MethodGet, metrics, nil, 200).body))
+	if _, keyset := before[`kloigos_ready{check="keyset"}`]; !keyset || before[`kloigos_ready{check="database"}`] != 1 {
+		t.Errorf("ready: %v", before)
+	}
 	w.down()
 	// A connection of the pool may break in the middle of the first request.
 	b.do(http.MethodGet, at+"/hosts", nil)
@@ -198,6 +206,33 @@ func TestDatabaseIsAway(t *testing.T) {
 	}
 	b.mustDo(http.MethodGet, strings.TrimSuffix(at, api.Prefix)+"/readyz", nil, 503)
 	b.mustDo(http.MethodGet, strings.TrimSuffix(at, api.Prefix)+"/healthz", nil, 200)
+	// Who scraped before is still told, or nobody would hear of this; a stranger is not.
+	b.mustDo(http.MethodGet, metrics, nil, 503, "Authorization", "Bearer "+stranger.Token)
+	b.mustDo(http.MethodGet, metrics, nil, 401, "Authorization", "")
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		s := testkit.Series(t, string(b.mustDo(http.MethodGet, metrics, nil, 200).body))
+		_, keyset := s[`kloigos_ready{check="keyset"}`]
+		if s[`kloigos_ready{check="database"}`] == 0 && !keyset {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("ready: %v", s)
+		}
+	}
+}
+
+// A token that is taken back reads no metrics, whatever becomes of the database.
+func TestAScraperThatWasRefusedIsForgotten(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	w, at := b.behind(t, true)
+	metrics := strings.TrimSuffix(at, api.Prefix) + "/metrics"
+	b.mustDo(http.MethodGet, metrics, nil, 200)
+	b.sql("DELETE FROM tokens")
+	b.mustDo(http.MethodGet, metrics, nil, 401)
+	w.down()
+	b.do(http.MethodGet, metrics, nil)
+	b.mustDo(http.MethodGet, metrics, nil, 503)
 }
 
 // What goes wrong inside stays inside: the client gets the id under which it

@@ -32,7 +32,11 @@ func newMetrics(r *prometheus.Registry) *metrics {
 			Name: "kloigos_log_viewers", Help: "Viewers who follow a job now.",
 		}),
 	}
-	r.MustRegister(m.requests, m.took, m.logins, m.viewers)
+	most := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "kloigos_log_viewers_max", Help: "Viewers that this backend takes at once.",
+	})
+	most.Set(maxViewers)
+	r.MustRegister(m.requests, m.took, m.logins, m.viewers, most)
 	m.logins.WithLabelValues("true") // there before the first one, or that is no increase
 	m.logins.WithLabelValues("false")
 	return m

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/testkit"
 )
 
 // bodies that pass the checks on types, for every route that takes one.
@@ -224,6 +225,10 @@ func TestReadyNeedsEveryCheck(t *testing.T) {
 	a := b.mustDo(http.MethodGet, b.url+"/readyz", nil, http.StatusServiceUnavailable, "Authorization", "")
 	if strings.Contains(string(a.body), "hunter2") || !strings.Contains(string(a.body), `"keyset":false`) {
 		t.Errorf("ready: %s", a.body)
+	}
+	told := testkit.Series(t, string(b.mustDo(http.MethodGet, b.url+"/metrics", nil, http.StatusOK).body))
+	if keyset, ok := told[`kloigos_ready{check="keyset"}`]; !ok || keyset != 0 || told[`kloigos_ready{check="database"}`] != 1 {
+		t.Errorf("kloigos_ready{check=\"keyset\"} is %v (there: %v)", keyset, ok)
 	}
 }
 

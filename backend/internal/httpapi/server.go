@@ -78,6 +78,7 @@ type Server struct {
 	handled  map[string]bool            // operation ids that have a handler
 	metrics  *metrics
 	uses     uses
+	scrapers scrapers
 	backlog  *recent.Reads[struct{}, []store.Backlog]
 	capacity *recent.Reads[uuid.UUID, api.Capacity]
 	watches  watches
@@ -133,6 +134,7 @@ func bare(cfg Config) *Server {
 		metrics: newMetrics(cfg.Metrics), viewers: make(chan struct{}, maxViewers), gates: make(chan struct{}, maxGates), largeBodies: make(chan struct{}, maxLargeBodies),
 		watches: watches{jobs: map[uuid.UUID]*watch{}}, backlog: newBacklog(cfg.DB), capacity: newCapacity(cfg.DB),
 	}
+	cfg.Metrics.MustRegister(newReady(s))
 	s.life, s.end = context.WithCancel(context.Background())
 	s.app = fiber.New(fiber.Config{
 		AppName: "kloigos", DisableStartupMessage: true, Immutable: true, StrictRouting: true, CaseSensitive: true,

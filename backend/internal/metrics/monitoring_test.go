@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/metrics"
 	"kloigos/backend/internal/queue"
@@ -28,7 +29,8 @@ import (
 // monitoring is where an operator finds what a monitoring system is given.
 const monitoring = "../../../inventory/monitoring/"
 
-// described returns the labels of each metric that a whole backend registers.
+// described returns the labels of each metric that a whole backend registers, and
+// of those that others tell.
 func described(t *testing.T) map[string][]string {
 	t.Helper()
 	r := metrics.NewRegistry("test")
@@ -45,7 +47,7 @@ func described(t *testing.T) map[string][]string {
 	descriptions := make(chan *prometheus.Desc)
 	go func() { defer close(descriptions); r.Describe(descriptions) }()
 	shape := regexp.MustCompile(`fqName: "([^"]+)".*variableLabels: \{([^}]*)\}`)
-	all := map[string][]string{"up": nil}
+	all := map[string][]string{"up": nil, "haproxy_server_status": {"proxy", "server", "state"}} // inventory/demo asks a HAProxy
 	for d := range descriptions {
 		m := shape.FindStringSubmatch(d.String())
 		if m == nil {
@@ -147,7 +149,7 @@ func used(t *testing.T, where, expr string, known map[string][]string) (names []
 			continue
 		}
 		if _, ok := known[name]; !ok {
-			t.Errorf("%s: no backend has %s", where, name)
+			t.Errorf("%s: nobody tells %s", where, name)
 		}
 		names, labels = append(names, name), append(labels, known[name]...)
 	}
@@ -205,18 +207,41 @@ func TestNothingIsAskedThatNobodyTells(t *testing.T) {
 	}
 }
 
-// Whoever is woken up is told what to do.
-func TestEveryAlertSaysWhatToDo(t *testing.T) {
-	t.Parallel()
+// runbook returns the sections of the page for operators by their anchors.
+func runbook(t *testing.T) map[string]string {
+	t.Helper()
 	page, err := os.ReadFile("../../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	anchors := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(string(page), -1) {
-		anchor := strings.ToLower(strings.ReplaceAll(m[1], " ", "-"))
-		anchors[regexp.MustCompile(`[^a-z0-9_-]`).ReplaceAllString(anchor, "")] = true
+	sections := map[string]string{}
+	headings := regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllSubmatchIndex(page, -1)
+	for n, at := range headings {
+		end := len(page)
+		if n+1 < len(headings) {
+			end = headings[n+1][0]
+		}
+		anchor := strings.ToLower(strings.ReplaceAll(string(page[at[2]:at[3]]), " ", "-"))
+		sections[regexp.MustCompile(`[^a-z0-9_-]`).ReplaceAllString(anchor, "")] = string(page[at[1]:end])
 	}
+	return sections
+}
+
+// Whoever sees why a job failed finds the code among the failures.
+func TestEveryJobErrorIsExplainedToOperators(t *testing.T) {
+	t.Parallel()
+	failures := runbook(t)["what-failures-look-like"]
+	for _, code := range domain.JobErrorCodes() {
+		if !regexp.MustCompile("(?m)^\\|[^|]*`" + code + "`[^|]*\\|").MatchString(failures) {
+			t.Errorf("docs/operations.md has no line of %s", code)
+		}
+	}
+}
+
+// Whoever is woken up is told what to do, in a section that names the alert.
+func TestEveryAlertSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	sections := runbook(t)
 	names := map[string]bool{}
 	for _, g := range readRules(t).Groups {
 		for _, r := range g.Rules {
@@ -233,8 +258,8 @@ func TestEveryAlertSaysWhatToDo(t *testing.T) {
 				}
 			}
 			anchor, ok := strings.CutPrefix(r.Annotations["runbook"], "docs/operations.md#")
-			if !ok || !anchors[anchor] {
-				t.Errorf("%s leads to %q, which is not there", r.Alert, r.Annotations["runbook"])
+			if section := sections[anchor]; !ok || !strings.Contains(section, "`"+r.Alert+"`") {
+				t.Errorf("%s leads to %q, which is not there or says nothing of it", r.Alert, r.Annotations["runbook"])
 			}
 		}
 	}

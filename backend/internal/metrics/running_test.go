@@ -109,7 +109,7 @@ var (
 // or of a pattern that can't be taken apart.
 func selectors(expr string, known map[string][]string) (all []string) {
 	for _, m := range named.FindAllStringSubmatch(grouping.ReplaceAllString(inRange.ReplaceAllString(expr, ""), ""), -1) {
-		if _, ok := known[baseOf(m[1], known)]; !ok || m[1] == "up" {
+		if _, ok := known[baseOf(m[1], known)]; !ok || m[1] == "up" || strings.HasPrefix(m[1], "haproxy_") { // not a backend's
 			continue
 		}
 		some := []string{""}

@@ -98,6 +98,7 @@ func demonstrate(ctx context.Context, options demo.Options, check bool) (err err
 		fmt.Println(line)
 	}
 	fmt.Println()
+	fmt.Println("Kill any of the processes and see what happens (kill -9 and its number): each is started again.")
 	fmt.Println("Ctrl-C stops all of it.")
 	return installation.Wait(ctx)
 }
