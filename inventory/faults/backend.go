@@ -25,7 +25,11 @@ type Backend struct {
 	wire   *Wire
 	plain  *client.Client
 
-	process *demo.Process // nil before the first start; guarded by the world's lock
+	// Guarded by the world's lock:
+	process *demo.Process // nil before the first start
+	from    int64         // where its log begins in the file that all before it have written to
+	meant   bool          // it was ended on purpose
+	log     logReader
 }
 
 // What nothing is promised about may take as long as a busy machine needs.
@@ -48,6 +52,7 @@ func (w *World) addBackend() (*Backend, error) {
 	if b.plain, err = client.New(client.Config{BaseURL: "http://" + b.listen, UserAgent: "kloigos-faults", Timeout: w.spec.Patience}); err != nil {
 		return nil, err
 	}
+	b.log.path = filepath.Join(w.dir, b.name+".log")
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.backends = append(w.backends, b)
@@ -58,12 +63,17 @@ func (b *Backend) api(token string) *client.Client { return b.plain.WithToken(to
 
 // Start starts a process and waits until it takes requests.
 func (b *Backend) Start(ctx context.Context) error {
+	b.noteEnd()
+	from := int64(0)
+	if info, err := os.Stat(b.log.path); err == nil {
+		from = info.Size()
+	}
 	p, err := b.world.group.Start(b.name, b.world.suite.program(), append([]string{"KLOIGOS_DATABASE_URL=" + b.wire.URL, "KLOIGOS_LISTEN=" + b.listen}, b.world.env...), "serve")
 	if err != nil {
 		return err
 	}
 	b.world.mu.Lock()
-	b.process = p
+	b.process, b.from, b.meant = p, from, false
 	b.world.mu.Unlock()
 	err = await(ctx, b.name+" to be ready", startLimit, func() bool { return b.ready(ctx) || p.Ended() })
 	if err == nil && p.Ended() {
@@ -103,22 +113,65 @@ func (b *Backend) PID() int {
 
 // Kill ends the process, and nothing but it, as a crash would.
 func (b *Backend) Kill() error {
+	if p := b.doom(); p != nil {
+		return p.Kill()
+	}
+	return nil
+}
+
+// doom notes that the process is ended on purpose, if it has not ended before.
+func (b *Backend) doom() *demo.Process {
 	b.world.mu.Lock()
-	p := b.process
-	b.world.mu.Unlock()
-	if p == nil || p.Ended() {
+	defer b.world.mu.Unlock()
+	if b.process == nil || b.process.Ended() {
 		return nil
 	}
-	return p.Kill()
+	if !b.meant {
+		b.world.kills++
+	}
+	b.meant = true
+	return b.process
 }
 
 // Signal sends a signal to the process alone.
 func (b *Backend) Signal(s syscall.Signal) error {
+	if s == syscall.SIGTERM {
+		b.doom()
+	}
 	if err := syscall.Kill(b.PID(), s); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("signal %s: %w", b.name, err)
 	}
 	return nil
 }
+
+// noteEnd notes a process that has ended and that neither the scenario nor a
+// failpoint ended: a backend that is only started again would hide it.
+func (b *Backend) noteEnd() {
+	b.world.mu.Lock()
+	p, from := b.process, b.from
+	if p == nil || !p.Ended() || b.meant {
+		b.world.mu.Unlock()
+		return
+	}
+	b.meant = true
+	b.world.mu.Unlock()
+	all, err := os.ReadFile(b.log.path)
+	if err != nil {
+		b.world.sees("%s ended by itself: %v", b.name, err)
+		return
+	}
+	its := string(all[min(from, int64(len(all))):])
+	if !strings.Contains(its, atFailpoint) {
+		b.world.sees("%s ended by itself:\n%s", b.name, lastLines(its))
+		return
+	}
+	b.world.mu.Lock()
+	defer b.world.mu.Unlock()
+	b.world.kills++
+}
+
+// atFailpoint is what a backend says that ends at one.
+const atFailpoint = "failpoint: this backend ends as in a crash"
 
 // revive starts those that have ended.
 func (w *World) revive(ctx context.Context) error {

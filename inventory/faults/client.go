@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -36,9 +35,14 @@ func (w *World) api() *client.Client {
 // ask sends a request to one backend after the other, always under one key,
 // until there is an answer: what a client does that must know.
 func ask[T any](ctx context.Context, w *World, do func(*client.Client, client.Option) (T, string, error)) (out T, job string, err error) {
-	key := client.IdempotencyKey(uuid.NewString())
+	return under(ctx, w, uuid.NewString(), do)
+}
+
+// under is ask with a key that is known.
+func under[T any](ctx context.Context, w *World, key string, do func(*client.Client, client.Option) (T, string, error)) (out T, job string, err error) {
 	for {
-		out, job, err = do(w.api(), key)
+		out, job, err = do(w.api(), client.IdempotencyKey(key))
+		w.judge(err)
 		if err == nil || definite(err) {
 			return out, job, err
 		}
@@ -52,12 +56,22 @@ func ask[T any](ctx context.Context, w *World, do func(*client.Client, client.Op
 func retried[T any](ctx context.Context, w *World, do func(*client.Client) (T, error)) (out T, err error) {
 	for {
 		out, err = do(w.api())
+		w.judge(err)
 		if err == nil || definite(err) {
 			return out, err
 		}
 		if !sleep(ctx, 50*time.Millisecond) {
 			return out, fmt.Errorf("no answer: %w", err)
 		}
+	}
+}
+
+// judge notes the answer that no fault of anything else excuses: 500 is a
+// defect of Kloigos (docs/operations.md), however well a second try ends.
+func (w *World) judge(err error) {
+	var p *api.Problem
+	if errors.As(err, &p) && p.Status == http.StatusInternalServerError {
+		w.sees("an answer is 500: %v", err)
 	}
 }
 
@@ -82,16 +96,50 @@ func (w *World) succeeds(ctx context.Context, id string) error {
 	return err
 }
 
-// create asks for a unit and notes what it was told.
+// order is a request for a unit: the same key and body are the same request.
+type order struct {
+	key string
+	in  api.CreateAllocation
+}
+
+// create asks for a unit and notes what it was told. What it never heard the
+// end of, or heard a refusal of after a try without an answer, is in doubt.
 func (w *World) create(ctx context.Context, on string) (api.Allocation, string, error) {
-	in := api.CreateAllocation{CPUs: 1, Host: on, SSHKeys: []string{w.key}}
-	a, job, err := ask(ctx, w, func(c *client.Client, o client.Option) (api.Allocation, string, error) {
-		return c.CreateAllocation(ctx, in, o)
+	tries, o := 0, order{uuid.NewString(), api.CreateAllocation{CPUs: 1, Host: on, SSHKeys: []string{w.key}}}
+	a, job, err := under(ctx, w, o.key, func(c *client.Client, key client.Option) (api.Allocation, string, error) {
+		tries++
+		return c.CreateAllocation(ctx, o.in, key)
 	})
-	if err == nil {
+	switch {
+	case err == nil:
 		w.acknowledge(a.ID)
+	case !definite(err) || tries > 1:
+		w.mu.Lock()
+		w.doubtful = append(w.doubtful, o)
+		w.mu.Unlock()
 	}
 	return a, job, err
+}
+
+// clearUp asks again for all that is in doubt, under the same keys: then there
+// are just the allocations that clients were told of.
+func (w *World) clearUp(ctx context.Context) error {
+	w.mu.Lock()
+	doubtful := w.doubtful
+	w.doubtful = nil
+	w.mu.Unlock()
+	for _, o := range doubtful {
+		a, _, err := under(ctx, w, o.key, func(c *client.Client, key client.Option) (api.Allocation, string, error) {
+			return c.CreateAllocation(ctx, o.in, key)
+		})
+		switch {
+		case err == nil:
+			w.acknowledge(a.ID)
+		case !definite(err):
+			return fmt.Errorf("ask again for an allocation: %w", err)
+		}
+	}
+	return nil
 }
 
 func (w *World) acknowledge(id string) {
@@ -100,7 +148,7 @@ func (w *World) acknowledge(id string) {
 	w.ids = append(w.ids, id)
 }
 
-// sees notes something that no client may ever see.
+// sees notes something that may never be.
 func (w *World) sees(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -134,101 +182,6 @@ func (w *World) roundTrip(ctx context.Context, on string) error {
 		err = w.succeeds(ctx, job)
 	}
 	return err
-}
-
-// tenants run until the returned function is called, which waits for them:
-// each allocates, changes keys, cancels, retries, gives up and gives back as
-// the draw has it.
-func (w *World) tenants(ctx context.Context, n int) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var all sync.WaitGroup
-	for range n {
-		all.Go(func() {
-			for ctx.Err() == nil {
-				if err := w.tenancy(ctx); err != nil && ctx.Err() == nil {
-					w.sees("%v", err)
-					return
-				}
-			}
-		})
-	}
-	return func() { cancel(); all.Wait() }
-}
-
-// tenancy is one life of an allocation, as one client leads it.
-func (w *World) tenancy(ctx context.Context) error {
-	a, job, err := w.create(ctx, "")
-	if definite(err) { // nothing is free at the moment
-		if p := (*api.Problem)(nil); errors.As(err, &p) && p.Code != "no_capacity" {
-			return fmt.Errorf("an allocation was refused: %w", err)
-		}
-		sleep(ctx, w.between(50*time.Millisecond, 300*time.Millisecond))
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if w.chance(0.1) {
-		_, _, err := ask(ctx, w, func(c *client.Client, o client.Option) (api.Job, string, error) { return c.CancelJob(ctx, job, o) })
-		if err != nil && !definite(err) { // refused: it has ended
-			return err
-		}
-	}
-	if err := w.mend(ctx, job); err != nil {
-		return err
-	}
-	if w.chance(0.3) {
-		in := api.ReplaceKeys{SSHKeys: []string{w.key + " again"}}
-		_, keys, err := ask(ctx, w, func(c *client.Client, o client.Option) (api.Allocation, string, error) {
-			return c.ReplaceKeys(ctx, a.ID, in, o)
-		})
-		if err == nil {
-			_, err = w.over(ctx, keys)
-		}
-		if err != nil && !definite(err) {
-			return err
-		}
-	}
-	if w.chance(0.2) {
-		return nil // it stays
-	}
-	job, err = w.remove(ctx, a)
-	if definite(err) {
-		return nil // given up and cleaned already, or still on its way
-	}
-	if err != nil {
-		return err
-	}
-	return w.mend(ctx, job)
-}
-
-// mend follows a job, and where it failed retries it or gives it up, a few
-// times.
-func (w *World) mend(ctx context.Context, job string) error {
-	for range 4 {
-		j, err := w.over(ctx, job)
-		if err != nil || j.State == "succeeded" {
-			return err
-		}
-		var next string
-		if w.chance(0.5) {
-			_, next, err = ask(ctx, w, func(c *client.Client, o client.Option) (api.Job, string, error) {
-				return c.RetryJob(ctx, job, api.RetryJob{}, o)
-			})
-		} else {
-			_, next, err = ask(ctx, w, func(c *client.Client, o client.Option) (api.Job, string, error) { return c.GiveUpJob(ctx, job, o) })
-		}
-		if definite(err) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if next != "" {
-			job = next
-		}
-	}
-	return nil
 }
 
 // follow reads a job's log to its end, and holds that it is whole and in order

@@ -31,12 +31,31 @@ func (w *World) holds(ctx context.Context) error {
 			errs = append(errs, errors.New(v))
 		}
 	}
-	w.mu.Lock()
-	for _, o := range w.odd {
-		errs = append(errs, errors.New("a client saw: "+o))
+	return errors.Join(append(errs, w.verify(ctx), w.carries(ctx), w.madeOnce(ctx))...)
+}
+
+// shownOdd is how many of the notes are told: what comes once comes often.
+const shownOdd = 10
+
+// noted is all that was seen that may never be, the backends' own words
+// included.
+func (w *World) noted() error {
+	for _, b := range w.backends {
+		b.noteEnd()
 	}
-	w.mu.Unlock()
-	return errors.Join(append(errs, w.verify(ctx), w.carries(ctx))...)
+	if err := w.readLogs(); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var errs []error
+	for _, o := range w.odd[:min(shownOdd, len(w.odd))] {
+		errs = append(errs, errors.New("seen: "+o))
+	}
+	if more := len(w.odd) - shownOdd; more > 0 {
+		errs = append(errs, fmt.Errorf("and %d more were seen", more))
+	}
+	return errors.Join(errs...)
 }
 
 func (w *World) settle(ctx context.Context) error {
@@ -58,6 +77,9 @@ func (w *World) settle(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
+	if err := w.clearUp(ctx); err != nil {
+		return err
+	}
 	for {
 		page, err := retried(ctx, w, func(c *client.Client) (api.Page[api.Job], error) {
 			return c.ListJobs(ctx, api.JobFilter{State: "active"})
@@ -66,8 +88,7 @@ func (w *World) settle(ctx context.Context) error {
 			return err
 		}
 		for _, j := range page.Items {
-			// What waits long for an unreachable host is not waited for here.
-			if j.State == "queued" && time.Until(j.RunAfter)-w.ahead > 5*time.Second {
+			if w.waitsLong(j) {
 				_, _, _ = ask(ctx, w, func(c *client.Client, o client.Option) (api.Job, string, error) { return c.CancelJob(ctx, j.ID, o) })
 			}
 		}
@@ -78,13 +99,46 @@ func (w *World) settle(ctx context.Context) error {
 	}
 }
 
+// waitsLong tells whether a job is not waited for here, since it waits long for
+// an unreachable host. Nothing else may wait for longer than its failures tell.
+func (w *World) waitsLong(j api.Job) bool {
+	if j.State != "queued" {
+		return false
+	}
+	wait := time.Until(j.RunAfter) - w.ahead
+	if j.Error != nil && j.Error.Code == "unreachable" {
+		return wait > 5*time.Second
+	}
+	due := time.Second<<min(j.Failures, 10) + 3*time.Second + w.spec.Waits
+	if wait > due {
+		w.sees("job %s (%s) waits for another %s after %d failures, error %+v", j.ID, j.Kind, wait.Round(time.Second), j.Failures, j.Error)
+	}
+	return wait > due
+}
+
+// madeOnce holds that there are as many allocations, ended ones included, as
+// clients were told of: none was made twice for one request.
+func (w *World) madeOnce(ctx context.Context) error {
+	made, err := w.ask(ctx, "SELECT count(*) FROM allocations")
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if int(made) != len(w.ids) {
+		return fmt.Errorf("there are %d allocations, and clients were told of %d", made, len(w.ids))
+	}
+	return nil
+}
+
 // verify runs kloigos-backend verify on all that was noted.
-func (w *World) verify(ctx context.Context) error {
+func (w *World) verify(ctx context.Context, more ...string) error {
 	acknowledged, err := w.writeAcknowledged()
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, w.suite.program(), "verify", "--token-logs", filepath.Join(w.dir, "tokens"), "--acknowledged", acknowledged)
+	args := append([]string{"verify", "--token-logs", filepath.Join(w.dir, "tokens"), "--acknowledged", acknowledged}, more...)
+	cmd := exec.CommandContext(ctx, w.suite.program(), args...)
 	cmd.Env = []string{"KLOIGOS_DATABASE_URL=" + w.database}
 	out, err := cmd.CombinedOutput()
 	if err != nil {

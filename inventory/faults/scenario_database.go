@@ -77,7 +77,7 @@ func (w *World) startDatabase(ctx context.Context) (err error) {
 // refused or ended; then there is room again.
 func databaseFull(ctx context.Context, w *World) error {
 	if !w.small {
-		w.suite.say("      a small file system can't be mounted here: database_full shows nothing")
+		w.skips("a small file system can't be mounted here")
 		return nil
 	}
 	stop := w.tenants(ctx, 4)

@@ -101,49 +101,53 @@ func (w *World) lifeAt(ctx context.Context, n int, point string) error {
 
 // randomKills kills backends without any plan, and lets them come back.
 func randomKills(ctx context.Context, w *World) error {
-	stop := w.tenants(ctx, 6)
-	defer stop()
 	kills := 25
 	if w.long {
 		kills = 400
 	}
-	for range kills {
-		if !sleep(ctx, w.between(50*time.Millisecond, 600*time.Millisecond)) {
-			return ctx.Err()
-		}
-		if err := w.alive().Kill(); err != nil {
-			return err
-		}
-		if w.chance(0.6) {
-			if err := w.revive(ctx); err != nil {
+	return w.watched(ctx, dose{clients: 6, ended: 3, share: 0.1}, func() error {
+		for killed := 0; killed < kills; {
+			if !sleep(ctx, w.between(50*time.Millisecond, 600*time.Millisecond)) {
+				return ctx.Err()
+			}
+			b := w.alive()
+			if b.Alive() { // or all are dead, and none of them can be killed
+				killed++
+			}
+			if err := b.Kill(); err != nil {
 				return err
 			}
+			if w.chance(0.6) {
+				if err := w.revive(ctx); err != nil {
+					return err
+				}
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // soak kills one backend after the other for as long as it lasts.
 func soak(ctx context.Context, w *World) error {
-	clients, every, lasts := 12, 2*time.Second, 20*time.Second
+	enough, every, lasts := dose{clients: 12, ended: 10, share: 0.1}, 2*time.Second, 20*time.Second
 	if w.long {
-		clients, every, lasts = 64, 5*time.Second, 30*time.Minute
+		enough, every, lasts = dose{clients: 64, ended: 20, share: 0.5}, 5*time.Second, 30*time.Minute
 	}
-	stop := w.tenants(ctx, clients)
-	defer stop()
-	for end := time.Now().Add(lasts); time.Now().Before(end); {
-		if !sleep(ctx, every) {
-			return ctx.Err()
+	return w.watched(ctx, enough, func() error {
+		for end := time.Now().Add(lasts); time.Now().Before(end); {
+			if !sleep(ctx, every) {
+				return ctx.Err()
+			}
+			b := w.alive()
+			if err := b.Kill(); err != nil {
+				return err
+			}
+			if err := b.Start(ctx); err != nil {
+				return err
+			}
 		}
-		b := w.alive()
-		if err := b.Kill(); err != nil {
-			return err
-		}
-		if err := b.Start(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // running starts an allocation on a slow host and waits until its play changes
@@ -173,7 +177,7 @@ func orphans(ctx context.Context, w *World) error {
 		kill func(b *Backend) error
 	}{
 		{"the backend", func(b *Backend) error { return b.Kill() }},
-		{"the backend's process group", func(b *Backend) error { return syscall.Kill(-b.PID(), syscall.SIGKILL) }},
+		{"the backend's process group", func(b *Backend) error { b.doom(); return syscall.Kill(-b.PID(), syscall.SIGKILL) }},
 		{"the supervisor", func(b *Backend) error {
 			for _, pid := range b.supervisors() {
 				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {

@@ -12,11 +12,14 @@ import (
 // rough are hosts that fail and break now and then.
 var rough = host.Manners{Failing: 0.03, Unreachable: 0.02}
 
+// roughly are the ends of jobs on such hosts.
+var roughly = []string{"task_failed", "unreachable"}
+
 // Scenarios returns all of them, those of most worth first.
 func Scenarios() []Scenario {
 	return []Scenario{
 		{Name: "failpoints", Goes: "a backend is killed at every failpoint: what it did goes on elsewhere and ends well", Run: killAtFailpoints},
-		{Name: "random_kills", Goes: "backends are killed at random under clients", Spec: Spec{Manners: rough}, Run: randomKills},
+		{Name: "random_kills", Goes: "backends are killed at random under clients", Spec: Spec{Manners: rough, MayFail: roughly}, Run: randomKills},
 		{Name: "orphans", Goes: "backend, group, supervisor, and both are killed alone: no process is left", Run: orphans},
 		{Name: "paused", Goes: "a backend is stopped for three leases while its Ansible goes on: its run is fenced off", Run: paused},
 		{Name: "cut_off", Goes: "a backend loses the database and not the host: its run ends, the job goes on elsewhere", Run: cutOff},
@@ -24,7 +27,7 @@ func Scenarios() []Scenario {
 		{Name: "database_ends", Goes: "the database is restarted politely, at once, and by kill -9 under clients", Spec: Spec{Own: true}, Run: databaseEnds},
 		{Name: "database_full", Goes: "the database's disk is full under clients", Spec: Spec{Own: true, Room: 160 << 20}, Run: databaseFull},
 		{Name: "database_slow", Goes: "the database answers 5, 50 and 500 ms late", Spec: Spec{Lease: 10 * time.Second, Patience: 30 * time.Second}, Run: databaseSlow},
-		{Name: "clocks", Goes: "the database's clock is an hour ahead of the backends', goes on by another hour at once, and back by some seconds", Spec: Spec{Own: true, Ahead: time.Hour}, Run: clocks},
+		{Name: "clocks", Goes: "the database's clock is an hour ahead of the backends', goes on by another hour at once, and back by some seconds", Spec: Spec{Own: true, Ahead: time.Hour, MayFail: []string{"deadline_passed"}, Waits: 20 * time.Second}, Run: clocks},
 		{Name: "lost_commits", Goes: "answers to COMMIT are lost", Run: lostCommits},
 		{Name: "serialization", Goes: "transactions are refused with 40001 by the dozen", Run: serialization},
 		{Name: "hosts_gone", Goes: "hosts are unplugged, rebooted and say nothing, in the middle of plays", Run: hostsGone},
@@ -35,7 +38,7 @@ func Scenarios() []Scenario {
 		{Name: "balancer", Goes: "the load balancer is restarted, gently and not, and backends die behind it, under clients and viewers", Run: balancer},
 		{Name: "duplicates", Goes: "every request comes 2 to 10 times, at several backends at once", Run: duplicates},
 		{Name: "polite", Goes: "a backend is asked to stop: it hands over within seconds and leaves no process", Spec: Spec{Lease: 10 * time.Second}, Run: polite},
-		{Name: "soak", Goes: "a random backend is killed every few seconds under many clients", Spec: Spec{Hosts: 3, Manners: rough}, Run: soak},
+		{Name: "soak", Goes: "a random backend is killed every few seconds under many clients", Spec: Spec{Hosts: 3, Manners: rough, MayFail: roughly}, Run: soak},
 	}
 }
 

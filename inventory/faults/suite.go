@@ -75,21 +75,47 @@ func Run(ctx context.Context, o Options) (err error) {
 		defer func() { err = errors.Join(err, s.server.Stop()) }()
 	}
 	var failed []error
+	var short []string
 	for _, one := range scenarios {
 		begun := time.Now()
-		err := s.scenario(ctx, one)
+		told, err := s.scenario(ctx, one)
 		took := time.Since(begun).Round(100 * time.Millisecond)
-		if err == nil {
-			s.say("ok    %-18s %s (%s)", one.Name, one.Goes, took)
-			continue
-		}
-		if ctx.Err() != nil {
+		if err != nil && ctx.Err() != nil {
 			return errors.Join(append(failed, err)...)
 		}
-		s.say("FAIL  %-18s %s (%s)\n      %s", one.Name, one.Goes, took, strings.ReplaceAll(err.Error(), "\n", "\n      "))
-		failed = append(failed, fmt.Errorf("%s failed; again: --seed %d --only %s", one.Name, o.Seed, one.Name))
+		switch {
+		case err != nil:
+			s.say("FAIL  %-18s %s (%s)\n      %s", one.Name, one.Goes, took, strings.ReplaceAll(err.Error(), "\n", "\n      "))
+			failed = append(failed, fmt.Errorf("%s failed; again: %s", one.Name, o.again(one)))
+		case len(told.skipped) > 0:
+			s.say("SKIP  %-18s %s (%s): not shown, %s", one.Name, one.Goes, took, strings.Join(told.skipped, "; "))
+			short = append(short, one.Name)
+		default:
+			s.say("ok    %-18s %s (%s)", one.Name, one.Goes, took)
+		}
+		for _, line := range told.lines {
+			s.say("      %s", line)
+		}
 	}
+	s.say("%d scenarios: %d failed, %d not shown or not in full%s", len(scenarios), len(failed), len(short), listed(short))
 	return errors.Join(failed...)
+}
+
+// listed is ": a, b", or nothing.
+func listed(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(names, ", ")
+}
+
+// again is how to run a scenario once more with the same draws.
+func (o Options) again(one Scenario) string {
+	flags := fmt.Sprintf("--seed %d --only %s", o.Seed, one.Name)
+	if o.Long {
+		flags += " --long"
+	}
+	return flags
 }
 
 func (s *Suite) say(format string, args ...any) {
@@ -124,9 +150,15 @@ func (s *Suite) build(ctx context.Context) error {
 
 func (s *Suite) program() string { return filepath.Join(s.options.Dir, "bin", "kloigos-backend") }
 
+// told is what is said of a scenario beside its end.
+type told struct {
+	skipped []string // what could not be shown here, and why
+	lines   []string // how much it was
+}
+
 // scenario builds a world, lets things go wrong in it, and looks at what came
 // of it.
-func (s *Suite) scenario(ctx context.Context, one Scenario) (err error) {
+func (s *Suite) scenario(ctx context.Context, one Scenario) (said told, err error) {
 	limit := perScenario
 	if s.options.Long {
 		limit = time.Hour
@@ -138,15 +170,15 @@ func (s *Suite) scenario(ctx context.Context, one Scenario) (err error) {
 		defer func() { err = errors.Join(err, w.close()) }()
 	}
 	if err != nil {
-		return fmt.Errorf("build a world: %w", err)
+		return said, fmt.Errorf("build a world: %w", err)
 	}
-	if err := one.Run(ctx, w); err != nil {
-		return fmt.Errorf("%w\n%s", err, w.tails())
+	if err = one.Run(ctx, w); err == nil {
+		err = w.holds(ctx)
 	}
-	if err := w.holds(ctx); err != nil {
-		return fmt.Errorf("%w\n%s", err, w.tails())
+	if err = errors.Join(err, w.noted()); err != nil {
+		err = fmt.Errorf("%w\n%s", err, w.tails())
 	}
-	return nil
+	return w.told(), err
 }
 
 // drawOf makes a scenario's own draws: the same for the same seed and name,

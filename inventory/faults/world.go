@@ -40,6 +40,8 @@ type Spec struct {
 	RunRoot  string        // where plays have their directories; "" for one of its own
 	// Manners of the hosts once they are ready.
 	Manners host.Manners
+	MayFail []string      // codes with which jobs of tenants may fail
+	Waits   time.Duration // that a job may wait for longer than its failures tell
 }
 
 // unitsEach is how many units a host is cut into.
@@ -75,7 +77,11 @@ type World struct {
 	draw     *mrand.Rand
 	backends []*Backend
 	ids      []string // acknowledged allocations
-	odd      []string // what clients saw that must not be
+	doubtful []order  // requests that may have been carried out, and nobody was told
+	staying  []api.Allocation
+	kills    int      // of backends that lived
+	odd      []string // what was seen that may never be
+	said     told
 }
 
 func (s *Suite) newWorld(ctx context.Context, one Scenario) (*World, error) {
@@ -310,6 +316,29 @@ func (w *World) initialize(ctx context.Context, h *host.Host) error {
 	return nil
 }
 
+// skips says that the scenario, or a part of it, can't be shown here.
+func (w *World) skips(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.said.skipped = append(w.said.skipped, fmt.Sprintf(format, args...))
+}
+
+// tells says something beside the scenario's end.
+func (w *World) tells(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.said.lines = append(w.said.lines, fmt.Sprintf(format, args...))
+}
+
+// told is all that is said, with how much was done in all.
+func (w *World) told() told {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	sum := w.work()
+	w.said.lines = append(w.said.lines, fmt.Sprintf("%d backends ended on purpose, %d jobs ended, %d taken over", sum.kills, sum.ended, sum.takeovers))
+	return w.said
+}
+
 // someSeed and its like draw; safe for any goroutine.
 func (w *World) someSeed() uint64 {
 	w.mu.Lock()
@@ -382,15 +411,19 @@ func (w *World) close() error {
 
 // tails are the ends of the backends' logs, without the requests.
 func (w *World) tails() string {
-	const lines = 8
 	var all strings.Builder
 	for _, b := range w.backends {
 		raw, err := os.ReadFile(filepath.Join(w.dir, b.name+".log"))
 		if err != nil {
 			continue
 		}
-		told := slices.DeleteFunc(strings.Split(strings.TrimSpace(string(raw)), "\n"), func(l string) bool { return strings.Contains(l, "msg=request") })
-		fmt.Fprintf(&all, "--- %s\n%s\n", b.name, strings.Join(told[max(0, len(told)-lines):], "\n"))
+		fmt.Fprintf(&all, "--- %s\n%s\n", b.name, lastLines(string(raw)))
 	}
 	return all.String()
+}
+
+func lastLines(log string) string {
+	const lines = 8
+	told := slices.DeleteFunc(strings.Split(strings.TrimSpace(log), "\n"), func(l string) bool { return strings.Contains(l, "msg=request") })
+	return strings.Join(told[max(0, len(told)-lines):], "\n")
 }
