@@ -27,7 +27,7 @@ func hostsGone(ctx context.Context, w *World) error {
 			break
 		}
 		if w.chance(0.5) {
-			if err := h.Reboot(); err != nil {
+			if err := h.Reboot(200 * time.Millisecond); err != nil {
 				stop()
 				return err
 			}
