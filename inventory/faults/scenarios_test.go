@@ -2,6 +2,8 @@ package faults
 
 import (
 	"bytes"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -40,5 +42,29 @@ func TestScenariosAreChosenByName(t *testing.T) {
 			t.Errorf("%q is there twice, or does nothing", one.Name)
 		}
 		names[one.Name] = true
+	}
+}
+
+// TestAllPlaysAreKnown: a play that nobody has here is one at whose end no
+// backend is ever killed.
+func TestAllPlaysAreKnown(t *testing.T) {
+	t.Parallel()
+	var there, known []string
+	for _, file := range []string{"playbook.yml", "bootstrap.yml"} {
+		found, err := filepath.Glob(filepath.Join("..", "..", "playbooks", "*", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range found {
+			there = append(there, "play_done."+filepath.Base(filepath.Dir(path))+"."+file)
+		}
+	}
+	for _, play := range plays {
+		known = append(known, play.point)
+	}
+	slices.Sort(there)
+	slices.Sort(known)
+	if !slices.Equal(there, known) {
+		t.Errorf("known are %q, there are %q", known, there)
 	}
 }
