@@ -148,7 +148,17 @@ func (w *World) tenant(ctx context.Context, h *host.Host) (api.Allocation, error
 	return a, err
 }
 
+// giveBack gives a unit back. What is allocated until then was set up whole.
 func (w *World) giveBack(ctx context.Context, a api.Allocation) error {
+	now, err := retried(ctx, w, func(c *client.Client) (api.Allocation, error) { return c.GetAllocation(ctx, a.ID) })
+	if err != nil {
+		return err
+	}
+	for _, h := range w.hosts {
+		if tenant, half := h.Tenants()[a.UnitID], h.Half()[a.UnitID]; now.State == "allocated" && h.Name == a.Host && (tenant != a.ID || half) {
+			return fmt.Errorf("allocation %s is %s on unit %s, which has %q and is half made: %t", a.ID, now.State, a.Unit, tenant, half)
+		}
+	}
 	job, err := w.remove(ctx, a)
 	if err != nil {
 		return err
