@@ -198,9 +198,9 @@ func (w *World) runs(ctx context.Context, p *piece, pause time.Duration) (*Backe
 		return nil, err
 	}
 	for _, b := range w.backends {
-		if b.Alive() && len(b.supervisors()) > 0 {
+		if b.Alive() && len(b.ansibles()) > 0 {
 			return b, nil
 		}
 	}
-	return nil, errors.New("no backend supervises the play")
+	return nil, errors.New("no backend runs the play")
 }

@@ -77,10 +77,11 @@ func (w *World) orphan(ctx context.Context, o orphaning) error {
 		return fmt.Errorf("only %d processes carry the run's mark, so nothing is proven", len(before))
 	}
 	ended := p.host.Ended()
+	// Or whoever takes over would end the task, and so the play that waits for it.
+	p.host.Behave(host.Manners{Silent: true})
 	if err := o.kill(b); err != nil {
 		return err
 	}
-	p.host.Behave(host.Manners{}) // for whoever comes next
 	if o.swept {
 		if err := w.revive(ctx); err != nil {
 			return err
@@ -93,6 +94,7 @@ func (w *World) orphan(ctx context.Context, o orphaning) error {
 	if err != nil {
 		return err
 	}
+	p.host.Behave(host.Manners{})
 	j, err := w.over(ctx, p.job)
 	if err != nil {
 		return err
