@@ -117,7 +117,7 @@ func (w *World) absences() []absence {
 // first try goes on beside the second.
 func (w *World) breaks(ctx context.Context, a absence) error {
 	for _, kind := range w.changing() {
-		_, p, err := w.running(ctx, kind, tooLong)
+		_, p, err := w.running(ctx, kind, 2*tooLong) // ssh notices silence after 20 s
 		if err != nil {
 			return err
 		}
