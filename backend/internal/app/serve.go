@@ -93,6 +93,10 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*Backend, e
 	}
 	keyset, err := secret.Load(cfg.KeysetFile)
 	if err == nil {
+		// With another key it would claim jobs, and fail each of them.
+		err = keyset.CheckCanary(ctx, db.Setting)
+	}
+	if err == nil {
 		err = allowed(ctx, db)
 	}
 	if err != nil {
@@ -151,6 +155,10 @@ func (b *Backend) Close() {
 // more work, answers what is under way, and gives running tasks taskGrace or
 // until hard is done. ready, if not nil, is told the address of the API.
 func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error {
+	// What can't be served ends the other parts too, in good order: whoever started
+	// this process starts it again.
+	stop, end := context.WithCancel(stop)
+	defer end()
 	hard, endHard := context.WithCancel(hard)
 	defer endHard()
 	defer context.AfterFunc(stop, func() { time.AfterFunc(taskGrace, endHard) })()
@@ -165,7 +173,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	metrics.Watch(registry, b.db)
 	soon, wake, placed := func() {}, func() {}, func(store.Place, time.Time) {}
 	var parts sync.WaitGroup
-	defer parts.Wait()
+	defer func() { end(); parts.Wait() }()
 	if b.cfg.Has(config.RoleWorker) {
 		w := worker.New(b.db, b.runner, b.keyset, worker.Config{Name: b.name, Targets: targets, Failpoints: points, Metrics: registry})
 		q := queue.New(b.db, w.Work, signals, queue.Config{
@@ -185,7 +193,11 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 		<-stop.Done()
 		return nil
 	}
-	return b.serveHTTP(stop, hard, b.server(intents, signals, registry, points), ready)
+	err := b.serveHTTP(stop, hard, b.server(intents, signals, registry, points), ready)
+	if err != nil {
+		b.log.Error("the API is not served; this backend ends", "error", err)
+	}
+	return err
 }
 
 // room bounds the jobs that run at once by the memory that is there; nil where

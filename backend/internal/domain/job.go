@@ -23,11 +23,13 @@ const (
 const (
 	JobClaimed         Event = "claimed"
 	JobTakenOver       Event = "taken_over"
-	JobHandedOver      Event = "handed_over"
+	JobHandedOver      Event = "handed_over" // half done, by a worker that stops
+	JobGivenBack       Event = "given_back"  // before it began, or while its host is busy
 	JobFinished        Event = "finished"
 	JobFailing         Event = "failing"
 	JobRetryLater      Event = "retry_later"
 	JobCancelRequested Event = "cancel_requested"
+	JobStopRequested   Event = "stop_requested" // cancelled between two tries
 	JobStopped         Event = "stopped"
 	JobRetryRequested  Event = "retry_requested"
 )
@@ -37,7 +39,7 @@ var JobLifecycle = Lifecycle[JobState]{
 	Noun: "job", Initial: JobQueued,
 	States: []StateInfo[JobState]{
 		{State: JobQueued, Means: "waiting for a worker, or for its next try"},
-		{State: JobRunning, Means: "a worker holds its lease", Deadline: 2 * time.Hour},
+		{State: JobRunning, Means: "a worker is at it, or the next one is about to go on with it", Deadline: 2 * time.Hour},
 		{State: JobCancelling, Means: "its worker is stopping it", Deadline: 5 * time.Minute},
 		{State: JobSucceeded, Means: "done", Final: true},
 		{State: JobFailed, Means: "it failed; retry it, or give up and clean", Failed: true},
@@ -46,14 +48,17 @@ var JobLifecycle = Lifecycle[JobState]{
 	Transitions: []Transition[JobState]{
 		{JobQueued, JobClaimed, JobRunning},
 		{JobRunning, JobTakenOver, JobRunning},
-		{JobRunning, JobHandedOver, JobQueued},
+		{JobRunning, JobHandedOver, JobRunning},
+		{JobRunning, JobGivenBack, JobQueued},
 		{JobRunning, JobRetryLater, JobQueued},
 		{JobRunning, JobFinished, JobSucceeded},
 		{JobRunning, JobFailing, JobFailed},
 		{JobQueued, JobFailing, JobFailed},
 		{JobQueued, JobCancelRequested, JobCancelled},
+		{JobQueued, JobStopRequested, JobCancelling},
 		{JobRunning, JobCancelRequested, JobCancelling},
 		{JobCancelling, JobTakenOver, JobCancelling},
+		{JobCancelling, JobHandedOver, JobCancelling},
 		{JobCancelling, JobFinished, JobSucceeded},
 		{JobCancelling, JobFailing, JobFailed},
 		{JobCancelling, JobStopped, JobCancelled},

@@ -149,7 +149,7 @@ func stillItsOwn(ctx context.Context, tx *store.Tx, j store.Job) error {
 	return nil
 }
 
-// CancelJob ends a queued job, or has a running one stopped.
+// CancelJob ends a queued job, or has one stopped that has begun.
 func (in *Intents) CancelJob(ctx context.Context, who domain.Actor, id uuid.UUID) error {
 	return in.onJob(ctx, id, func(tx *store.Tx, j store.Job) error {
 		ended, err := tx.CancelJob(ctx, j, "cancelled by "+who.Name+" before it began")
@@ -161,7 +161,15 @@ func (in *Intents) CancelJob(ctx context.Context, who domain.Actor, id uuid.UUID
 				return err
 			}
 		}
-		return jobEvent(ctx, tx, who, j, "job.cancel")
+		audit := jobAudit(j, "job.cancel")
+		audit.After = map[string]any{"state": domain.JobCancelling}
+		if ended {
+			audit.After["state"] = domain.JobCancelled
+		}
+		if err := tx.AddEvent(ctx, who, audit); err != nil {
+			return err
+		}
+		return recordMade(ctx, tx, "job", j.ID, j.ID)
 	})
 }
 
@@ -208,13 +216,6 @@ func jobAudit(j store.Job, action string) store.Audit {
 		Workspace: j.WorkspaceID, Action: action, ObjectKind: "job", ObjectID: j.ID, ObjectName: string(j.Kind), JobID: j.ID,
 		Before: map[string]any{"state": j.State},
 	}
-}
-
-func jobEvent(ctx context.Context, tx *store.Tx, who domain.Actor, j store.Job, action string) error {
-	if err := tx.AddEvent(ctx, who, jobAudit(j, action)); err != nil {
-		return err
-	}
-	return recordMade(ctx, tx, "job", j.ID, j.ID)
 }
 
 // JobOperations tells what can be done with a job now. What its objects allow

@@ -42,7 +42,7 @@ const (
 	Failed        // for good
 	Cancelled     // stopped as asked
 	Retry         // failed in a way that may heal; tried again After
-	HandOver      // not finished; goes on After, as it stands
+	HandOver      // not finished; goes on as it stands, at once or After
 )
 
 // Result is what came of an attempt.
@@ -474,13 +474,16 @@ func write(ctx context.Context, tx *store.Tx, c store.Claim, r Result) error {
 	case Cancelled:
 		return tx.FinishJob(ctx, c.ID, c.Attempt, domain.JobCancelled, r.Error, r.Outcome)
 	}
+	if r.End == HandOver && r.After == 0 {
+		return tx.HandOver(ctx, c.ID, c.Attempt)
+	}
 	why := r.Error
 	if r.End == HandOver {
 		why = nil
 	}
 	err := tx.RequeueJob(ctx, c.ID, c.Attempt, r.After, why)
 	if errors.Is(err, store.ErrLost) { // it is ours, so it is to be stopped since a moment ago
-		return tx.LetGo(ctx, c.ID, c.Attempt)
+		return tx.HandOver(ctx, c.ID, c.Attempt)
 	}
 	return err
 }

@@ -164,7 +164,7 @@ func TestPausedWorkerCanNotWrite(t *testing.T) {
 		"AppendLog":  func(tx *store.Tx) error { return tx.AppendLog(ctx, id, old.Attempt, []store.LogEntry{{Sequence: 1}}) },
 		"FinishJob":  func(tx *store.Tx) error { return tx.FinishJob(ctx, id, old.Attempt, domain.JobSucceeded, nil, "") },
 		"RequeueJob": func(tx *store.Tx) error { return tx.RequeueJob(ctx, id, old.Attempt, 0, nil) },
-		"LetGo":      func(tx *store.Tx) error { return tx.LetGo(ctx, id, old.Attempt) },
+		"HandOver":   func(tx *store.Tx) error { return tx.HandOver(ctx, id, old.Attempt) },
 	}
 	for name, write := range writes {
 		if err := s.DB.InTx(ctx, write); !errors.Is(err, store.ErrLost) {
@@ -465,7 +465,7 @@ func TestStopHandsOver(t *testing.T) {
 		t.Errorf("the second signal took %s", took)
 	}
 	j := s.Job(id)
-	if j.State != domain.JobQueued || j.Failures != 0 || j.Error != nil || j.Steps[0].State != domain.StepRunning {
+	if j.State != domain.JobRunning || j.Worker != nil || j.Failures != 0 || j.Error != nil || j.Steps[0].State != domain.StepRunning {
 		t.Errorf("handed over: %+v, %+v", j, j.Error)
 	}
 	if h := s.Host(host); h.State != domain.HostInitializing {
@@ -500,7 +500,7 @@ func TestNoStepBeginsAfterStop(t *testing.T) {
 	close(goOn)
 	site.Await(t, "the backend", first.Stopped())
 	j := s.Job(id)
-	if j.State != domain.JobQueued || j.Steps[0].State != domain.StepSucceeded || j.Steps[1].State != domain.StepPending || len(s.Runner.Calls()) != 1 {
+	if j.State != domain.JobRunning || j.Worker != nil || j.Steps[0].State != domain.StepSucceeded || j.Steps[1].State != domain.StepPending || len(s.Runner.Calls()) != 1 {
 		t.Errorf("%+v, %d plays", j, len(s.Runner.Calls()))
 	}
 	s.Backend()

@@ -29,10 +29,11 @@ const sqlBackends = `
 SELECT b.id, b.name, b.version, b.roles, b.started_at, b.seen_at, b.seen_at > now() - INTERVAL '30 seconds' AS alive
   FROM backends b
  WHERE b.seen_at > now() - INTERVAL '1 day'
- ORDER BY b.started_at DESC, b.id
+ ORDER BY alive DESC, b.started_at DESC, b.id
  LIMIT 200`
 
-// Backends lists the backends that were seen within a day, newest first.
+// Backends lists the backends that were seen within a day, those that are alive
+// first, however often another one was started; then newest first.
 func (r Reads) Backends(ctx context.Context) ([]Backend, error) {
 	return collect[Backend](ctx, r.q, sqlBackends)
 }
@@ -146,7 +147,10 @@ func Unavailable(err error) bool {
 		return true
 	}
 	switch sqlState(err) {
-	case "57P01", "57P02", "57P03", "53300": // it shuts down, starts, or has no connection left
+	case "57P01", "57P02", "57P03", // it shuts down, or starts
+		"53000", "53100", "53200", "53300", // it lacks room on its disk, memory, connections
+		"25006",          // it only reads: a standby that is about to be the primary
+		"40001", "40P01": // it was asked again and again, and found others in the way each time
 		return true
 	}
 	return false

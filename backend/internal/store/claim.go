@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -15,11 +16,12 @@ import (
 
 // Claim is an attempt of a job that a worker got the lease of.
 type Claim struct {
-	ID       uuid.UUID       `db:"id"`
-	Kind     domain.JobKind  `db:"kind"`
-	Attempt  int             `db:"attempt"`
-	State    domain.JobState `db:"state"`
-	Takeover bool            `db:"takeover"`
+	ID         uuid.UUID       `db:"id"`
+	Kind       domain.JobKind  `db:"kind"`
+	Attempt    int             `db:"attempt"`
+	State      domain.JobState `db:"state"`
+	Takeover   bool            `db:"takeover"`    // the lease of another worker ran out
+	HandedOver bool            `db:"handed_over"` // another worker gave it away half done
 
 	// What the job is about, so that all of it can be read at once.
 	HostID            *uuid.UUID `db:"host_id"`
@@ -100,18 +102,21 @@ UPDATE jobs
                         ORDER BY j.priority DESC, j.run_after, j.id
                         LIMIT $4
                           FOR UPDATE SKIP LOCKED))
-RETURNING id, kind, attempt, state, false AS takeover, host_id, unit_id, allocation_id, plan_id, playbook_version_id`
+RETURNING id, kind, attempt, state, false AS takeover, false AS handed_over, host_id, unit_id, allocation_id, plan_id, playbook_version_id`
+
+const sqlOverdueJobs = `
+SELECT j.id, j.kind, j.attempt + 1 AS attempt, j.state, j.worker_id <> $1 AS takeover, j.worker_id = $1 AND j.state = 'running' AS handed_over,
+       j.host_id, j.unit_id, j.allocation_id, j.plan_id, j.playbook_version_id
+  FROM jobs j
+ WHERE ` + overdue + `
+ ORDER BY j.lease_expires_at
+ LIMIT $2
+   FOR UPDATE SKIP LOCKED`
 
 const sqlTakeOverJobs = `
 UPDATE jobs
-   SET attempt = attempt + 1, worker_id = $1, lease_expires_at = now() + $2::INT8 * INTERVAL '1 millisecond'
- WHERE id = ANY (ARRAY(SELECT j.id
-                         FROM jobs j
-                        WHERE ` + overdue + `
-                        ORDER BY j.lease_expires_at
-                        LIMIT $3
-                          FOR UPDATE SKIP LOCKED))
-RETURNING id, kind, attempt, state, true AS takeover, host_id, unit_id, allocation_id, plan_id, playbook_version_id`
+   SET attempt = attempt + 1, worker_id = $2, lease_expires_at = now() + $3::INT8 * INTERVAL '1 millisecond'
+ WHERE id = ANY ($1)`
 
 // readOnlyKinds are the kinds of jobs that need not be the one holder of a host.
 func readOnlyKinds() (kinds []string) {
@@ -241,10 +246,25 @@ func claimed(claims []*Claim, id uuid.UUID) *Claim {
 	return claims[slices.IndexFunc(claims, func(c *Claim) bool { return c.ID == id })]
 }
 
+// nobody is the worker of a job that was handed over half done, or that is to be
+// stopped and has none: whoever comes takes it.
+var nobody uuid.UUID
+
 // TakeOverJobs gives a worker the lease of up to limit jobs whose own worker
-// let it run out.
+// let it run out, or handed them over.
 func (tx *Tx) TakeOverJobs(ctx context.Context, worker uuid.UUID, lease time.Duration, limit int) ([]Claim, error) {
-	return tx.byIndex(ctx, "take over", sqlTakeOverJobs, worker, lease.Milliseconds(), limit)
+	claims, err := tx.byIndex(ctx, "look for overdue jobs", sqlOverdueJobs, nobody, limit)
+	if err != nil || len(claims) == 0 {
+		return nil, err
+	}
+	ids := make([]uuid.UUID, len(claims))
+	for i, c := range claims {
+		ids[i] = c.ID
+	}
+	if _, err := tx.exec(ctx, sqlTakeOverJobs, ids, worker, lease.Milliseconds()); err != nil {
+		return nil, fmt.Errorf("take over: %w", err)
+	}
+	return claims, nil
 }
 
 const sqlRenewLease = `
@@ -390,7 +410,7 @@ UPDATE jobs
  WHERE id = $1 AND attempt = $2 AND state = 'running'`
 
 // RequeueJob gives a job back to the queue: after a failure that may heal
-// (why), or as it is, handed over to whoever comes.
+// (why), or as it is.
 func (tx *Tx) RequeueJob(ctx context.Context, id uuid.UUID, attempt int, after time.Duration, why *domain.JobError) error {
 	failures := 0
 	if why != nil {
@@ -402,16 +422,22 @@ func (tx *Tx) RequeueJob(ctx context.Context, id uuid.UUID, attempt int, after t
 	return tx.UnlockHosts(ctx, id, attempt)
 }
 
-const sqlLetGo = `
+const sqlHandOver = `
 UPDATE jobs
-   SET lease_expires_at = now()
- WHERE id = $1 AND attempt = $2 AND state = 'cancelling'`
+   SET lease_expires_at = now(), worker_id = $3
+ WHERE id = $1 AND attempt = $2
+   AND (state = 'cancelling' OR state = 'running' AND EXISTS (SELECT 1 FROM job_steps s WHERE s.job_id = jobs.id AND s.state <> 'pending'))`
 
-// LetGo ends the lease of a job that is to be stopped and whose worker can't do
-// it any more: whoever takes it over does.
-func (tx *Tx) LetGo(ctx context.Context, id uuid.UUID, attempt int) error {
-	if err := tx.one(ctx, ErrLost, sqlLetGo, id, attempt); err != nil {
-		return err
+// HandOver gives a job that has begun, or is to be stopped, to whoever comes
+// first: like that of a worker that died, it keeps its host and waits neither
+// behind what is queued nor for the end of a pause. What has not begun goes back
+// to the queue.
+func (tx *Tx) HandOver(ctx context.Context, id uuid.UUID, attempt int) error {
+	switch n, err := tx.exec(ctx, sqlHandOver, id, attempt, nobody); {
+	case err != nil:
+		return fmt.Errorf("hand over: %w", err)
+	case n == 0:
+		return tx.RequeueJob(ctx, id, attempt, 0, nil)
 	}
-	return tx.UnlockHosts(ctx, id, attempt)
+	return nil
 }

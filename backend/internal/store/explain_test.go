@@ -114,7 +114,8 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 	}
 	statements := []hot{
 		{"claim", sqlClaimJobs, []any{[]string{"host_probe"}, one, int64(30000), 8}, "jobs_claimable", `Seq Scan on jobs|Sort`},
-		{"take over", sqlTakeOverJobs, []any{one, int64(30000), 8}, "jobs_leased", `Seq Scan on jobs`},
+		{"look for overdue jobs", sqlOverdueJobs, []any{one, 8}, "jobs_leased", `Seq Scan on jobs`},
+		{"take over", sqlTakeOverJobs, []any{[]uuid.UUID{one}, one, int64(30000)}, "jobs_pkey", `Seq Scan on jobs`},
 		{"look for what may be claimed", sqlWaiting, []any{[]string{"host_probe"}}, "jobs_claimable", `Seq Scan on jobs|Sort`},
 		{"look for what may be taken over", sqlWaiting, []any{[]string{"host_probe"}}, "jobs_leased", `Seq Scan on jobs|Sort`},
 		{"renew", sqlRenewLease, []any{one, 1, int64(30000)}, "jobs_pkey", `Seq Scan`},
@@ -237,11 +238,9 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		}
 	}
 	// The claim's inner statement runs once: as a join it may claim too many.
-	// Nor does the outer one walk over all that is queued, or leased.
-	for _, s := range statements[:2] {
-		if plan := explain(t, db, s.sql, s.args...); !strings.Contains(plan, "InitPlan") || strings.Contains(plan, "Semi Join") || strings.Count(plan, s.uses) != 1 {
-			t.Errorf("%s:\n%s", s.name, plan)
-		}
+	// Nor does the outer one walk over all that is queued.
+	if plan := explain(t, db, statements[0].sql, statements[0].args...); !strings.Contains(plan, "InitPlan") || strings.Contains(plan, "Semi Join") || strings.Count(plan, statements[0].uses) != 1 {
+		t.Errorf("claim:\n%s", plan)
 	}
 }
 

@@ -318,25 +318,36 @@ UPDATE jobs
    SET state = 'cancelled', finished_at = now(), outcome = $2
  WHERE id = $1 AND state = 'queued'`
 
+const sqlStopQueued = `
+UPDATE jobs
+   SET state = 'cancelling', worker_id = $2, lease_expires_at = now()
+ WHERE id = $1 AND state = 'queued' AND EXISTS (SELECT 1 FROM job_steps s WHERE s.job_id = jobs.id AND (s.state = 'running' OR s.state = 'failed' AND jobs.failures > 0))`
+
+// A worker that lives renews its lease within a second, and hears of it then.
+// For one that does not, nobody waits as long as its lease would have lasted:
+// whoever takes the job over comes with a newer number, which ends on the host
+// what it may still do there. So this is only for hosts that have a fence.
 const sqlCancelRunning = `
 UPDATE jobs
-   SET state = 'cancelling'
+   SET state = 'cancelling',
+       lease_expires_at = CASE WHEN EXISTS (SELECT 1 FROM hosts h WHERE h.id = jobs.host_id AND h.fenced)
+                               THEN LEAST(lease_expires_at, now() + INTERVAL '4 seconds') ELSE lease_expires_at END
  WHERE id = $1 AND state = 'running'`
 
 // CancelJob ends a queued job at once (true), or asks the worker of a running
-// one to stop it (false).
+// one to stop it (false). One that waits for its next try may have left
+// something on its host that goes on: it is stopped as well, by whoever comes.
 func (tx *Tx) CancelJob(ctx context.Context, j Job, outcome string) (ended bool, err error) {
-	to, err := domain.JobLifecycle.Next(j.State, domain.JobCancelRequested)
-	if err != nil {
+	if _, err := domain.JobLifecycle.Next(j.State, domain.JobCancelRequested); err != nil {
 		return false, err
 	}
-	if to == domain.JobCancelled {
-		if err := tx.one(ctx, movedMeanwhile("job"), sqlCancelQueued, j.ID, outcome); err != nil {
-			return false, err
-		}
-		return true, tx.failSteps(ctx, j.ID)
+	if j.State != domain.JobQueued {
+		return false, tx.one(ctx, movedMeanwhile("job"), sqlCancelRunning, j.ID)
 	}
-	return false, tx.one(ctx, movedMeanwhile("job"), sqlCancelRunning, j.ID)
+	if n, err := tx.exec(ctx, sqlStopQueued, j.ID, nobody); err != nil || n == 1 {
+		return false, err
+	}
+	return true, tx.one(ctx, movedMeanwhile("job"), sqlCancelQueued, j.ID, outcome)
 }
 
 const sqlEndJobsOfHost = `

@@ -344,6 +344,38 @@ func TestOpenHidesThePassword(t *testing.T) {
 	}
 }
 
+// TestTheURLBoundsTheConnections: an operator may want fewer than it would take
+// by itself.
+func TestTheURLBoundsTheConnections(t *testing.T) {
+	t.Parallel()
+	url := testkit.DatabaseURL(t)
+	if n := open(t, url).pool.Config().MaxConns; n < 16 {
+		t.Errorf("%d connections by default", n)
+	}
+	sign := "?"
+	if strings.Contains(url, "?") {
+		sign = "&"
+	}
+	if n := open(t, url+sign+"pool_max_conns=3").pool.Config().MaxConns; n != 3 {
+		t.Errorf("%d connections, not 3", n)
+	}
+}
+
+// TestUnavailable: what may well succeed a little later is told from a defect.
+func TestUnavailable(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]bool{
+		"53100": true, // its disk is full
+		"25006": true, // a standby
+		"40001": true, "40P01": true, "57P01": true,
+		"23505": false, "42601": false, "22P02": false,
+	} {
+		if got := Unavailable(fmt.Errorf("write: %w", &pgconn.PgError{Code: code})); got != want {
+			t.Errorf("%s: %v", code, got)
+		}
+	}
+}
+
 // cutAtCommit stands between a client and the server, and cuts the connection
 // when the client sends COMMIT: once the server has answered, or before it
 // hears of it. It returns the URL that leads through it.

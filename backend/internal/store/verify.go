@@ -176,7 +176,7 @@ WITH told AS (
       FROM jobs j
       JOIN events e
         ON e.job_id = j.id
-       AND (e.action = 'job.retry' OR e.action = 'job.' || j.kind OR e.action = 'job.cancel' AND e.state_before->>'state' = 'queued')
+       AND (e.action = 'job.retry' OR e.action = 'job.' || j.kind OR e.action = 'job.cancel' AND e.state_before->>'state' = 'queued' AND COALESCE(e.state_after->>'state', 'cancelled') = 'cancelled')
      GROUP BY j.id),
 lives AS (
     SELECT j.id, j.kind, j.state, COALESCE(t.ends, 0) AS ends, COALESCE(t.retries, 0) AS retries, COALESCE(t.agreeing, 0) AS agreeing,

@@ -2,15 +2,20 @@ package worker_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/ansible/scripted"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit/site"
 )
 
@@ -65,6 +70,82 @@ func TestCancel(t *testing.T) {
 	p.Succeed()
 	p.Ended(p.must(p.Intents.GiveUpJob(t.Context(), p.Actor, job)), domain.JobSucceeded)
 	p.is(a, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
+}
+
+// TestCancelBetweenTries: what waits for its next try may have left something on
+// its host, which is ended as that of a running job is, also while the queue is
+// paused.
+func TestCancelBetweenTries(t *testing.T) {
+	t.Parallel()
+	p := place{Site: site.New(t)}
+	p.AddAddresses("default", 1)
+	p.ReadyHost(site.HostSpec{Units: []string{"1"}})
+	p.Runner.Handle("unit_allocate", scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeUnreachable, Message: "Broken pipe."}})
+	p.Backend()
+	a, job, err := p.Allocate(intent.CreateAllocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	site.Eventually(t, "a failed attempt", func() bool { return p.Job(job).Failures == 1 })
+	if err := p.Intents.PauseQueue(t.Context(), p.Actor, "new switches"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err != nil {
+		t.Fatal(err)
+	}
+	j := p.Ended(job, domain.JobCancelled)
+	if j.Attempt != 2 || j.Error.Code != domain.ErrCodeCancelled || len(p.Runner.Calls()) != 1 || len(p.Runner.Ends()) != 1 {
+		t.Errorf("%+v, %d plays, told to end: %+v", j, len(p.Runner.Calls()), p.Runner.Ends())
+	}
+	p.is(a, domain.AllocationAllocationFailed, domain.UnitAllocationFailed, domain.AddressReserved)
+	events := p.Events(job)
+	if i := slices.IndexFunc(events, func(e store.Event) bool { return e.Action == "job.cancel" }); i < 0 || !strings.Contains(string(events[i].After), `"cancelling"`) {
+		t.Errorf("%+v", events)
+	}
+}
+
+// TestCancelOfADeadBackendsJob: nobody waits for a long lease; but where a host
+// has no fence, the lease is all that keeps two from it.
+func TestCancelOfADeadBackendsJob(t *testing.T) {
+	t.Parallel()
+	for _, fenced := range []bool{true, false} {
+		t.Run(fmt.Sprintf("fenced %v", fenced), func(t *testing.T) {
+			t.Parallel()
+			p := place{Site: site.New(t)}
+			p.AddAddresses("default", 1)
+			host := p.ReadyHost(site.HostSpec{Units: []string{"1"}}).ID
+			p.Tx(func(tx *store.Tx) error { return tx.SetFenced(t.Context(), host, fenced) })
+			_, job, err := p.Allocate(intent.CreateAllocation{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Tx(func(tx *store.Tx) error { // its worker dies in the middle of the step
+				claims, err := tx.ClaimJobs(t.Context(), uuid.New(), 10*time.Minute, 1)
+				if err == nil && (len(claims) != 1 || claims[0].Begun == nil) {
+					t.Errorf("%+v", claims)
+				}
+				return err
+			})
+			p.Backend()
+			asked := time.Now()
+			if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err != nil {
+				t.Fatal(err)
+			}
+			if !fenced {
+				if left := p.Job(job).LeaseExpiresAt.Sub(asked); left < 9*time.Minute {
+					t.Errorf("the lease lasts for %s", left)
+				}
+				return
+			}
+			p.Ended(job, domain.JobCancelled)
+			if took := time.Since(asked); took > 10*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			if n := len(p.Runner.Ends()); n != 1 {
+				t.Errorf("told %d times to end what runs", n)
+			}
+		})
+	}
 }
 
 // TestCancelBetweenSteps: a play that ends well in the moment in which it should

@@ -137,8 +137,11 @@ func (w *Worker) Work(ctx context.Context, c store.Claim, log *queue.Log) (resul
 	}()
 	err := r.load(ctx)
 	if err == nil {
-		if c.Takeover {
+		switch {
+		case c.Takeover:
 			log.Note("%s took the job over: the lease of the backend that ran it ran out. It goes on at the step where it stood.", w.cfg.Name)
+		case c.HandedOver:
+			log.Note("%s goes on with the job at the step where it stood: the backend that ran it stopped, and handed it over.", w.cfg.Name)
 		}
 		err = r.steps(ctx)
 	}

@@ -57,9 +57,10 @@ func TestHowAJobStands(t *testing.T) {
 			}),
 			says: []string{"It is tried again in 2 days.", "The last attempt failed:</b> Host unreachable on h1", "no route to host", "What to do:</b> Bring it back."},
 		},
-		"running":    {job: with("host_initialize", "running", nil), says: []string{"It is at step 2 of 2, initialize."}},
-		"begun":      {job: with("host_initialize", "running", func(j *api.Job) { j.Steps[0].State, j.Steps[1].State = "pending", "pending" }), says: []string{"A worker is at it."}},
-		"cancelling": {job: with("host_initialize", "cancelling", nil), says: []string{"It is being stopped: Ansible ends, and what it runs on the host."}},
+		"running":     {job: with("host_initialize", "running", nil), says: []string{"It is at step 2 of 2, initialize."}},
+		"begun":       {job: with("host_initialize", "running", func(j *api.Job) { j.Steps[0].State, j.Steps[1].State = "pending", "pending" }), says: []string{"A worker is at it."}},
+		"handed over": {job: with("host_initialize", "running", func(j *api.Job) { j.Worker = "" }), says: []string{"The backend that was at it has stopped; the next one goes on where it stood."}},
+		"cancelling":  {job: with("host_initialize", "cancelling", nil), says: []string{"It is being stopped: Ansible ends, and what it runs on the host."}},
 		"succeeded": {
 			job:  with("unit_allocate", "succeeded", func(j *api.Job) { j.Outcome, j.AllocationID = "ada_b can log in at 10.0.2.101.", apitest.AllocationID }),
 			says: []string{"Ada_b can log in at 10.0.2.101.", `href="/allocations/` + apitest.AllocationID + `">How to log in</a>`},

@@ -191,7 +191,10 @@ func TestWhatCanBeDoneWithAJobIsSaid(t *testing.T) {
 	running := apitest.Job("unit_allocate", "running")
 	s.api.Answer("get-job", 200, running)
 	s.wantText(s.get("/jobs/"+apitest.JobID), "Stops Ansible and what it runs on the host")
-	running.State = "queued"
+	running.State = "queued" // between two tries: something of it may still run
+	s.api.Answer("get-job", 200, running)
+	s.wantText(s.get("/jobs/"+apitest.JobID), "Stops Ansible and what it runs on the host")
+	running.Attempt = 0
 	s.api.Answer("get-job", 200, running)
 	s.wantText(s.get("/jobs/"+apitest.JobID), "Takes it out of the queue")
 }

@@ -48,6 +48,9 @@ func sentence(j api.Job, w waits, now time.Time) string {
 	case "queued":
 		return waiting(j, w, now)
 	case "running":
+		if j.Worker == "" {
+			return "The backend that was at it has stopped; the next one goes on where it stood."
+		}
 		for i, s := range j.Steps {
 			if s.State == "running" && len(j.Steps) > 1 {
 				return "It is at step " + itoa(i+1) + " of " + itoa(len(j.Steps)) + ", " + ui.Word(s.Name) + "."

@@ -133,7 +133,7 @@ func operations(j api.Job) (can []ui.Operation) {
 		case "cancel":
 			v.Label, v.Danger = "Cancel", true
 			v.What = "Stops Ansible and what it runs on the host; the task at hand may be cut off. The job can be retried from the step at which it stopped."
-			if j.State == "queued" {
+			if j.State == "queued" && j.Attempt == 0 {
 				v.What = "Takes it out of the queue; nothing was changed on the host yet."
 			}
 			v.Action += "cancel"

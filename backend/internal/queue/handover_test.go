@@ -1,0 +1,70 @@
+package queue_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kloigos/backend/internal/ansible"
+	"kloigos/backend/internal/ansible/scripted"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/queue"
+	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/testkit/site"
+)
+
+// TestHalfDoneGoesOnFirst: what a backend that stops hands over waits neither for
+// what is older in the queue, nor for the end of a pause.
+func TestHalfDoneGoesOnFirst(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	s.AddAddresses("default", 2)
+	s.ReadyHost(site.HostSpec{Units: []string{"1", "2"}})
+	begun, goOn := make(chan struct{}, 1), make(chan struct{})
+	s.Runner.HandleFunc("unit_allocate", func(ctx context.Context, p ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		begun <- struct{}{}
+		return site.Play(ctx, p, sink, scripted.Script{Wait: goOn})
+	})
+	first := s.BackendWith(s.Work(), queue.Config{Lease: 10 * time.Minute, Slots: 1})
+	_, half, err := s.Allocate(intent.CreateAllocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	site.Await(t, "the play", begun)
+	_, waits, err := s.Allocate(intent.CreateAllocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Intents.PauseQueue(t.Context(), s.Actor, "new switches"); err != nil {
+		t.Fatal(err)
+	}
+	first.Stop()
+	first.Kill()
+	site.Await(t, "the backend", first.Stopped())
+	if got := claim(s, time.Minute, 9); len(got) != 0 {
+		t.Fatalf("claimed while the queue is paused: %+v", got)
+	}
+	s.Tx(func(tx *store.Tx) error { // another job does not come in between
+		if _, err := tx.LockHost(t.Context(), *s.Job(half).HostID, waits, 1); !errors.Is(err, store.ErrHostBusy) {
+			t.Errorf("the host was let go of: %v", err)
+		}
+		return nil
+	})
+	s.BackendWith(s.Work(), queue.Config{Lease: 10 * time.Minute, Slots: 1})
+	site.Await(t, "the play elsewhere", begun)
+	close(goOn)
+	if j := s.Ended(half, domain.JobSucceeded); j.Attempt != 2 || j.Failures != 0 {
+		t.Errorf("%+v", j)
+	}
+	if j := s.Job(waits); j.State != domain.JobQueued || j.Attempt != 0 {
+		t.Errorf("%+v", j)
+	}
+	log, err := s.DB.JobLog(t.Context(), half, 0, 10_000)
+	if err != nil || !slices.ContainsFunc(log, func(e store.LogEntry) bool { return strings.Contains(e.Message, "stopped, and handed it over") }) {
+		t.Errorf("nobody tells of it: %v, %+v", err, log)
+	}
+}
