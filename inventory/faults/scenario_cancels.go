@@ -18,12 +18,22 @@ const stopsWithin = 10 * time.Second
 // tooLong is longer than a cancel may take: a task that lasts for so long was ended.
 const tooLong = 3 * stopsWithin
 
+// cancel cancels a job unless it has ended. One that was begun at the same moment
+// has moved, which is told, and is cancelled by asking once more.
 func (w *World) cancel(ctx context.Context, job string) error {
-	_, _, err := ask(ctx, w, func(c *client.Client, o client.Option) (api.Job, string, error) { return c.CancelJob(ctx, job, o) })
-	if definite(err) {
-		return nil // it has just ended
+	for {
+		_, _, err := ask(ctx, w, func(c *client.Client, o client.Option) (api.Job, string, error) { return c.CancelJob(ctx, job, o) })
+		if !definite(err) {
+			return err
+		}
+		j, gone := retried(ctx, w, func(c *client.Client) (api.Job, error) { return c.GetJob(ctx, job) })
+		if gone != nil || j.FinishedAt != nil {
+			return gone
+		}
+		if !sleep(ctx, 20*time.Millisecond) {
+			return fmt.Errorf("cancel a job that is %s: %w", j.State, err)
+		}
 	}
-	return err
 }
 
 // moment is one at which a job is cancelled.
@@ -79,9 +89,6 @@ func cancelled(ctx context.Context, w *World) error {
 		if err == nil {
 			err = w.cancelAt(ctx, m, p)
 		}
-		if err == nil {
-			err = w.revive(ctx)
-		}
 		if left = append(left, p); err == nil && len(left) == unitsEach/2 {
 			err, left = w.mendAll(ctx, left), nil
 		}
@@ -124,7 +131,10 @@ func (w *World) cancelAt(ctx context.Context, m moment, p *piece) error {
 	if err := w.reaches(ctx, m, p); err != nil {
 		return err
 	}
-	return w.stops(ctx, p, map[bool]string{true: "succeeded", false: "cancelled"}[m.point == "end_written"])
+	revived := make(chan error, 1)
+	go func() { revived <- w.revive(ctx) }()
+	err := w.stops(ctx, p, map[bool]string{true: "succeeded", false: "cancelled"}[m.point == "end_written"])
+	return errors.Join(err, <-revived)
 }
 
 // until is how the host behaves until the moment: what happens after the end of a

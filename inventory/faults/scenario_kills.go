@@ -122,10 +122,8 @@ func (w *World) killAt(ctx context.Context, do func(context.Context) error, poin
 			return w.revive(ctx)
 		case <-time.After(100 * time.Millisecond):
 		}
-		if len(points) > 1 {
-			if err := w.revive(ctx); err != nil {
-				return err
-			}
+		if err := w.revive(ctx); err != nil {
+			return err
 		}
 	}
 }
