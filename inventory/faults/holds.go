@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -151,11 +152,13 @@ func (w *World) verify(ctx context.Context, more ...string) error {
 }
 
 // carries holds the hosts against the database: each allocation that is set up
-// is on its unit, and nobody is anywhere who has given back.
+// is on its unit, whole, and nobody is anywhere who has given back.
 func (w *World) carries(ctx context.Context) error {
 	on := map[string]map[string]string{} // tenant of each unit, by host
+	half := map[string]bool{}            // units
 	for _, h := range w.hosts {
 		on[h.Name] = h.Tenants()
+		maps.Copy(half, h.Half())
 	}
 	live := map[string]bool{}
 	var errs []error
@@ -166,6 +169,9 @@ func (w *World) carries(ctx context.Context) error {
 		live[a.ID] = true
 		if has := on[a.Host][a.UnitID]; a.State == "allocated" && has != a.ID {
 			errs = append(errs, fmt.Errorf("allocation %s is %s on unit %s, which has %q", a.ID, a.State, a.Unit, has))
+		}
+		if a.State == "allocated" && half[a.UnitID] {
+			errs = append(errs, fmt.Errorf("allocation %s is %s on unit %s, which is half made", a.ID, a.State, a.Unit))
 		}
 	}
 	for name, units := range on {

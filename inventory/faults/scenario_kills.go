@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"kloigos/backend/api"
@@ -16,11 +15,17 @@ import (
 	"kloigos/inventory/faults/host"
 )
 
-// plays are those that a pattern of play_done stands for, with what passes them.
-var plays = []string{
-	"play_done.host_probe.playbook.yml", "play_done.host_initialize.bootstrap.yml", "play_done.host_initialize.playbook.yml",
-	"play_done.unit_allocate.playbook.yml", "play_done.unit_deallocate.playbook.yml",
-	"play_done.host_decommission.bootstrap.yml", "play_done.host_decommission.playbook.yml",
+// plays are those that the pattern of play_done stands for, with the kind of job
+// that meets each.
+var plays = []struct{ point, kind string }{
+	{"play_done.host_probe.playbook.yml", "host_probe"},
+	{"play_done.host_measure.playbook.yml", "host_measure"},
+	{"play_done.host_initialize.bootstrap.yml", "host_initialize"},
+	{"play_done.host_initialize.playbook.yml", "host_initialize"},
+	{"play_done.unit_allocate.playbook.yml", "unit_allocate"},
+	{"play_done.unit_deallocate.playbook.yml", "unit_deallocate"},
+	{"play_done.host_decommission.bootstrap.yml", "host_decommission"},
+	{"play_done.host_decommission.playbook.yml", "host_decommission"},
 }
 
 // allPoints are the backend's failpoints, the pattern spelled out.
@@ -28,7 +33,9 @@ func (w *World) allPoints() []string {
 	var all []string
 	for _, p := range w.suite.points {
 		if strings.Contains(p, "<") {
-			all = append(all, plays...)
+			for _, play := range plays {
+				all = append(all, play.point)
+			}
 		} else {
 			all = append(all, p)
 		}
@@ -45,8 +52,88 @@ func (w *World) isArmed(point string) bool {
 	return err == nil
 }
 
+// killAtFailpoints has the backend die that gets to a failpoint: to each by
+// itself and, with little time, to those of a host's own jobs in one life of a
+// host. The last ones are met by kinds of jobs that such a life has none of.
+func killAtFailpoints(ctx context.Context, w *World) error {
+	var alone, ofHosts []string
+	for _, point := range w.allPoints() {
+		switch {
+		case strings.Contains(point, ".host_measure."): // a life has none
+		case !strings.Contains(point, ".host_") && point != "step_ended":
+			alone = append(alone, point)
+		default:
+			ofHosts = append(ofHosts, point)
+		}
+	}
+	for _, point := range alone {
+		if err := w.killAt(ctx, func(ctx context.Context) error { return w.roundTrip(ctx, "") }, point); err != nil {
+			return err
+		}
+	}
+	lives := [][]string{ofHosts}
+	if w.long {
+		lives = slices.Collect(slices.Chunk(ofHosts, 1))
+	}
+	for _, points := range lives {
+		if err := w.killAt(ctx, w.whole, points...); err != nil {
+			return err
+		}
+	}
+	for _, one := range []struct{ point, kind string }{
+		{"play_done.host_measure.playbook.yml", "host_measure"},
+		{"play_done.unit_allocate.playbook.yml", "allocation_keys"},
+		{"play_done.host_initialize.playbook.yml", "host_relayout"},
+	} {
+		p, err := w.prepare(ctx, one.kind)
+		if err == nil {
+			err = w.killAt(ctx, func(ctx context.Context) error { return w.unaided(ctx, p) }, one.point)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", one.kind, err)
+		}
+	}
+	return nil
+}
+
+// killAt does something in which backends get to the failpoints, and come back.
+func (w *World) killAt(ctx context.Context, do func(context.Context) error, points ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*patience)
+	defer cancel()
+	for _, point := range points {
+		if err := w.arm(point); err != nil {
+			return err
+		}
+	}
+	for _, h := range w.hosts { // long enough for a lease to be renewed
+		h.Behave(host.Manners{Pause: map[bool]time.Duration{true: time.Second}[slices.Contains(points, "lease_renewed")]})
+	}
+	done := make(chan error, 1)
+	go func() { done <- do(ctx) }()
+	for {
+		select {
+		case err := <-done:
+			if err == nil && slices.ContainsFunc(points, w.isArmed) {
+				err = errors.New("no backend came there")
+			}
+			if err != nil {
+				return fmt.Errorf("at %s: %w", strings.Join(points, ", "), err)
+			}
+			return w.revive(ctx)
+		case <-time.After(100 * time.Millisecond):
+		}
+		if err := w.revive(ctx); err != nil {
+			return err
+		}
+	}
+}
+
 // whole is the life of a host from its registration to its end, with a tenant.
-func (w *World) whole(ctx context.Context, h *host.Host) error {
+func (w *World) whole(ctx context.Context) error {
+	h, err := w.addHost(len(w.hosts) + 1)
+	if err != nil {
+		return err
+	}
 	if err := w.prepareHost(ctx, h); err != nil {
 		return err
 	}
@@ -62,41 +149,15 @@ func (w *World) whole(ctx context.Context, h *host.Host) error {
 	return err
 }
 
-// killAtFailpoints lives a whole life for each failpoint of a play, and a
-// tenancy for each of the others; the backend that gets there dies.
-func killAtFailpoints(ctx context.Context, w *World) error {
-	for n, point := range w.allPoints() {
-		if err := w.arm(point); err != nil {
-			return err
-		}
-		for _, h := range w.hosts { // long enough for a lease to be renewed
-			h.Behave(host.Manners{Pause: map[bool]time.Duration{true: time.Second}[point == "lease_renewed"]})
-		}
-		err := w.lifeAt(ctx, n, point)
-		if err == nil && w.isArmed(point) {
-			err = errors.New("no backend came there")
-		}
-		if err != nil {
-			return fmt.Errorf("at %s: %w", point, err)
-		}
-		if err := w.revive(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *World) lifeAt(ctx context.Context, n int, point string) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*patience)
-	defer cancel()
-	if !strings.Contains(point, ".host_") && point != "step_ended" {
-		return w.roundTrip(ctx, "")
-	}
-	h, err := w.addHost(100 + n)
-	if err != nil {
+// unaided holds that a piece of work is done without a person.
+func (w *World) unaided(ctx context.Context, p *piece) error {
+	if err := p.begin(ctx, host.Manners{}); err != nil {
 		return err
 	}
-	return w.whole(ctx, h)
+	if err := w.succeeds(ctx, p.job); err != nil {
+		return err
+	}
+	return p.mend(ctx)
 }
 
 // randomKills kills backends without any plan, and lets them come back.
@@ -148,86 +209,4 @@ func soak(ctx context.Context, w *World) error {
 		}
 		return nil
 	})
-}
-
-// running starts an allocation on a slow host and waits until its play changes
-// the host; it returns the backend that runs it.
-func (w *World) running(ctx context.Context, pause time.Duration) (b *Backend, job string, h *host.Host, err error) {
-	h = w.hosts[0]
-	h.Behave(host.Manners{Pause: pause})
-	_, job, err = w.create(ctx, h.Name)
-	if err != nil {
-		return nil, "", h, err
-	}
-	if err := await(ctx, "the play on the host", patience, func() bool { return len(h.Active()) > 0 }); err != nil {
-		return nil, "", h, err
-	}
-	for _, b := range w.backends {
-		if b.Alive() && len(b.supervisors()) > 0 {
-			return b, job, h, nil
-		}
-	}
-	return nil, "", h, errors.New("no backend supervises the play")
-}
-
-// orphans kills what is around a play, one thing at a time.
-func orphans(ctx context.Context, w *World) error {
-	for _, way := range []struct {
-		name string
-		kill func(b *Backend) error
-	}{
-		{"the backend", func(b *Backend) error { return b.Kill() }},
-		{"the backend's process group", func(b *Backend) error { b.doom(); return syscall.Kill(-b.PID(), syscall.SIGKILL) }},
-		{"the supervisor", func(b *Backend) error {
-			for _, pid := range b.supervisors() {
-				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-					return err
-				}
-			}
-			return nil
-		}},
-		{"the supervisor and the backend", func(b *Backend) error {
-			pids := b.supervisors()
-			if err := b.Signal(syscall.SIGSTOP); err != nil { // so that it can't clean up first
-				return err
-			}
-			for _, pid := range pids {
-				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-					return err
-				}
-			}
-			return b.Kill()
-		}},
-	} {
-		if err := w.orphan(ctx, way.name, way.kill); err != nil {
-			return fmt.Errorf("kill %s: %w", way.name, err)
-		}
-	}
-	return nil
-}
-
-func (w *World) orphan(ctx context.Context, name string, kill func(*Backend) error) error {
-	b, job, h, err := w.running(ctx, time.Second)
-	if err != nil {
-		return err
-	}
-	before := slices.DeleteFunc(w.marked(), func(pid int) bool { return !hasPlay(pid) })
-	if len(before) < 3 {
-		return fmt.Errorf("only %d processes carry the run's mark, so nothing is proven", len(before))
-	}
-	if err := kill(b); err != nil {
-		return err
-	}
-	h.Behave(host.Manners{})
-	if err := w.revive(ctx); err != nil { // who comes sweeps what nobody could end
-		return err
-	}
-	err = await(ctx, "the processes of the run to end", 10*time.Second, func() bool {
-		now := w.marked()
-		return !slices.ContainsFunc(before, func(pid int) bool { return slices.Contains(now, pid) })
-	})
-	if err != nil {
-		return err
-	}
-	return w.succeeds(ctx, job)
 }

@@ -4,43 +4,63 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"syscall"
 	"time"
 
-	"kloigos/backend/api"
-	"kloigos/backend/api/client"
 	"kloigos/inventory/faults/host"
 )
 
+// changing are the kinds of jobs that are tried where one does and others may
+// differ: one, or with much time those that change a host in other ways as well.
+func (w *World) changing() []string {
+	if w.long {
+		return []string{"unit_allocate", "unit_deallocate", "host_initialize", "host_decommission", "allocation_keys", "host_relayout"}
+	}
+	return []string{"unit_allocate"}
+}
+
 // paused stops a backend past its lease while its Ansible goes on.
 func paused(ctx context.Context, w *World) error {
-	b, job, h, err := w.running(ctx, 4*w.spec.Lease)
+	for _, kind := range w.changing() {
+		if err := w.pausedIn(ctx, kind); err != nil {
+			return fmt.Errorf("in %s: %w", kind, err)
+		}
+	}
+	return nil
+}
+
+func (w *World) pausedIn(ctx context.Context, kind string) error {
+	b, p, err := w.running(ctx, kind, 4*w.spec.Lease)
 	if err != nil {
 		return err
 	}
-	before, ended := h.Number(), h.Ended()
+	h := p.host
+	ended := h.Ended()
 	if err := b.Signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
 	h.Behave(host.Manners{}) // for whoever comes next; the stopped one's task has its pause
 	sleep(ctx, 3*w.spec.Lease)
-	now, gone := h.Number(), h.Ended()
+	gone := h.Ended() - ended
 	if err := b.Signal(syscall.SIGCONT); err != nil {
 		return err
 	}
-	if now <= before || gone <= ended {
-		return fmt.Errorf("after three leases the host was at number %d (%d before) and had ended %d runs: nobody took it over", now, before, gone-ended)
+	if gone == 0 {
+		return errors.New("after three leases the host had ended no run: nobody took it over")
 	}
-	return w.succeeds(ctx, job)
+	if err := w.succeeds(ctx, p.job); err != nil {
+		return err
+	}
+	return p.mend(ctx)
 }
 
 // cutOff takes the database from a backend that still reaches the host.
 func cutOff(ctx context.Context, w *World) error {
-	b, job, h, err := w.running(ctx, 4*w.spec.Lease)
+	b, p, err := w.running(ctx, "unit_allocate", 4*w.spec.Lease)
 	if err != nil {
 		return err
 	}
+	h := p.host
 	before := h.Number()
 	b.wire.Cut()
 	h.Behave(host.Manners{})
@@ -50,7 +70,7 @@ func cutOff(ctx context.Context, w *World) error {
 	}
 	sleep(ctx, w.spec.Lease)
 	b.wire.Mend()
-	if err := w.succeeds(ctx, job); err != nil {
+	if err := w.succeeds(ctx, p.job); err != nil {
 		return err
 	}
 	if h.Number() <= before {
@@ -59,112 +79,74 @@ func cutOff(ctx context.Context, w *World) error {
 	return nil
 }
 
-// stopsWithin is what is promised of a cancel.
-const stopsWithin = 10 * time.Second
-
-func (w *World) cancel(ctx context.Context, job string) error {
-	_, _, err := ask(ctx, w, func(c *client.Client, o client.Option) (api.Job, string, error) { return c.CancelJob(ctx, job, o) })
-	if definite(err) {
-		return nil // it has just ended
-	}
-	return err
-}
-
-// cancelled cancels jobs whose work on the host would take long, with their
-// backend alive and with one that has just died at each failpoint.
-func cancelled(ctx context.Context, w *World) error {
-	points := []string{""}
-	for _, p := range w.allPoints() {
-		if !strings.Contains(p, ".") && p != "request_committed" && p != "end_written" && p != "step_ended" && p != "before_end" {
-			points = append(points, p)
+// polite asks backends to stop, once and twice, and twice while nothing that is
+// queued may begin: what is half done is not among that.
+func polite(ctx context.Context, w *World) error {
+	for _, kind := range w.changing() {
+		if err := w.finishes(ctx, kind); err != nil {
+			return fmt.Errorf("once, in %s: %w", kind, err)
 		}
-	}
-	for _, point := range points {
-		if err := w.cancelAt(ctx, point); err != nil {
-			return fmt.Errorf("cancel at %q: %w", point, err)
+		if err := w.handsOver(ctx, kind, func(do func() error) error { return do() }); err != nil {
+			return fmt.Errorf("twice, in %s: %w", kind, err)
 		}
-		if err := w.revive(ctx); err != nil {
-			return err
+		if err := w.handsOver(ctx, kind, func(do func() error) error { return w.whilePaused(ctx, do) }); err != nil {
+			return fmt.Errorf("twice, in %s, while the queue is paused: %w", kind, err)
 		}
 	}
 	return nil
 }
 
-func (w *World) cancelAt(ctx context.Context, point string) error {
-	h := w.hosts[w.someInt(len(w.hosts))]
-	h.Behave(host.Manners{Pause: 30 * time.Second})
-	defer h.Behave(host.Manners{})
-	if point != "" {
-		if err := w.arm(point); err != nil {
-			return err
-		}
-	}
-	a, job, err := w.create(ctx, h.Name)
-	if err != nil {
-		return err
-	}
-	reached := func() bool { return len(h.Active()) > 0 }
-	if point != "" {
-		reached = func() bool { return !w.isArmed(point) }
-	}
-	if err := await(ctx, "the moment to cancel", patience, reached); err != nil {
-		return err
-	}
-	if err := w.cancel(ctx, job); err != nil {
-		return err
-	}
-	err = await(ctx, "the work on the host to stop, and the job to end as cancelled", stopsWithin, func() bool {
-		j, err := w.alive().api(w.token).GetJob(ctx, job)
-		return err == nil && j.State == "cancelled" && len(h.Active()) == 0
-	})
-	if err != nil {
-		return fmt.Errorf("%w; it has %q", err, h.Active())
-	}
-	h.Behave(host.Manners{})
-	given, err := w.remove(ctx, a) // what is left is cleaned as after a failure
-	if err != nil {
-		return err
-	}
-	return w.succeeds(ctx, given)
-}
-
-// polite asks a backend to stop, once and then twice.
-func polite(ctx context.Context, w *World) error {
-	b, job, h, err := w.running(ctx, 2*time.Second)
+// finishes asks a backend to stop, which ends with the task that it has.
+func (w *World) finishes(ctx context.Context, kind string) error {
+	b, p, err := w.running(ctx, kind, 2*time.Second)
 	if err != nil {
 		return err
 	}
 	if err := b.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	h.Behave(host.Manners{})
+	p.host.Behave(host.Manners{})
 	if err := await(ctx, "the backend to end with its task", 20*time.Second, func() bool { return !b.Alive() }); err != nil {
 		return err
 	}
-	if err := w.succeeds(ctx, job); err != nil {
+	if err := w.succeeds(ctx, p.job); err != nil {
 		return err
 	}
 	if err := w.revive(ctx); err != nil {
 		return err
 	}
-	b, job, h, err = w.running(ctx, 20*time.Second)
+	return p.mend(ctx)
+}
+
+// handsOver asks a backend twice to stop, under what during brings about.
+func (w *World) handsOver(ctx context.Context, kind string, during func(func() error) error) error {
+	b, p, err := w.running(ctx, kind, 20*time.Second)
 	if err != nil {
 		return err
 	}
-	for range 2 {
-		if err := b.Signal(syscall.SIGTERM); err != nil {
+	err = during(func() error {
+		ended := p.host.Ended()
+		for range 2 {
+			if err := b.Signal(syscall.SIGTERM); err != nil {
+				return err
+			}
+			sleep(ctx, 100*time.Millisecond)
+		}
+		p.host.Behave(host.Manners{})
+		if err := await(ctx, "the backend to end at once", 5*time.Second, func() bool { return !b.Alive() }); err != nil {
 			return err
 		}
-		sleep(ctx, 100*time.Millisecond)
-	}
-	h.Behave(host.Manners{})
-	before := h.Number()
-	if err := await(ctx, "the backend to end at once", 5*time.Second, func() bool { return !b.Alive() }); err != nil {
+		// Handed over, and not left until its lease would have run out.
+		if err := await(ctx, "another backend to go on", w.spec.Lease/2, func() bool { return p.host.Ended() > ended }); err != nil {
+			return err
+		}
+		return w.succeeds(ctx, p.job)
+	})
+	if err != nil {
 		return err
 	}
-	// Handed over, and not left until its lease would have run out.
-	if err := await(ctx, "another backend to go on", w.spec.Lease/2, func() bool { return h.Number() > before }); err != nil {
+	if err := w.revive(ctx); err != nil {
 		return err
 	}
-	return w.succeeds(ctx, job)
+	return p.mend(ctx)
 }

@@ -298,11 +298,18 @@ func (w *World) register(ctx context.Context, h *host.Host) error {
 	return nil
 }
 
-func (w *World) initialize(ctx context.Context, h *host.Host) error {
+func (w *World) layOut(ctx context.Context, h *host.Host) error {
 	layout := api.SetLayout{Count: unitsEach, CPUsEach: 1, Devices: []string{host.Disk}}
 	_, err := retried(ctx, w, func(c *client.Client) (api.Host, error) { return c.SetLayout(ctx, h.Name, layout) })
 	if err != nil {
 		return fmt.Errorf("lay host %s out: %w", h.Name, err)
+	}
+	return nil
+}
+
+func (w *World) initialize(ctx context.Context, h *host.Host) error {
+	if err := w.layOut(ctx, h); err != nil {
+		return err
 	}
 	_, job, err := ask(ctx, w, func(c *client.Client, o client.Option) (api.Host, string, error) {
 		return c.InitializeHost(ctx, h.Name, o)

@@ -56,9 +56,11 @@ type Manners struct {
 	Failing     float64       // part of the tasks that fail
 	Unreachable float64       // part of the connections that break before anything is said
 	Pause       time.Duration // that each task takes longer
+	Of          string        // the only playbook whose tasks take longer; "" for any
 	Hangs       bool          // takes connections and says nothing
+	Silent      bool          // nothing passes any more, on connections that are open as well, and nobody is told
 	Lines       int           // events that each task tells beside
-	Full        bool          // its disk is full: the fence can note no new number
+	Full        bool          // its disk is full: the fence can note no new number, and no task can write
 }
 
 // Host is one stand-in.
@@ -173,10 +175,12 @@ func (h *Host) Unplug() {
 	}
 }
 
-// Reboot ends all that runs and cuts every connection; units stay.
-func (h *Host) Reboot() error {
+// Reboot ends all that runs and cuts every connection, and is away for a while;
+// units stay.
+func (h *Host) Reboot(away time.Duration) error {
 	h.Unplug()
 	h.fence.endAll()
+	time.Sleep(away)
 	return h.Plug()
 }
 
@@ -189,10 +193,11 @@ func (h *Host) Close() {
 
 func (h *Host) accept(l net.Listener) {
 	for {
-		conn, err := l.Accept()
+		accepted, err := l.Accept()
 		if err != nil {
 			return
 		}
+		conn := &wire{Conn: accepted, host: h, gone: make(chan struct{})}
 		h.network.Lock()
 		h.conns[conn] = true
 		h.network.Unlock()

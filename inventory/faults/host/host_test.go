@@ -1,11 +1,14 @@
 package host
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/crypto/ssh"
 )
 
 const ours = "11111111-2222-3333-4444-555555555555"
@@ -114,6 +117,18 @@ func TestHostNotesWhatItMayNeverHear(t *testing.T) {
 			t.Helper()
 			h.system.unfenced(task("unit_allocate", "t1"))
 		},
+		"is removed with": func(t *testing.T, h *Host) {
+			t.Helper()
+			h.play(t, 2, "a", task("unit_allocate", "t1"))
+			h.play(t, 3, "b", Task{Playbook: "host_initialize", Part: 1, Parts: 2})
+		},
+		"holds what t3 left": func(t *testing.T, h *Host) {
+			t.Helper()
+			wipe := task("unit_deallocate", "t3")
+			wipe.Parts = 2
+			h.play(t, 2, "a", wipe)
+			h.play(t, 3, "b", task("unit_allocate", "t2"))
+		},
 		"decommissioned while": func(t *testing.T, h *Host) {
 			t.Helper()
 			h.play(t, 2, "a", task("unit_allocate", "t1"))
@@ -132,5 +147,72 @@ func TestHostNotesWhatItMayNeverHear(t *testing.T) {
 				t.Errorf("%q", v)
 			}
 		})
+	}
+}
+
+// TestHostSaysWhatIsHalfMade: a job that is written as done after a play that
+// was cut shows by nothing else.
+func TestHostSaysWhatIsHalfMade(t *testing.T) {
+	t.Parallel()
+	h, _ := setup(t)
+	h.play(t, 2, "a", task("host_initialize", ""))
+	first, last := task("unit_allocate", "t1"), task("unit_allocate", "t1")
+	first.Parts, last.Part, last.Parts = 2, 2, 2
+	for _, step := range []struct {
+		what Task
+		half bool
+	}{{first, true}, {last, false}, {first, false}, {last, false}} { // the second time for other keys
+		if code := h.play(t, 2, "a", step.what); code != 0 || h.Half()["u1"] != step.half {
+			t.Errorf("part %d: %d, %v", step.what.Part, code, h.Half())
+		}
+	}
+}
+
+// TestDiskIsFullFromOneMomentToTheNext: a run that was let in meets it too.
+func TestDiskIsFullFromOneMomentToTheNext(t *testing.T) {
+	t.Parallel()
+	h, _ := setup(t)
+	h.play(t, 2, "a", task("host_initialize", ""))
+	h.Behave(Manners{Full: true})
+	if code := h.play(t, 2, "a", task("unit_allocate", "t1")); code != ExitFailed || h.Tenants()["u1"] != "" {
+		t.Errorf("the run that is there: %d, %v", code, h.Tenants())
+	}
+	if code := h.play(t, 3, "b", task("unit_allocate", "t1")); code != ExitBroken {
+		t.Errorf("a newer one: %d", code)
+	}
+}
+
+// TestSilentHostSaysNothing, on connections that are open and on new ones, until
+// it speaks again.
+func TestSilentHostSaysNothing(t *testing.T) {
+	t.Parallel()
+	h, _ := setup(t)
+	to := fmt.Sprintf("127.0.0.1:%d", h.Port)
+	config := &ssh.ClientConfig{User: "operator1", Auth: []ssh.AuthMethod{ssh.PublicKeys(h.signer)}, HostKeyCallback: ssh.FixedHostKey(h.signer.PublicKey())}
+	open, err := ssh.Dial("tcp", to, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	h.Behave(Manners{Silent: true})
+	heard := make(chan error, 2)
+	go func() { _, _, err := open.SendRequest("keepalive@openssh.com", true, nil); heard <- err }()
+	go func() {
+		c, err := ssh.Dial("tcp", to, config)
+		if err == nil {
+			_ = c.Close()
+		}
+		heard <- err
+	}()
+	select {
+	case err := <-heard:
+		t.Fatalf("a silent host was heard: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	h.Behave(Manners{})
+	for range 2 {
+		if err := <-heard; err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -7,12 +7,49 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 )
 
 // maxTask bounds what a task may be given, in bytes.
 const maxTask = 1 << 20
+
+// wire is a connection on which nothing passes while the host is silent.
+type wire struct {
+	net.Conn
+	host *Host
+	gone chan struct{} // closed with it
+	once sync.Once
+}
+
+func (w *wire) Read(p []byte) (int, error) {
+	n, err := w.Conn.Read(p)
+	w.passes()
+	return n, err
+}
+
+func (w *wire) Write(p []byte) (int, error) {
+	w.passes()
+	return w.Conn.Write(p)
+}
+
+// passes waits until bytes pass, or the connection is closed.
+func (w *wire) passes() {
+	for w.host.manners.Load().Silent {
+		select {
+		case <-w.gone:
+			return
+		case <-time.After(tick):
+		}
+	}
+}
+
+func (w *wire) Close() error {
+	w.once.Do(func() { close(w.gone) })
+	return w.Conn.Close()
+}
 
 func (h *Host) serve(conn net.Conn) {
 	m := h.manners.Load()

@@ -21,9 +21,10 @@ type unit struct {
 type system struct {
 	host *Host
 
-	mu     sync.Mutex
-	units  map[string]*unit // by id
-	active map[string]int   // runs that change something now: job and number
+	mu      sync.Mutex
+	units   map[string]*unit // by id
+	active  map[string]int   // runs that change something now: job and number
+	working int              // tasks that take their time now, those that only read among them
 }
 
 const (
@@ -37,6 +38,8 @@ func (s *system) unfenced(t Task) (Answer, int) {
 	switch {
 	case t.Playbook == "host_probe" || t.Check:
 		return s.work(context.Background(), t, func() Answer { return Answer{Result: s.facts()} })
+	case t.Playbook == "host_measure":
+		return s.work(context.Background(), t, func() Answer { return Answer{Result: s.use(t)} })
 	case t.Playbook == "bootstrap":
 		return s.bootstrap(context.Background(), t)
 	default:
@@ -79,7 +82,12 @@ func (s *system) module(g *group, t Task) (Answer, int) {
 		s.host.violate("nobody knows %s", t.Playbook)
 		return Answer{Message: "unknown"}, ExitFailed
 	}
-	a, code := s.work(g.ctx, t, func() Answer { return change(t) })
+	a, code := s.work(g.ctx, t, func() Answer {
+		if s.host.manners.Load().Full { // by now
+			return Answer{Message: "No space left on device"}
+		}
+		return change(t)
+	})
 	if code == 0 && t.Playbook == "host_decommission" && t.Part == t.Parts && !s.host.fence.remove(g.ctx) {
 		return Answer{}, ExitKilled
 	}
@@ -108,8 +116,13 @@ func (s *system) enter(g *group) (leave func()) {
 // work takes its time, fails now and then, and does the change at its end. A
 // run that is ended changes nothing more.
 func (s *system) work(ctx context.Context, t Task, change func() Answer) (Answer, int) {
+	s.works(1)
+	defer s.works(-1)
 	m := s.host.manners.Load()
-	end := time.Now().Add(s.host.someTime(taskTakes) + m.Pause)
+	end := time.Now().Add(s.host.someTime(taskTakes))
+	if m.Of == "" || m.Of == t.Playbook {
+		end = end.Add(m.Pause)
+	}
 	for time.Now().Before(end) {
 		select {
 		case <-ctx.Done():
@@ -128,10 +141,24 @@ func (s *system) work(ctx context.Context, t Task, change func() Answer) (Answer
 		return a, ExitFailed
 	}
 	a.Lines = m.Lines
-	if t.Part < t.Parts {
+	if t.Part < t.Parts && t.Playbook != "host_measure" { // which tells of each of its samples
 		a.Result = nil
 	}
 	return a, 0
+}
+
+func (s *system) works(more int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.working += more
+}
+
+// Working is how many tasks take their time on the host now, those that only
+// read and those that no fence has checked among them.
+func (h *Host) Working() int {
+	h.system.mu.Lock()
+	defer h.system.mu.Unlock()
+	return h.system.working
 }
 
 // Active are the runs that change the host now, by number and job.
@@ -141,8 +168,8 @@ func (h *Host) Active() []string {
 	return slices.Sorted(maps.Keys(h.system.active))
 }
 
-// Tenants returns the allocation of each unit that has a tenant or is half
-// made, by the unit's id.
+// Tenants returns the allocation of each unit that is set up for a tenant, or
+// was begun to be, or to be wiped of him, by the unit's id.
 func (h *Host) Tenants() map[string]string {
 	h.system.mu.Lock()
 	defer h.system.mu.Unlock()
@@ -155,6 +182,18 @@ func (h *Host) Tenants() map[string]string {
 	return tenants
 }
 
+// Half tells of each unit, by its id, whether what a play had begun there was
+// never brought to its end.
+func (h *Host) Half() map[string]bool {
+	h.system.mu.Lock()
+	defer h.system.mu.Unlock()
+	half := map[string]bool{}
+	for id, u := range h.system.units {
+		half[id] = u.Half
+	}
+	return half
+}
+
 func text(of map[string]any, path ...string) string {
 	for _, name := range path[:len(path)-1] {
 		of, _ = of[name].(map[string]any)
@@ -163,16 +202,28 @@ func text(of map[string]any, path ...string) string {
 	return s
 }
 
+// initialize makes the units that are to be there, and removes all others: that
+// is what a new layout is, too.
 func (s *system) initialize(t Task) Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	wanted, _ := t.Vars["host_initialize_units"].([]any)
+	stays := map[string]bool{}
 	for _, w := range wanted {
 		vars, _ := w.(map[string]any)
 		id := text(vars, "id")
-		if s.units[id] == nil {
+		if stays[id] = true; s.units[id] == nil {
 			s.units[id] = &unit{}
 		}
+	}
+	for id, u := range s.units {
+		if stays[id] {
+			continue
+		}
+		if u.Tenant != "" {
+			s.host.violate("unit %s is removed with tenant %s in it", id, u.Tenant)
+		}
+		delete(s.units, id)
 	}
 	return Answer{Changed: true, Result: map[string]any{"units": []any{}, "volume_group": map[string]any{"size_bytes": 64 << 30, "free_bytes": 1 << 30}}}
 }
@@ -192,7 +243,8 @@ func (s *system) decommission(t Task) Answer {
 }
 
 // allocate sets the tenant up, in as many tasks as the play has: until the
-// last, the unit is half made.
+// last, the unit is half made. Once it is whole, to do it again, for other keys,
+// leaves it so.
 func (s *system) allocate(t Task) Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,9 +257,9 @@ func (s *system) allocate(t Task) Answer {
 	case u.Tenant != "" && u.Tenant != tenant:
 		s.host.violate("unit %s is given to %s while it holds what %s left", id, tenant, u.Tenant)
 	}
-	changed := u.Tenant != tenant || u.Half
-	u.Tenant, u.Half = tenant, t.Part < t.Parts
-	return Answer{Changed: changed}
+	whole := u.Tenant == tenant && !u.Half
+	u.Tenant, u.Half = tenant, !whole && t.Part < t.Parts
+	return Answer{Changed: !whole}
 }
 
 func (s *system) deallocate(t Task) Answer {
@@ -222,7 +274,7 @@ func (s *system) deallocate(t Task) Answer {
 	case u.Tenant != "" && u.Tenant != tenant:
 		s.host.violate("unit %s of %s is wiped for %s", id, u.Tenant, tenant)
 	}
-	if u.Half = true; t.Part == t.Parts {
+	if u.Tenant, u.Half = tenant, true; t.Part == t.Parts { // what is half wiped is nobody else's yet
 		u.Tenant, u.Half = "", false
 	}
 	vars, _ := t.Vars["unit_deallocate_unit"].(map[string]any)
@@ -233,6 +285,20 @@ func (s *system) deallocate(t Task) Answer {
 		"bytes":  vars["volume_bytes"], "bytes_read_back": 66 << 20, "seconds": 0.4, "file_system": newUUID(),
 		"wiped_at": time.Now().UTC().Format(time.RFC3339), "removed": []string{"/var/spool/cron/crontabs/" + login}, "leftovers": []string{},
 	}}}
+}
+
+// use is what host_measure tells of the units that it was asked about.
+func (s *system) use(t Task) map[string]any {
+	asked, _ := t.Vars["host_measure_units"].([]any)
+	units := []any{}
+	for _, u := range asked {
+		vars, _ := u.(map[string]any)
+		units = append(units, map[string]any{
+			"id": text(vars, "id"), "cpu_millis": 250, "memory_bytes": 3 << 20, "cache_bytes": 1 << 20, "processes": 7,
+			"disk_used_bytes": 5 << 20, "disk_bytes": 64 << 20,
+		})
+	}
+	return map[string]any{"units": units}
 }
 
 func newUUID() string {

@@ -116,10 +116,7 @@ func play(args []string) (code int, err error) {
 		return 4, nil
 	}
 	defer func() { _ = client.Close() }()
-	parts := 1
-	if kind != "host_probe" {
-		parts = 2 + rand.IntN(2)
-	}
+	parts := partsOf(kind, vars)
 	for part := 1; part <= parts; part++ {
 		fields := map[string]any{"play": kind, "task": fmt.Sprintf("Part %d of %d", part, parts), "action": "kloigos_stand_in"}
 		tell.tell("task_started", fields)
@@ -133,6 +130,20 @@ func play(args []string) (code int, err error) {
 	}
 	tell.tell("stats", map[string]any{"stats": map[string]any{name: counts}})
 	return 0, nil
+}
+
+// partsOf is how many tasks a play has: one to probe, one for each sample of a
+// measurement, some for all else.
+func partsOf(kind string, vars map[string]any) int {
+	switch kind {
+	case "host_probe":
+		return 1
+	case "host_measure":
+		samples, _ := vars[kind+"_samples"].([]any)
+		return len(samples)
+	default:
+		return 2 + rand.IntN(2)
+	}
 }
 
 // run has one task run on the host and tells of it; it returns what is counted.
@@ -246,6 +257,9 @@ func kindOf(book string, vars map[string]any) string {
 			return kind
 		}
 	}
+	if vars["host_measure_units"] != nil {
+		return "host_measure"
+	}
 	return "host_probe"
 }
 
@@ -301,5 +315,36 @@ func logIn(t target) (*ssh.Client, error) {
 		return nil, err
 	}
 	_ = conn.SetDeadline(time.Time{})
-	return ssh.NewClient(c, channels, requests), nil
+	client := ssh.NewClient(c, channels, requests)
+	interval, most := sshOption("ServerAliveInterval"), sshOption("ServerAliveCountMax")
+	if interval == 0 || most == 0 {
+		return nil, errors.New("ssh would never notice that a host has fallen silent")
+	}
+	go keepAlive(client, time.Duration(interval)*time.Second, time.Duration(interval*most)*time.Second)
+	return client, nil
+}
+
+// sshOption reads a number out of the arguments that Ansible is to give to ssh; 0 if it is not there.
+func sshOption(name string) int {
+	for field := range strings.FieldsSeq(os.Getenv("ANSIBLE_SSH_ARGS")) {
+		if value, ok := strings.CutPrefix(field, name+"="); ok {
+			n, _ := strconv.Atoi(value)
+			return n
+		}
+	}
+	return 0
+}
+
+// keepAlive asks every so often whether the host is still there, and cuts the
+// connection when it has not said so within the patience.
+func keepAlive(client *ssh.Client, every, patience time.Duration) {
+	for {
+		time.Sleep(every)
+		tooLate := time.AfterFunc(patience, func() { _ = client.Close() })
+		_, _, err := client.SendRequest("keepalive@openssh.com", true, nil)
+		tooLate.Stop()
+		if err != nil {
+			return
+		}
+	}
 }
