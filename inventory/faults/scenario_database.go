@@ -29,15 +29,15 @@ func (w *World) times(n int) int {
 	return n
 }
 
-// underWay waits until plays change two hosts, so that what comes next comes in
-// the middle of work.
-func (w *World) underWay(ctx context.Context) error {
-	return await(ctx, "plays on two hosts", patience, func() bool {
+// underWay waits until plays change so many hosts, so that what comes next comes
+// in the middle of work.
+func (w *World) underWay(ctx context.Context, hosts int) error {
+	return await(ctx, fmt.Sprintf("plays on %d hosts", hosts), patience, func() bool {
 		busy := 0
 		for _, h := range w.hosts {
 			busy += min(len(h.Active()), 1)
 		}
-		return busy >= 2
+		return busy >= hosts
 	})
 }
 
@@ -51,7 +51,7 @@ func databaseEnds(ctx context.Context, w *World) error {
 	defer stop()
 	for n := range w.times(3) {
 		signal := []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGKILL}[n%3]
-		if err := w.underWay(ctx); err != nil {
+		if err := w.underWay(ctx, 2); err != nil {
 			return err
 		}
 		if err := w.restartDatabase(ctx, signal, time.Duration(1-n%2)*w.spec.Lease*3/2); err != nil {

@@ -96,14 +96,14 @@ func (w *World) vacate(ctx context.Context) error {
 // allSilent takes the database from all at once, for longer than a lease, and
 // holds that what they had in hand was taken over and ended well.
 func (w *World) allSilent(ctx context.Context) error {
-	w.behave(host.Manners{Pause: time.Second})
+	w.behave(host.Manners{Pause: 2 * time.Second})
 	begun := time.Now()
 	for _, h := range w.hosts {
 		if _, _, err := w.create(ctx, h.Name); err != nil {
 			return err
 		}
 	}
-	if err := w.underWay(ctx); err != nil {
+	if err := w.underWay(ctx, len(w.hosts)); err != nil {
 		return err
 	}
 	for _, b := range w.backends {

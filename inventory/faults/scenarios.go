@@ -25,7 +25,7 @@ func Scenarios() []Scenario {
 		{Name: "database_ends", Goes: "the database is restarted politely, at once, and by kill -9, in the middle of plays", Spec: Spec{Own: true, Hosts: 3}, Run: databaseEnds},
 		{Name: "database_full", Goes: "the database's disk is full under clients", Spec: Spec{Own: true, Room: 160 << 20}, Run: databaseFull},
 		{Name: "database_slow", Goes: "the database answers 5, 50 and 500 ms late", Spec: Spec{Lease: 10 * time.Second, Patience: 30 * time.Second}, Run: databaseSlow},
-		{Name: "clocks", Goes: "the database's clock is an hour ahead of the backends', goes on by another hour at once, and back by some seconds", Spec: Spec{Own: true, Ahead: time.Hour}, Run: clocks},
+		{Name: "clocks", Goes: "the database's clock is an hour ahead of the backends', goes on by half an hour at once and by an hour, and back by some seconds", Spec: Spec{Own: true, Ahead: time.Hour}, Run: clocks},
 		{Name: "lost_commits", Goes: "answers to COMMIT are lost: of requests, of claims, of ends, of logs", Spec: Spec{Hosts: 4}, Run: lostCommits},
 		{Name: "serialization", Goes: "transactions are refused with 40001 by the dozen", Spec: Spec{Hosts: 3}, Run: serialization},
 		{Name: "hosts_gone", Goes: "hosts are unplugged, rebooted and say nothing, in the middle of plays", Run: hostsGone},
