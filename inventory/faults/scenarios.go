@@ -32,7 +32,7 @@ func Scenarios() []Scenario {
 		{Name: "disk_full", Goes: "the disk for running plays is full, and that of a host", Run: diskFull},
 		{Name: "long_log", Goes: "a play tells very much: none of it is lost, none comes twice", Run: longLog},
 		{Name: "viewers", Goes: "backends are killed under viewers of a log: each reads all of it, in order, and nothing twice", Run: viewers},
-		{Name: "crowd", Goes: "very many follow one job, some a byte a second: all others hear all of it, and its memory is bounded", Run: crowd},
+		{Name: "crowd", Goes: "very many follow one job, some a byte a second: all others hear all of it, and its memory is bounded", Spec: Spec{Lease: 10 * time.Second}, Run: crowd},
 		{Name: "balancer", Goes: "the load balancer is restarted, gently and not, and backends die behind it, under clients and viewers", Run: balancer},
 		{Name: "duplicates", Goes: "every request of whole lives comes 2 to 10 times, at several backends at once, and all again at any time and in any order", Spec: Spec{Hosts: 1, Patience: 30 * time.Second}, Run: duplicates},
 		{Name: "repeated_events", Goes: "plays tell every event 2 to 10 times and in any order: what comes of their jobs is the same", Spec: Spec{Hosts: 1}, Run: repeatedEvents},
