@@ -36,6 +36,7 @@ func Scenarios() []Scenario {
 		{Name: "balancer", Goes: "the load balancer is restarted, gently and not, and backends die behind it, under clients and viewers", Run: balancer},
 		{Name: "duplicates", Goes: "every request of whole lives comes 2 to 10 times, at several backends at once, and all again at any time and in any order", Spec: Spec{Hosts: 1, Patience: 30 * time.Second}, Run: duplicates},
 		{Name: "repeated_events", Goes: "plays tell every event 2 to 10 times and in any order: what comes of their jobs is the same", Spec: Spec{Hosts: 1}, Run: repeatedEvents},
+		{Name: "schedules", Goes: "drawn schedules of requests, claims, takeovers and ends, in the queue's model: thousands in the long form", Spec: Spec{Backends: 1, Hosts: 1}, Run: schedules},
 		{Name: "polite", Goes: "a backend is asked to stop: it hands over within seconds and leaves no process", Spec: Spec{Lease: 10 * time.Second}, Run: polite},
 		{Name: "soak", Goes: "a random backend is killed every few seconds under many clients", Spec: Spec{Hosts: 3, Manners: rough}, Run: soak},
 	}
