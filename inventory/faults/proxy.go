@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net"
@@ -11,10 +10,10 @@ import (
 	"time"
 )
 
-// Wire stands between one backend and the database: it can be slow, cut, lose
-// the answer of a COMMIT, and make the database work at SERIALIZABLE, where
-// transactions that meet are refused with 40001. The database behind it can be
-// another one from one moment to the next.
+// Wire stands between one backend and the database: it can be slow, cut, or
+// silent, lose the answer of a COMMIT, and make the database work at
+// SERIALIZABLE, where transactions that meet are refused with 40001. The
+// database behind it can be another one from one moment to the next.
 type Wire struct {
 	URL string // of the database, through the wire
 
@@ -22,10 +21,8 @@ type Wire struct {
 	target   atomic.Pointer[string]
 	delay    atomic.Int64 // each way, in nanoseconds
 	cut      atomic.Bool
-	lose     atomic.Int64 // COMMITs whose answers are still to be lost
-	loseKeys atomic.Int64 // those of requests with an idempotency key
-	keys     atomic.Pointer[[]byte]
-	lost     atomic.Int64
+	silence  gate
+	losses   losses
 	strict   atomic.Bool
 	refused  atomic.Int64
 
@@ -33,20 +30,6 @@ type Wire struct {
 	open map[net.Conn]bool
 	all  sync.WaitGroup
 }
-
-// Messages of the simple protocol: its letter, its length, and a text that ends
-// with a zero. Both forms of BEGIN have the same length.
-var (
-	commitMessage = []byte("Q\x00\x00\x00\x0bcommit\x00")
-	relaxed       = []byte("begin isolation level read committed\x00")
-	strictly      = []byte("begin isolation level serializable  \x00")
-	// In the statement that a request with an idempotency key begins with, and
-	// how the driver names statements that it has prepared.
-	keyStatement   = []byte("INSERT INTO idempotency_keys")
-	preparedPrefix = []byte("stmtcache_")
-	// Of an error: the field of its code.
-	serializationFailure = []byte("C40001\x00")
-)
 
 // NewWire leads to the database that a URL names.
 func NewWire(database string) (*Wire, error) {
@@ -58,7 +41,7 @@ func NewWire(database string) (*Wire, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lay a wire to the database: %w", err)
 	}
-	w := &Wire{listener: l, open: map[net.Conn]bool{}}
+	w := &Wire{listener: l, open: map[net.Conn]bool{}, silence: gate{moved: make(chan struct{})}}
 	w.Lead(u.Host)
 	u.Host = l.Addr().String()
 	q := u.Query()
@@ -81,20 +64,32 @@ func (w *Wire) Cut() {
 	w.breakAll()
 }
 
-// Mend takes connections again.
-func (w *Wire) Mend() { w.cut.Store(false) }
+// Silence lets nothing through any more, either way, not even that a connection
+// has ended, until Mend: packets vanish, and the ends retransmit. Connections
+// are still taken, and nobody says a word on them.
+func (w *Wire) Silence() { w.silence.set(true) }
 
-// LoseCommits makes the next n COMMITs arrive and their answers not.
-func (w *Wire) LoseCommits(n int) { w.lose.Store(int64(n)) }
+// SilenceAt is Silence from the moment that the next COMMIT for a purpose is
+// sent: the database has all of the transaction and waits for it.
+func (w *Wire) SilenceAt(of Purpose) { w.losses.silent[of].Store(1) }
 
-// LoseKeyed is LoseCommits for COMMITs of requests with an idempotency key.
-func (w *Wire) LoseKeyed(n int) { w.loseKeys.Store(int64(n)) }
+// Silent tells whether it is.
+func (w *Wire) Silent() bool { return w.silence.closed() }
 
-// Lost is how many answers to a COMMIT were lost.
-func (w *Wire) Lost() int { return int(w.lost.Load()) }
+// Mend takes connections again, passes on what was held back, and loses no more.
+func (w *Wire) Mend() {
+	w.losses.none()
+	w.cut.Store(false)
+	w.silence.set(false)
+}
 
-// Strict makes new transactions SERIALIZABLE, or no longer.
-func (w *Wire) Strict(on bool) { w.strict.Store(on) }
+// Strict makes all transactions SERIALIZABLE, or no longer. Connections break
+// for it: the driver prepares BEGIN, and what is prepared stays as it is.
+func (w *Wire) Strict(on bool) {
+	if w.strict.Swap(on) != on {
+		w.breakAll()
+	}
+}
 
 // Refused is how many statements the database refused with 40001.
 func (w *Wire) Refused() int { return int(w.refused.Load()) }
@@ -103,6 +98,7 @@ func (w *Wire) Refused() int { return int(w.refused.Load()) }
 func (w *Wire) Close() {
 	_ = w.listener.Close()
 	w.Cut()
+	w.silence.set(false)
 	w.all.Wait()
 }
 
@@ -147,6 +143,7 @@ func (w *Wire) connect(client net.Conn) {
 	if !w.hold(client) {
 		return
 	}
+	w.silence.pass()
 	server, err := net.DialTimeout("tcp", *w.target.Load(), 5*time.Second)
 	if err != nil {
 		return
@@ -155,65 +152,22 @@ func (w *Wire) connect(client net.Conn) {
 	if !w.hold(server) {
 		return
 	}
-	var deaf atomic.Bool // the answer to a COMMIT is not to come through
-	keyed := false       // the transaction is that of a request with a key
+	var t transaction
 	var both sync.WaitGroup
 	both.Go(func() {
 		defer func() { _ = server.Close() }()
-		w.pass(client, server, func(part []byte) []byte { return w.asked(part, &deaf, &keyed) })
+		w.carry(client, server, func(part []byte) []byte { return w.asked(part, &t) })
 	})
 	both.Go(func() {
 		defer func() { _ = client.Close() }()
-		w.pass(server, client, func(part []byte) []byte {
-			if bytes.Contains(part, serializationFailure) {
-				w.refused.Add(1)
-			}
-			if deaf.Load() {
-				w.lost.Add(1)
-				return nil
-			}
-			return part
-		})
+		w.carry(server, client, func(part []byte) []byte { return w.answered(part, &t) })
 	})
 	both.Wait()
 }
 
-// asked looks at what a client sends.
-func (w *Wire) asked(part []byte, deaf *atomic.Bool, keyed *bool) []byte {
-	if w.strict.Load() {
-		part = bytes.ReplaceAll(part, relaxed, strictly)
-	}
-	if at := bytes.Index(part, keyStatement); at > 0 { // prepared here and now; its name stands before it
-		if from := bytes.LastIndex(part[:at], preparedPrefix); from >= 0 {
-			name, _, _ := bytes.Cut(part[from:at], []byte{0})
-			name = bytes.Clone(name)
-			w.keys.Store(&name)
-		}
-	}
-	if name := w.keys.Load(); name != nil && bytes.Contains(part, *name) {
-		*keyed = true
-	}
-	if bytes.Contains(part, commitMessage) {
-		if countDown(&w.lose) || *keyed && countDown(&w.loseKeys) {
-			deaf.Store(true)
-		}
-		*keyed = false
-	}
-	return part
-}
-
-// countDown takes one, if there is one left.
-func countDown(n *atomic.Int64) bool {
-	for have := n.Load(); have > 0; have = n.Load() {
-		if n.CompareAndSwap(have, have-1) {
-			return true
-		}
-	}
-	return false
-}
-
-// pass carries bytes one way until either end is gone, or seen returns nil.
-func (w *Wire) pass(from, to net.Conn, seen func([]byte) []byte) {
+// carry carries bytes one way until either end is gone, or seen returns nil.
+func (w *Wire) carry(from, to net.Conn, seen func([]byte) []byte) {
+	defer w.silence.pass() // that an end is gone is not heard of before
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(buffer)
@@ -222,6 +176,7 @@ func (w *Wire) pass(from, to net.Conn, seen func([]byte) []byte) {
 				time.Sleep(d)
 			}
 			part := seen(buffer[:n])
+			w.silence.pass()
 			if part == nil {
 				return
 			}
@@ -232,5 +187,41 @@ func (w *Wire) pass(from, to net.Conn, seen func([]byte) []byte) {
 		if err != nil {
 			return
 		}
+	}
+}
+
+// gate is open or closed.
+type gate struct {
+	mu    sync.Mutex
+	shut  bool
+	moved chan struct{} // closed when it is opened; another one each time
+}
+
+func (g *gate) set(shut bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.shut && !shut {
+		close(g.moved)
+		g.moved = make(chan struct{})
+	}
+	g.shut = shut
+}
+
+func (g *gate) closed() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shut
+}
+
+// pass waits until the gate is open.
+func (g *gate) pass() {
+	for {
+		g.mu.Lock()
+		shut, moved := g.shut, g.moved
+		g.mu.Unlock()
+		if !shut {
+			return
+		}
+		<-moved
 	}
 }

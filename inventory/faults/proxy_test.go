@@ -2,9 +2,11 @@ package faults
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net"
 	"net/url"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -30,8 +32,7 @@ func echo(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// answer sends something through the wire; nil if the connection broke.
-func answer(t *testing.T, w *Wire, what []byte) []byte {
+func dial(t *testing.T, w *Wire) net.Conn {
 	t.Helper()
 	u, err := url.Parse(w.URL)
 	if err != nil {
@@ -41,7 +42,18 @@ func answer(t *testing.T, w *Wire, what []byte) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = conn.Close() }()
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// answer sends something through the wire; nil if the connection broke.
+func answer(t *testing.T, w *Wire, what []byte) []byte {
+	t.Helper()
+	return say(t, dial(t, w), what)
+}
+
+func say(t *testing.T, conn net.Conn, what []byte) []byte {
+	t.Helper()
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 	_, _ = conn.Write(what)
 	got := make([]byte, len(what))
@@ -65,8 +77,8 @@ func TestWire(t *testing.T) {
 	if got := answer(t, w, []byte("anything")); string(got) != "anything" {
 		t.Errorf("%q", got)
 	}
-	if got := answer(t, w, commitMessage); got != nil || w.Lost() != 1 {
-		t.Errorf("a COMMIT was answered with %q, %d lost", got, w.Lost())
+	if got := answer(t, w, commitMessage); got != nil || w.Lost(Anything) != 1 {
+		t.Errorf("a COMMIT was answered with %q, %d lost", got, w.Lost(Anything))
 	}
 	if got := answer(t, w, commitMessage); got == nil {
 		t.Error("more than one COMMIT was lost")
@@ -75,13 +87,27 @@ func TestWire(t *testing.T) {
 	if got := answer(t, w, commitMessage); got == nil {
 		t.Error("the COMMIT of anything was lost")
 	}
-	prepare := slices.Concat([]byte("P\x00\x00\x00\x99stmtcache_12ab\x00\n"), keyStatement, []byte(" ... \x00"), commitMessage)
+	prepare := slices.Concat([]byte("P\x00\x00\x00\x99stmtcache_12ab\x00\n"), tellTale[Keyed][0], []byte(" ... \x00"), commitMessage)
 	if got := answer(t, w, prepare); got != nil {
 		t.Error("the COMMIT of a request with a key was not lost")
 	}
 	w.LoseKeyed(1)
 	if got := answer(t, w, slices.Concat([]byte("B\x00\x00\x00\x99\x00stmtcache_12ab\x00"), commitMessage)); got != nil {
 		t.Error("the COMMIT of a request with a key that was prepared before was not lost")
+	}
+	w.Lose(1, Ends)
+	conn := dial(t, w)
+	say(t, conn, tellTale[Ends][0])
+	if got := say(t, conn, slices.Concat(relaxed, tellTale[Logs][0], commitMessage)); got == nil {
+		t.Error("the COMMIT of what came after a job's end that was rolled back was lost")
+	}
+	if got := answer(t, w, slices.Concat(relaxed, tellTale[Ends][1], commitMessage)); got != nil || w.Lost(Ends) != 1 || w.Lost(Keyed) != 2 {
+		t.Errorf("%q; lost: %d ends, %d requests with a key", got, w.Lost(Ends), w.Lost(Keyed))
+	}
+	w.Lose(1, Ends)
+	w.Mend()
+	if got := answer(t, w, slices.Concat(tellTale[Ends][0], commitMessage)); got == nil {
+		t.Error("mended, it loses")
 	}
 	w.Strict(true)
 	if got := answer(t, w, relaxed); !bytes.Equal(got, strictly) {
@@ -106,6 +132,44 @@ func TestWire(t *testing.T) {
 	w.Lead(echo(t))
 	if got := answer(t, w, []byte("y")); string(got) != "y" {
 		t.Errorf("led elsewhere, it answers %q", got)
+	}
+}
+
+// A silent wire takes connections, says nothing, not even that the other end is
+// gone, and forgets nothing.
+func TestSilentWire(t *testing.T) {
+	t.Parallel()
+	w, err := NewWire("postgresql://u:p@" + echo(t) + "/d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	before := dial(t, w)
+	w.SilenceAt(Claims)
+	if got := say(t, before, commitMessage); !bytes.Equal(got, commitMessage) || w.Silent() {
+		t.Errorf("%q, silent %t", got, w.Silent())
+	}
+	held := slices.Concat(tellTale[Claims][0], commitMessage)
+	_ = before.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+	if _, err := before.Write(held); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := before.Read(make([]byte, 1)); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) || !w.Silent() {
+		t.Errorf("it said %d bytes, %v, silent %t", n, err, w.Silent())
+	}
+	after := dial(t, w)
+	_ = after.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+	if n, err := after.Read(make([]byte, 1)); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("it said %d bytes, %v", n, err)
+	}
+	w.Mend()
+	_ = before.SetReadDeadline(time.Now().Add(10 * time.Second))
+	got := make([]byte, len(held))
+	if _, err := io.ReadFull(before, got); err != nil || !bytes.Equal(got, held) {
+		t.Errorf("%q, %v: what was held back is lost", got, err)
+	}
+	if got := say(t, after, []byte("x")); string(got) != "x" {
+		t.Errorf("%q", got)
 	}
 }
 

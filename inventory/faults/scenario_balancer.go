@@ -2,8 +2,11 @@ package faults
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -17,7 +20,7 @@ import (
 // balancer has all clients and viewers come through HAProxy, as the demo does,
 // which is reloaded and killed by turns, with a backend now and then.
 func balancer(ctx context.Context, w *World) error {
-	proxy, err := w.balance(ctx)
+	proxy, raw, err := w.balance(ctx)
 	if err != nil {
 		return err
 	}
@@ -28,10 +31,14 @@ func balancer(ctx context.Context, w *World) error {
 		return err
 	}
 	var all sync.WaitGroup
-	seen := make(chan error, 8)
-	for range cap(seen) {
+	seen := make(chan error, 9)
+	for range cap(seen) - 1 {
 		all.Go(func() { seen <- w.follow(ctx, w.api(), job, 2000) })
 	}
+	all.Go(func() {
+		v := viewer{world: w, http: raw, base: "https://" + proxy.Listen, job: job}
+		seen <- v.follow(ctx, 2000)
+	})
 	stop := w.tenants(ctx, 5)
 	for n := range 6 {
 		sleep(ctx, w.between(500*time.Millisecond, 1500*time.Millisecond))
@@ -60,30 +67,33 @@ func balancer(ctx context.Context, w *World) error {
 	return err
 }
 
-// balance puts HAProxy before the backends, and all clients before it.
-func (w *World) balance(ctx context.Context) (demo.Proxy, error) {
+// balance puts HAProxy before the backends, and all clients before it; raw is
+// for who comes without ours.
+func (w *World) balance(ctx context.Context) (proxy demo.Proxy, raw *http.Client, err error) {
 	certificates, err := demo.MakeCertificates(w.dir)
 	if err != nil {
-		return demo.Proxy{}, err
+		return proxy, nil, err
 	}
 	ports, err := demo.FreePorts(ctx, 0, 2)
 	if err != nil {
-		return demo.Proxy{}, err
+		return proxy, nil, err
 	}
 	at := func(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
-	proxy := demo.Proxy{Listen: at(ports[0]), Internal: at(ports[1]), Bundle: certificates.Bundle}
+	proxy = demo.Proxy{Listen: at(ports[0]), Internal: at(ports[1]), Bundle: certificates.Bundle}
 	for _, b := range w.backends {
 		proxy.Backends = append(proxy.Backends, b.listen)
 	}
 	front, err := client.New(client.Config{BaseURL: "https://" + proxy.Listen, CA: certificates.CA, UserAgent: "kloigos-faults", Timeout: w.spec.Patience})
 	if err != nil {
-		return demo.Proxy{}, err
+		return proxy, nil, err
 	}
 	if err := w.startBalancer(ctx, proxy); err != nil {
-		return demo.Proxy{}, err
+		return proxy, nil, err
 	}
 	w.front = front
-	return proxy, nil
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(certificates.CA)
+	return proxy, &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}, nil
 }
 
 func (w *World) startBalancer(ctx context.Context, proxy demo.Proxy, more ...string) error {

@@ -2,15 +2,15 @@ package faults
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"kloigos/backend/api"
+	"kloigos/backend/api/client"
 	"kloigos/inventory/faults/host"
 )
 
@@ -60,22 +60,23 @@ func clocks(ctx context.Context, w *World) error {
 	if err := w.isAhead(ctx); err != nil {
 		return err
 	}
+	if err := w.halfAnHourOn(ctx); err != nil {
+		return fmt.Errorf("half an hour on: %w", err)
+	}
+	if err := w.anHourOn(ctx); err != nil {
+		return fmt.Errorf("an hour on: %w", err)
+	}
 	w.behave(host.Manners{Pause: 300 * time.Millisecond})
 	stop := w.tenants(ctx, 6)
 	defer stop()
-	for _, ahead := range []time.Duration{w.spec.Ahead, w.spec.Ahead + time.Hour} {
-		if !sleep(ctx, 3*time.Second) {
-			return ctx.Err()
-		}
-		if err := w.setClock(ahead); err != nil {
-			return err
-		}
-	}
-	if !sleep(ctx, 4*time.Second) {
+	if !sleep(ctx, 2*time.Second) {
 		return ctx.Err()
 	}
-	if err := w.someTakenOver(); err != nil {
+	if err := w.setClock(w.ahead + halfAnHour); err != nil {
 		return err
+	}
+	if !sleep(ctx, 2*time.Second) {
+		return ctx.Err()
 	}
 	if err := w.alive().Kill(); err != nil {
 		return err
@@ -88,6 +89,90 @@ func clocks(ctx context.Context, w *World) error {
 		return err
 	}
 	return w.anHourBack(ctx, stop)
+}
+
+// halfAnHour is less than the deadline of any job that changes a host for its
+// tenants, and an hour is not (job.PolicyOf).
+const halfAnHour = 30 * time.Minute
+
+// jumps moves the clock on while a play runs on each host, and returns their
+// jobs.
+func (w *World) jumps(ctx context.Context, by time.Duration) (jobs []string, err error) {
+	w.behave(host.Manners{Pause: 2 * time.Second})
+	defer w.behave(host.Manners{})
+	for _, h := range w.hosts {
+		_, job, err := w.create(ctx, h.Name)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, job)
+	}
+	if err := w.underWay(ctx, len(w.hosts)); err != nil {
+		return nil, err
+	}
+	return jobs, w.setClock(w.ahead + by)
+}
+
+// jumpsAtMost is how often a jump is tried until it has shown something: a lease
+// that is renewed before anyone looks has not run out.
+const jumpsAtMost = 5
+
+// halfAnHourOn has all leases run out, and no deadline: what was in flight is
+// taken over and succeeds.
+func (w *World) halfAnHourOn(ctx context.Context) error {
+	begun := time.Now()
+	for range jumpsAtMost {
+		jobs, err := w.jumps(ctx, halfAnHour)
+		if err != nil {
+			return err
+		}
+		for _, id := range jobs {
+			if err := w.succeeds(ctx, id); err != nil {
+				return err
+			}
+		}
+		if over, err := w.takeovers(begun); err != nil || len(over) >= 2 {
+			return err
+		}
+	}
+	return fmt.Errorf("after %d jumps hardly a job was taken over, so nothing is proven", jumpsAtMost)
+}
+
+// anHourOn has the deadlines of what was in flight pass as well: what is taken
+// over fails for that, and for nothing else, and a person retries it.
+func (w *World) anHourOn(ctx context.Context) error {
+	for range jumpsAtMost {
+		jobs, err := w.jumps(ctx, time.Hour)
+		if err != nil {
+			return err
+		}
+		late := 0
+		for _, id := range jobs {
+			j, err := w.over(ctx, id)
+			if err != nil {
+				return err
+			}
+			if j.State == "succeeded" {
+				continue
+			}
+			if j.State != "failed" || j.Error == nil || j.Error.Code != "deadline_passed" {
+				return fmt.Errorf("job %s is %s: %+v", j.ID, j.State, j.Error)
+			}
+			late++
+			if _, _, err := ask(ctx, w, func(c *client.Client, o client.Option) (api.Job, string, error) {
+				return c.RetryJob(ctx, id, api.RetryJob{}, o)
+			}); err != nil {
+				return err
+			}
+			if err := w.succeeds(ctx, id); err != nil {
+				return fmt.Errorf("after a retry: %w", err)
+			}
+		}
+		if late > 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("after %d jumps no deadline had passed, so nothing is proven", jumpsAtMost)
 }
 
 // anHourBack lets what is queued and leased lie an hour ahead of the database's
@@ -151,18 +236,4 @@ func (w *World) isAhead(ctx context.Context) error {
 		return fmt.Errorf("the database's clock is %s from where it was set, so nothing is proven", off)
 	}
 	return nil
-}
-
-// someTakenOver holds that leases did run out.
-func (w *World) someTakenOver() error {
-	for _, b := range w.backends {
-		told, err := os.ReadFile(filepath.Join(w.dir, b.name+".log"))
-		if err != nil {
-			return err
-		}
-		if strings.Contains(string(told), "takeover=true") {
-			return nil
-		}
-	}
-	return errors.New("no job was taken over, so nothing is proven")
 }

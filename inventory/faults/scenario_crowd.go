@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"kloigos/backend/api"
 	"kloigos/inventory/faults/host"
 )
 
@@ -25,18 +23,22 @@ const (
 
 // crowd has very many follow one job through one backend, some of which read a
 // byte a second: all others hear everything in time, who wants something else
-// is answered, and the memory that it takes is bounded.
+// is answered, and the memory that it takes while all are there is bounded.
 func crowd(ctx context.Context, w *World) error {
-	many := 300
+	many, pause := 300, 8*time.Second
 	if w.long {
-		many = 5000
+		many, pause = 5000, 90*time.Second
 	}
 	h, b := w.hosts[0], w.backends[0]
-	h.Behave(host.Manners{Lines: crowdLines, Pause: 5 * time.Second})
+	h.Behave(host.Manners{Lines: crowdLines, Pause: pause})
 	_, job, err := w.create(ctx, h.Name)
 	if err != nil {
 		return err
 	}
+	if err := w.underWay(ctx, 1); err != nil {
+		return err
+	}
+	h.Behave(host.Manners{Lines: crowdLines}) // the first task waits for all to come
 	before, err := resident(b.PID())
 	if err != nil {
 		return err
@@ -45,52 +47,59 @@ func crowd(ctx context.Context, w *World) error {
 	var slow, fast sync.WaitGroup
 	defer slow.Wait()
 	defer leave()
+	var there atomic.Int64
 	errs := make(chan error, many)
 	for n := range many {
+		v := w.raw(b, job)
+		v.once, v.there = true, func() { there.Add(1) }
 		if n%slowOne == 0 {
-			slow.Go(func() { w.crawl(watching, b, job) })
+			slow.Go(func() { errs <- v.crawl(watching) })
 			continue
 		}
-		fast.Go(func() {
-			if err := w.follow(watching, b.api(w.token), job, 2*crowdLines); err != nil {
-				errs <- err
-			}
-		})
+		fast.Go(func() { errs <- v.follow(watching, 2*crowdLines) })
 		if n%50 == 0 { // the queue of connections that nobody has taken yet is short
 			sleep(ctx, 20*time.Millisecond)
 		}
 	}
+	err = await(ctx, "all viewers to be there", pause, func() bool { return there.Load() == int64(many) })
+	if err != nil {
+		return fmt.Errorf("%w: %d of %d are", err, there.Load(), many)
+	}
+	most, measured := b.mostResident(watching)
 	err = w.succeeds(ctx, job) // asks all the while, within the patience of any client
 	fast.Wait()
-	for len(errs) > 0 {
+	leave()
+	slow.Wait()
+	<-measured
+	for range many {
 		err = errors.Join(err, <-errs)
 	}
-	after, lookErr := resident(b.PID())
-	if err = errors.Join(err, lookErr); err == nil && after > before+int64(many)*roomEach+roomAtAll {
-		err = fmt.Errorf("%d viewers took %d MiB of a backend that had %d", many, after>>20, before>>20)
+	if err == nil && *most > before+int64(many)*roomEach+roomAtAll {
+		err = fmt.Errorf("%d viewers took %d MiB of a backend that had %d", many, *most>>20, before>>20)
+	}
+	if err == nil && *most <= before {
+		err = errors.New("the viewers took no memory at all, so nothing is proven")
 	}
 	return err
 }
 
-// crawl follows a job, a byte a second, and comes back when it is cut for that.
-func (w *World) crawl(ctx context.Context, b *Backend, job string) {
-	for ctx.Err() == nil {
-		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", b.listen)
-		if err != nil {
-			sleep(ctx, time.Second)
-			continue
+// mostResident measures a backend's memory until ctx is done; the most that it
+// had is known when the channel is closed.
+func (b *Backend) mostResident(ctx context.Context) (most *int64, measured <-chan struct{}) {
+	most = new(int64)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			if now, err := resident(b.PID()); err == nil {
+				*most = max(*most, now)
+			}
+			if !sleep(ctx, 100*time.Millisecond) {
+				return
+			}
 		}
-		if tcp, ok := conn.(*net.TCPConn); ok {
-			_ = tcp.SetReadBuffer(4 << 10) // as little as the system gives
-		}
-		stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-		_, err = fmt.Fprintf(conn, "GET %s/jobs/%s/log/stream HTTP/1.1\r\nHost: faults\r\nAuthorization: Bearer %s\r\n\r\n", api.Prefix, job, w.token)
-		for one := make([]byte, 1); err == nil; sleep(ctx, time.Second) {
-			_, err = io.ReadFull(conn, one)
-		}
-		stop()
-		_ = conn.Close()
-	}
+	}()
+	return most, done
 }
 
 // resident is the memory of a process that is not mapped from files, in bytes.

@@ -76,7 +76,11 @@ func killAtFailpoints(ctx context.Context, w *World) error {
 		lives = slices.Collect(slices.Chunk(ofHosts, 1))
 	}
 	for _, points := range lives {
-		if err := w.killAt(ctx, w.whole, points...); err != nil {
+		h, err := w.addHost(len(w.hosts) + 1)
+		if err == nil {
+			err = w.killAt(ctx, func(ctx context.Context) error { return w.whole(ctx, h) }, points...)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -129,11 +133,7 @@ func (w *World) killAt(ctx context.Context, do func(context.Context) error, poin
 }
 
 // whole is the life of a host from its registration to its end, with a tenant.
-func (w *World) whole(ctx context.Context) error {
-	h, err := w.addHost(len(w.hosts) + 1)
-	if err != nil {
-		return err
-	}
+func (w *World) whole(ctx context.Context, h *host.Host) error {
 	if err := w.prepareHost(ctx, h); err != nil {
 		return err
 	}

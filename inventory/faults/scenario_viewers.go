@@ -21,15 +21,21 @@ func viewers(ctx context.Context, w *World) error {
 	var mu sync.Mutex
 	var errs []error
 	var all sync.WaitGroup
-	for n := range 24 {
-		c := w.backends[n%len(w.backends)].api(w.token)
+	watch := func(follow func() error) {
 		all.Go(func() {
-			if err := w.follow(ctx, c, job, 3000); err != nil {
+			if err := follow(); err != nil {
 				mu.Lock()
 				errs = append(errs, err)
 				mu.Unlock()
 			}
 		})
+	}
+	for n := range 24 {
+		c := w.backends[n%len(w.backends)].api(w.token)
+		watch(func() error { return w.follow(ctx, c, job, 3000) })
+	}
+	for _, b := range w.backends {
+		watch(func() error { return w.raw(b, job).follow(ctx, 3000) })
 	}
 	for range 4 {
 		sleep(ctx, w.between(500*time.Millisecond, 1500*time.Millisecond))

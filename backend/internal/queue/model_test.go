@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"log/slog"
 	"maps"
+	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,9 +33,10 @@ import (
 // The model test draws short schedules of everything that can happen to jobs:
 // requests, claims and takeovers by three workers, plays that end well, badly
 // or not at all, workers that are paused for as long as it pleases and then go
-// on, and time. Time is that of the database, so it is moved by moving leases
-// and run_after. After each schedule everything comes to rest, and then all
-// invariants hold, and a host that only knows numbers and tenants agrees.
+// on, a queue that is paused, and time. Time is that of the database, so it is
+// moved by moving leases, deadlines and run_after. After each schedule everything
+// comes to rest, and then all invariants hold, and a host that only knows numbers
+// and tenants agrees.
 
 // world is what the schedules of one run share: an installation and a host.
 type world struct {
@@ -79,6 +83,7 @@ type schedule struct {
 	running []*attempted
 	stale   int64 // plays that a newer run had ended
 	ends    int   // how often older runs had been ended on the host when it began
+	paused  bool  // the queue
 }
 
 func newWorld(t *testing.T) *world {
@@ -127,7 +132,7 @@ func (w *world) exec(t *rapid.T, statement string, args ...any) {
 func (w *world) reset(t *rapid.T) {
 	t.Helper()
 	for _, statement := range []string{
-		"DELETE FROM job_log", "DELETE FROM job_steps", "DELETE FROM events", "DELETE FROM allocations", "DELETE FROM uids", "DELETE FROM jobs",
+		"DELETE FROM queue_pauses", "DELETE FROM job_log", "DELETE FROM job_steps", "DELETE FROM events", "DELETE FROM allocations", "DELETE FROM uids", "DELETE FROM jobs",
 		"UPDATE addresses SET state = 'free', allocation_id = NULL WHERE state <> 'free'",
 		"UPDATE compute_units SET state = 'free', wipe = NULL WHERE state <> 'free' OR wipe IS NOT NULL",
 		"UPDATE host_locks SET number = 0, job_id = NULL, attempt = 0",
@@ -137,22 +142,40 @@ func (w *world) reset(t *rapid.T) {
 	}
 }
 
+// TestMain draws the seed that rapid would draw and keep to itself unless a test
+// fails.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if seed := flag.Lookup("rapid.seed"); seed.Value.String() == "0" {
+		if err := seed.Value.Set(strconv.FormatUint(rand.Uint64(), 10)); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
 // TestSchedules runs some hundred of them; -rapid.checks and -rapid.seed have
-// their usual meaning.
+// their usual meaning. The suite of faults runs thousands in its long form.
 func TestSchedules(t *testing.T) {
 	t.Parallel()
+	t.Logf("-rapid.seed %s", flag.Lookup("rapid.seed").Value)
 	for n := range 3 {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			t.Parallel()
-			schedules(t, newWorld(t))
+			schedules(t, newWorld(t), n)
 		})
 	}
 }
 
-func schedules(t *testing.T, w *world) {
+// schedules draws after so many numbers that are of no use: all who draw side by
+// side have the same seed, and are to draw apart.
+func schedules(t *testing.T, w *world, apart int) {
 	t.Helper()
 	met := map[string]int64{}
 	rapid.Check(t, func(t *rapid.T) {
+		for range apart {
+			rapid.Uint64().Draw(t, "apart")
+		}
 		w.reset(t)
 		s := &schedule{world: w, t: t, tenants: map[string]string{}, ends: len(w.Runner.Ends())}
 		defer s.abandon()
@@ -163,6 +186,8 @@ func schedules(t *testing.T, w *world) {
 		for what, query := range map[string]string{
 			"jobs that succeeded": "SELECT count(*) FROM jobs WHERE state = 'succeeded'", "jobs with several attempts": "SELECT count(*) FROM jobs WHERE attempt > 1",
 			"jobs that were cancelled": "SELECT count(*) FROM jobs WHERE state = 'cancelled'", "jobs that failed": "SELECT count(*) FROM jobs WHERE state = 'failed'",
+			"jobs whose deadline passed": "SELECT count(*) FROM jobs WHERE error->>'code' = 'deadline_passed'",
+			"pauses":                     "SELECT count(*) FROM events WHERE action = 'queue.pause'",
 		} {
 			met[what] += s.count(query)
 		}
@@ -190,20 +215,23 @@ func (s *schedule) draw() {
 		{"allocate", 3, s.allocate},
 		{"deallocate", 2, s.deallocate},
 		{"keys", 1, s.keys},
+		{"pause", 1, s.pause},
+		{"resume", 3, s.resume},
+		{"a deadline passes", 1, s.deadlinePasses},
 		{"cancel", 1, s.cancel},
 		{"retry", 2, s.retry},
 		{"give up", 1, s.giveUp},
-		{"claim", 6, func() { s.claim((*store.Tx).ClaimJobs) }},
-		{"take over", 5, func() { s.claim((*store.Tx).TakeOverJobs) }},
+		{"claim", 8, func() { s.claim((*store.Tx).ClaimJobs) }},
+		{"take over", 7, func() { s.claim((*store.Tx).TakeOverJobs) }},
 		{"end a play", 4, s.endPlay},
-		{"leases run out", 4, s.leasesRunOut},
+		{"leases run out", 6, s.leasesRunOut},
 		{"time for the next try", 2, s.nextTries},
 	}
 	var all []int
 	for i, a := range actions {
 		all = append(all, slices.Repeat([]int{i}, a.often)...)
 	}
-	for range rapid.IntRange(5, 30).Draw(s.t, "length") {
+	for range rapid.IntRange(5, 36).Draw(s.t, "length") {
 		a := actions[rapid.SampledFrom(all).Draw(s.t, "action")]
 		s.t.Logf("%s", a.name)
 		a.do()
@@ -259,6 +287,24 @@ func (s *schedule) keys() {
 	}
 }
 
+func (s *schedule) pause() {
+	if !s.mayRefuse(s.Intents.PauseQueue(context.Background(), s.Actor, "drawn")) {
+		s.paused = true
+	}
+}
+
+func (s *schedule) resume() {
+	if !s.mayRefuse(s.Intents.ResumeQueue(context.Background(), s.Actor)) {
+		s.paused = false
+	}
+}
+
+func (s *schedule) deadlinePasses() {
+	if id, any := s.some(s.jobs); any {
+		s.exec(s.t, "UPDATE jobs SET deadline_at = now() - INTERVAL '1 second' WHERE id = $1 AND finished_at IS NULL", id)
+	}
+}
+
 func (s *schedule) cancel() {
 	if id, any := s.some(s.jobs); any {
 		s.mayRefuse(s.Intents.CancelJob(context.Background(), s.Actor, id))
@@ -290,6 +336,9 @@ func (s *schedule) claim(how func(*store.Tx, context.Context, uuid.UUID, time.Du
 		s.t.Fatalf("claim: %v", err)
 	}
 	for _, c := range claims {
+		if s.paused && !c.Takeover {
+			s.t.Fatalf("job %s was claimed while the queue is paused", c.ID)
+		}
 		a := &attempted{job: c.ID, nth: c.Attempt, ended: make(chan struct{})}
 		s.running = append(s.running, a)
 		go func() {
@@ -415,6 +464,7 @@ func (s *schedule) nextTries() {
 
 // rest lets everything come to an end that is under way.
 func (s *schedule) rest() {
+	s.resume()
 	for range 200 {
 		for len(s.running) > 0 {
 			s.end(s.running[0], "well")

@@ -1,11 +1,20 @@
 package reconcile_test
 
 import (
+	"context"
+	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/reconcile"
+	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit/site"
 )
 
@@ -13,8 +22,9 @@ import (
 // all of it is done, each thing once, and the trail tells of each once.
 func TestEightSchedulersAndOneDueTime(t *testing.T) {
 	t.Parallel()
-	const logs, events = 130, 1500
+	const logs, events, stuck, waiting = 130, 1500, 12, 6
 	s := site.New(t)
+	s.AddAddresses("default", stuck+waiting)
 	host := s.ReadyHost(site.HostSpec{}).ID
 	for range logs {
 		ended(s, host, 40*day, 2)
@@ -23,37 +33,63 @@ func TestEightSchedulersAndOneDueTime(t *testing.T) {
 	        SELECT gen_random_uuid(), now() - INTERVAL '400 days', $1, 'account', 'ada', 'x', 'host' FROM generate_series(1, $2::INT8)`, domain.DefaultWorkspace, events)
 	sql(s, `INSERT INTO login_failures (name_hash, failures, last_at, blocked_until)
 	        SELECT decode(md5(n::TEXT), 'hex'), 1, now() - INTERVAL '2 days', now() - INTERVAL '2 days' FROM generate_series(1, 50) AS n`)
-	keep := reconcile.Retention{Logs: 30 * day, Events: 300 * day}
+	ahead := allocations(s, waiting)
+	sql(s, `UPDATE jobs SET run_after = now() + INTERVAL '1 hour' WHERE state = 'queued'`)
+	inFlight := allocations(s, stuck)
+	sql(s, `UPDATE jobs SET state = 'failed', error = '{"code": "x", "message": "y"}', attempt = 1, finished_at = now() WHERE allocation_id = ANY ($1)`, inFlight)
+	for _, table := range []string{"allocations", "compute_units", "hosts"} {
+		sql(s, `UPDATE `+table+` SET updated_at = now() - INTERVAL '1 day'`)
+	}
 
 	var mu sync.Mutex
 	changed := map[string]int64{}
 	linted := map[string]int{}
-	due := make(chan struct{})
+	want := map[string]int64{
+		"old_job_logs": 2 * logs, "old_events": events, "old_logins": 50, "playbook_lint": int64(len(site.Playbooks)), "stuck": stuck, "clock_went_back": waiting,
+	}
+	allDone := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		for name, n := range want {
+			if changed[name] < n {
+				return false
+			}
+		}
+		return true
+	}
+	ctx, end := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer end()
 	var all sync.WaitGroup
+	var more atomic.Int64 // policies that have yet to run once more after all was done
 	for range 8 {
 		eyes := &linter{able: true, says: domain.Lint{State: domain.LintDone, Tool: "x"}}
-		policies := append(reconcile.Policies(keep), reconcile.LintPlaybooks(s.Intents, eyes))
-		var one sync.WaitGroup
-		for _, p := range policies {
-			f := func() {
-				<-due
-				for range 20 { // until nothing is left for this one
-					n, err := p.Run(t.Context(), s.DB)
-					if err != nil {
-						t.Errorf("%s: %v", p.Name, err)
-					}
-					mu.Lock()
-					changed[p.Name] += n
-					mu.Unlock()
-					if n == 0 {
-						return
-					}
+		policies := append(reconcile.Policies(reconcile.Retention{Logs: 30 * day, Events: 300 * day}),
+			reconcile.EndStuck(s.Intents), reconcile.LintPlaybooks(s.Intents, eyes))
+		more.Add(int64(len(policies)))
+		for i, p := range policies {
+			var last sync.Once
+			policies[i].Interval, policies[i].Jitter, policies[i].Timeout = 0, 20*time.Millisecond, time.Minute
+			policies[i].Run = func(ctx context.Context, db *store.DB) (int64, error) {
+				over := allDone()
+				n, err := p.Run(ctx, db)
+				if err != nil && ctx.Err() == nil {
+					t.Errorf("%s: %v", p.Name, err)
 				}
+				mu.Lock()
+				changed[p.Name] += n
+				mu.Unlock()
+				if over {
+					last.Do(func() {
+						if more.Add(-1) == 0 {
+							end()
+						}
+					})
+				}
+				return n, err
 			}
-			one.Go(f)
 		}
 		all.Go(func() {
-			one.Wait()
+			reconcile.Run(ctx, s.DB, policies, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 			mu.Lock()
 			defer mu.Unlock()
 			for _, content := range eyes.seen {
@@ -61,13 +97,20 @@ func TestEightSchedulersAndOneDueTime(t *testing.T) {
 			}
 		})
 	}
-	close(due)
 	all.Wait()
 
-	for name, want := range map[string]int64{"old_job_logs": 2 * logs, "old_events": events, "old_logins": 50, "playbook_lint": int64(len(site.Playbooks))} {
-		if changed[name] != want {
-			t.Errorf("%s changed %d, want %d", name, changed[name], want)
+	for name, n := range want {
+		// A job that two set right is right. A unit may be ended by itself while
+		// another scheduler has its allocation in hand.
+		if changed[name] != n && (changed[name] < n || name != "stuck" && name != "clock_went_back") {
+			t.Errorf("%s changed %d, want %d", name, changed[name], n)
 		}
+	}
+	if n := count(s, `SELECT count(*) FROM events WHERE action LIKE '%.end_stuck'`); int64(n) != changed["stuck"] {
+		t.Errorf("%d events tell of %d things that were stuck and ended", n, changed["stuck"])
+	}
+	if n := count(s, `SELECT count(*) FROM (SELECT object_id FROM events WHERE action LIKE '%.end_stuck' GROUP BY object_id HAVING count(*) > 1) AS twice`); n != 0 {
+		t.Errorf("%d things were ended twice", n)
 	}
 	if n := count(s, `SELECT count(*) FROM job_log`); n != 0 {
 		t.Errorf("%d chunks of logs are left", n)
@@ -76,9 +119,41 @@ func TestEightSchedulersAndOneDueTime(t *testing.T) {
 	if told != events {
 		t.Errorf("the trail tells of %d events that were removed, there were %d", told, events)
 	}
+	for _, id := range inFlight {
+		if n := count(s, `SELECT count(*) FROM events WHERE object_id = $1 AND action = 'allocation.end_stuck'`, id); n != 1 {
+			t.Errorf("%d events tell that allocation %s was ended", n, id)
+		}
+		if state := s.Allocation(id).State; state != domain.AllocationAllocationFailed {
+			t.Errorf("an allocation that was stuck is %s", state)
+		}
+	}
+	for _, id := range ahead {
+		if state := s.Allocation(id).State; state != domain.AllocationAllocating {
+			t.Errorf("an allocation that has a job is %s", state)
+		}
+	}
+	if n := count(s, `SELECT count(*) FROM jobs WHERE state = 'queued' AND run_after > now()`); n != 0 {
+		t.Errorf("%d jobs still wait for a clock that was set back", n)
+	}
 	for content, n := range linted {
 		if n != 1 {
 			t.Errorf("a version of %d bytes was looked at %d times", len(content), n)
 		}
 	}
+}
+
+// allocations asks for so many, on hosts of their own.
+func allocations(s *site.Site, n int) (all []uuid.UUID) {
+	s.T.Helper()
+	for len(all) < n {
+		h := s.ReadyHost(site.HostSpec{Units: []string{"1", "2", "3", "4", "5", "6"}}).ID
+		for range min(6, n-len(all)) {
+			id, _, err := s.Allocate(intent.CreateAllocation{HostID: &h})
+			if err != nil {
+				s.T.Fatal(err)
+			}
+			all = append(all, id)
+		}
+	}
+	return all
 }
