@@ -338,6 +338,12 @@ class Files:
             self.registry.remove()
 
 
+def keep(module):
+    """Brings what was written, renamed and removed to the disk: what a job is told to have done is so after a power cut as well."""
+    if not module.check_mode:
+        module.run_command(["sync", "--file-system", "/etc", "/var/lib"], check_rc=True)
+
+
 def main():
     module = AnsibleModule(
         argument_spec={
@@ -374,6 +380,7 @@ def main():
             files.absent()
     except (OSError, ValueError) as problem:
         module.fail_json(msg=str(problem), changed_paths=files.changed_paths)
+    keep(module)
     module.exit_json(
         changed=bool(files.changed_paths or files.removed_paths),
         changed_paths=files.changed_paths,

@@ -269,6 +269,12 @@ class Live:
             self.params["system_cpus"], ", ".join("%s has %s" % item for item in sorted(off.items()))))
 
 
+def keep(module):
+    """Brings what was written, renamed and removed to the disk: what a job is told to have done is so after a power cut as well."""
+    if not module.check_mode:
+        module.run_command(["sync", "--file-system", "/etc", "/var/lib"], check_rc=True)
+
+
 def main():
     module = AnsibleModule(
         argument_spec={
@@ -296,6 +302,7 @@ def main():
         live.schedulers(module.params["schedulers"])
     if module.params["system_cpus"]:
         live.system_cpus()
+    keep(module)
     diff = {"before": "", "after": "".join(line + "\n" for line in live.done + ["follows: " + f for f in live.follows] + ["in the way: " + o for o in live.objections])}
     module.exit_json(changed=bool(live.done or live.follows), done=live.done, follows=live.follows, diff=diff,
                      kloigos_changes=live.changes, objections=live.objections)

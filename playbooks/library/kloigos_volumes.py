@@ -472,6 +472,12 @@ def validated(module):
             module.fail_json(msg="two units have the same " + key)
 
 
+def keep(module):
+    """Brings what was written, renamed and removed to the disk: what a job is told to have done is so after a power cut as well."""
+    if not module.check_mode:
+        module.run_command(["sync", "--file-system", "/etc", "/var/lib"], check_rc=True)
+
+
 def main():
     module = AnsibleModule(
         argument_spec={
@@ -507,6 +513,7 @@ def main():
         names = {unit["id"]: unit["name"] for unit in module.params["units"]}
         problems = "; ".join("%s: %s" % (names[unit["id"]], unit["message"]) for unit in bad)
         module.fail_json(msg="%d of %d units have no volume: %s" % (len(bad), len(names), problems), done=volumes.done, **result)
+    keep(module)
     diff = {"before": "", "after": "".join(line + "\n" for line in volumes.done + ["follows: " + f for f in volumes.follows])}
     module.exit_json(
         changed=bool(volumes.done or volumes.follows), done=volumes.done, follows=volumes.follows, warnings=volumes.warnings, diff=diff,
