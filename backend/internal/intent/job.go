@@ -14,7 +14,7 @@ import (
 
 func (in *Intents) onJob(ctx context.Context, id uuid.UUID, f func(*store.Tx, store.Job) error) error {
 	return in.do(ctx, func(tx *store.Tx) error {
-		j, err := tx.Job(ctx, id)
+		j, err := tx.HeldJob(ctx, id)
 		if err != nil {
 			return err
 		}

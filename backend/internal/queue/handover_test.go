@@ -8,12 +8,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/ansible/scripted"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/job"
 	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/testkit"
 	"kloigos/backend/internal/testkit/site"
 )
 
@@ -66,5 +71,43 @@ func TestHalfDoneGoesOnFirst(t *testing.T) {
 	log, err := s.DB.JobLog(t.Context(), half, 0, 10_000)
 	if err != nil || !slices.ContainsFunc(log, func(e store.LogEntry) bool { return strings.Contains(e.Message, "stopped, and handed it over") }) {
 		t.Errorf("nobody tells of it: %v, %+v", err, log)
+	}
+}
+
+// TestCancelInTheMomentOfTheClaim is one of a running job, and not refused.
+func TestCancelInTheMomentOfTheClaim(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	id := enqueue(s, job.HostProbe{HostID: s.ReadyHost(site.HostSpec{}).ID})
+	conn, err := pgx.Connect(t.Context(), s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = tx.Exec(t.Context(), `UPDATE jobs SET state = 'running', attempt = 1, worker_id = $1, lease_expires_at = now() + INTERVAL '1 hour' WHERE id = $2`, uuid.New(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancelled := make(chan error, 1)
+	go func() { cancelled <- s.Intents.CancelJob(t.Context(), s.Actor, id) }()
+	if !testkit.IsCockroach(t) {
+		site.Eventually(t, "the cancel to wait", func() bool {
+			var waiting int
+			err := tx.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting)
+			return err == nil && waiting > 0
+		})
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-cancelled; err != nil {
+		t.Errorf("refused: %v", err)
+	}
+	if j := s.Job(id); j.State != domain.JobCancelling {
+		t.Errorf("%+v", j)
 	}
 }

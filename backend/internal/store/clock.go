@@ -19,7 +19,7 @@ UPDATE jobs
                  AND j.run_after > now() + (60 + LEAST(1::INT8 << LEAST(j.attempt, 10), 600)) * INTERVAL '1 second'
                ORDER BY j.priority DESC, j.run_after, j.id
                LIMIT 1000)
-   AND state = 'queued'`
+   AND state = 'queued' AND run_after > now() + INTERVAL '1 minute'`
 
 	sqlLeasesAhead = `
 UPDATE jobs

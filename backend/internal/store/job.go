@@ -97,6 +97,21 @@ func (r Reads) Job(ctx context.Context, id uuid.UUID) (Job, error) {
 	return first[Job](ctx, r.q, domain.ErrNotFound, sqlJob+" AND j.id = $1", id)
 }
 
+const sqlHoldJob = `
+SELECT j.id
+  FROM jobs j
+ WHERE j.id = $1
+   FOR UPDATE`
+
+// HeldJob is Job, which nobody claims, ends or changes then until the
+// transaction ends: it waits for whoever does just now.
+func (tx *Tx) HeldJob(ctx context.Context, id uuid.UUID) (Job, error) {
+	if _, err := tx.exec(ctx, sqlHoldJob, id); err != nil {
+		return Job{}, fmt.Errorf("hold job: %w", err)
+	}
+	return tx.Job(ctx, id)
+}
+
 // JobSorting is the orders that jobs can be listed in.
 var JobSorting = Sorting[Job]{
 	{"-created_at", []column{byTime("j.created_at"), byID("j.id")}, func(j Job) Position { return Position{Time: j.CreatedAt, ID: j.ID} }},
