@@ -136,7 +136,11 @@ func (s *sender) run(events <-chan fed) {
 	}
 }
 
-func (s *sender) context() context.Context { return ui.WithNow(s.ctx, s.now()) }
+// context is what is drawn with. It does not end when this process is about to:
+// nothing would be drawn then of lines that the browser is told it has.
+func (s *sender) context() context.Context {
+	return ui.WithNow(context.WithoutCancel(s.ctx), s.now())
+}
 
 func (s *sender) add(e api.LogEntry) {
 	s.lines.Write(render(s.context(), logLine(lineOf(e))))
