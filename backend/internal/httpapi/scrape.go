@@ -66,7 +66,7 @@ func (s *Server) scraper(c *fiber.Ctx) error {
 	switch {
 	case err == nil:
 		s.scrapers.note(hash)
-	case !errors.As(err, &p) || p.Status < http.StatusInternalServerError:
+	case !errors.As(err, &p) || p.Status != http.StatusServiceUnavailable:
 		s.scrapers.forget(hash)
 	case s.scrapers.known(hash):
 		err = nil

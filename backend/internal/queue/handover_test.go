@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -71,6 +72,40 @@ func TestHalfDoneGoesOnFirst(t *testing.T) {
 	log, err := s.DB.JobLog(t.Context(), half, 0, 10_000)
 	if err != nil || !slices.ContainsFunc(log, func(e store.LogEntry) bool { return strings.Contains(e.Message, "stopped, and handed it over") }) {
 		t.Errorf("nobody tells of it: %v, %+v", err, log)
+	}
+}
+
+// TestHalfDoneDoesNotWaitForABacklog: a worker whose slots are never free for long
+// takes over as well.
+func TestHalfDoneDoesNotWaitForABacklog(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	s.AddAddresses("default", 1)
+	s.ReadyHost(site.HostSpec{Units: []string{"1"}})
+	_, half, err := s.Allocate(intent.CreateAllocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := claim(s, time.Hour, 1)
+	const backlog = 300
+	other := s.ReadyHost(site.HostSpec{}).ID
+	for range backlog {
+		enqueue(s, job.HostProbe{HostID: other})
+	}
+	var probed atomic.Int64
+	s.BackendWith(func(ctx context.Context, c store.Claim, log *queue.Log) queue.Result {
+		if c.Kind == domain.KindHostProbe {
+			time.Sleep(10 * time.Millisecond) // it takes a while, as all work does
+			probed.Add(1)
+			return queue.Result{End: queue.Succeeded}
+		}
+		return s.Work()(ctx, c, log)
+	}, queue.Config{Lease: 10 * time.Minute, Slots: 1, Poll: 50 * time.Millisecond})
+	site.Eventually(t, "the backlog to be begun", func() bool { return probed.Load() > 10 })
+	s.Tx(func(tx *store.Tx) error { return tx.HandOver(t.Context(), half, c[0].Attempt, 0) })
+	s.Ended(half, domain.JobSucceeded)
+	if n := probed.Load(); n >= backlog {
+		t.Errorf("%d others went first", n)
 	}
 }
 

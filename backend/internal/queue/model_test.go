@@ -221,8 +221,8 @@ func (s *schedule) draw() {
 		{"cancel", 1, s.cancel},
 		{"retry", 2, s.retry},
 		{"give up", 1, s.giveUp},
-		{"claim", 8, func() { s.claim((*store.Tx).ClaimJobs) }},
-		{"take over", 7, func() { s.claim((*store.Tx).TakeOverJobs) }},
+		{"claim", 8, func() { s.claim((*store.Tx).ClaimJobs, s.paused) }},
+		{"take over", 7, func() { s.claim((*store.Tx).TakeOverJobs, false) }},
 		{"end a play", 4, s.endPlay},
 		{"leases run out", 6, s.leasesRunOut},
 		{"time for the next try", 2, s.nextTries},
@@ -323,8 +323,9 @@ func (s *schedule) giveUp() {
 	}
 }
 
-// claim has a worker claim jobs and go on until each waits for a play, or ends.
-func (s *schedule) claim(how func(*store.Tx, context.Context, uuid.UUID, time.Duration, int) ([]store.Claim, error)) {
+// claim has a worker claim jobs and go on until each waits for a play, or ends;
+// none must be there for it where it is so said.
+func (s *schedule) claim(how func(*store.Tx, context.Context, uuid.UUID, time.Duration, int) ([]store.Claim, error), none bool) {
 	ctx := context.Background()
 	limit := rapid.IntRange(1, 2).Draw(s.t, "how many") // two meet at the host's lock
 	var claims []store.Claim
@@ -336,7 +337,7 @@ func (s *schedule) claim(how func(*store.Tx, context.Context, uuid.UUID, time.Du
 		s.t.Fatalf("claim: %v", err)
 	}
 	for _, c := range claims {
-		if s.paused && !c.Takeover {
+		if none {
 			s.t.Fatalf("job %s was claimed while the queue is paused", c.ID)
 		}
 		a := &attempted{job: c.ID, nth: c.Attempt, ended: make(chan struct{})}
@@ -474,8 +475,8 @@ func (s *schedule) rest() {
 		}
 		s.nextTries()
 		s.leasesRunOut()
-		s.claim((*store.Tx).TakeOverJobs)
-		s.claim((*store.Tx).ClaimJobs)
+		s.claim((*store.Tx).TakeOverJobs, false)
+		s.claim((*store.Tx).ClaimJobs, s.paused)
 	}
 	s.t.Fatalf("jobs do not come to an end")
 }

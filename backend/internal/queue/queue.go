@@ -5,7 +5,8 @@
 //
 // Leases are compared by the database's clock only. A worker measures its own
 // by the monotonic clock and gives a job up at three quarters of the lease, so
-// that it has let go before anyone else may take it.
+// that it has let go before anyone else may take it; but where a host's fence
+// holds two apart as well, a cancel does not wait for that.
 package queue
 
 import (
@@ -99,6 +100,7 @@ type Queue struct {
 	turns   turns
 	ends    ends
 	begun   []time.Time // of the jobs that began lately; touched by Run alone
+	looked  time.Time   // when it last looked for what is overdue, too; touched by Run alone
 }
 
 // New makes a queue.
@@ -157,7 +159,11 @@ func (q *Queue) Run(stop, hard context.Context) {
 			q.claim(stop, hard, (*store.Tx).ClaimJobs)
 		case <-q.freed:
 			q.gather()
-			q.claim(stop, hard, (*store.Tx).ClaimJobs)
+			if time.Since(q.looked) < q.cfg.Poll {
+				q.claim(stop, hard, (*store.Tx).ClaimJobs)
+				continue
+			}
+			q.look(stop, hard) // or what is overdue would wait until a turn meets a free slot
 		case <-turn.C:
 			q.look(stop, hard)
 			turn.Reset(q.turns.wait())
@@ -182,6 +188,7 @@ func (q *Queue) look(stop, hard context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(stop, 5*time.Second)
 	defer cancel()
+	q.looked = time.Now()
 	waiting, err := q.db.Waiting(ctx)
 	if err != nil {
 		if stop.Err() == nil {
@@ -475,7 +482,7 @@ func write(ctx context.Context, tx *store.Tx, c store.Claim, r Result) error {
 		return tx.FinishJob(ctx, c.ID, c.Attempt, domain.JobCancelled, r.Error, r.Outcome)
 	}
 	if r.End == HandOver && r.After == 0 {
-		return tx.HandOver(ctx, c.ID, c.Attempt)
+		return tx.HandOver(ctx, c.ID, c.Attempt, 0)
 	}
 	why := r.Error
 	if r.End == HandOver {
@@ -483,7 +490,7 @@ func write(ctx context.Context, tx *store.Tx, c store.Claim, r Result) error {
 	}
 	err := tx.RequeueJob(ctx, c.ID, c.Attempt, r.After, why)
 	if errors.Is(err, store.ErrLost) { // it is ours, so it is to be stopped since a moment ago
-		return tx.HandOver(ctx, c.ID, c.Attempt)
+		return tx.HandOver(ctx, c.ID, c.Attempt, r.After)
 	}
 	return err
 }

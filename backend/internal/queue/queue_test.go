@@ -164,7 +164,7 @@ func TestPausedWorkerCanNotWrite(t *testing.T) {
 		"AppendLog":  func(tx *store.Tx) error { return tx.AppendLog(ctx, id, old.Attempt, []store.LogEntry{{Sequence: 1}}) },
 		"FinishJob":  func(tx *store.Tx) error { return tx.FinishJob(ctx, id, old.Attempt, domain.JobSucceeded, nil, "") },
 		"RequeueJob": func(tx *store.Tx) error { return tx.RequeueJob(ctx, id, old.Attempt, 0, nil) },
-		"HandOver":   func(tx *store.Tx) error { return tx.HandOver(ctx, id, old.Attempt) },
+		"HandOver":   func(tx *store.Tx) error { return tx.HandOver(ctx, id, old.Attempt, 0) },
 	}
 	for name, write := range writes {
 		if err := s.DB.InTx(ctx, write); !errors.Is(err, store.ErrLost) {

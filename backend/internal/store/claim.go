@@ -424,20 +424,20 @@ func (tx *Tx) RequeueJob(ctx context.Context, id uuid.UUID, attempt int, after t
 
 const sqlHandOver = `
 UPDATE jobs
-   SET lease_expires_at = now(), worker_id = $3
+   SET lease_expires_at = now() + $4::INT8 * INTERVAL '1 millisecond', worker_id = $3
  WHERE id = $1 AND attempt = $2
    AND (state = 'cancelling' OR state = 'running' AND EXISTS (SELECT 1 FROM job_steps s WHERE s.job_id = jobs.id AND s.state <> 'pending'))`
 
 // HandOver gives a job that has begun, or is to be stopped, to whoever comes
-// first: like that of a worker that died, it keeps its host and waits neither
+// first after some time: like that of a worker that died, it keeps its host and waits neither
 // behind what is queued nor for the end of a pause. What has not begun goes back
 // to the queue.
-func (tx *Tx) HandOver(ctx context.Context, id uuid.UUID, attempt int) error {
-	switch n, err := tx.exec(ctx, sqlHandOver, id, attempt, nobody); {
+func (tx *Tx) HandOver(ctx context.Context, id uuid.UUID, attempt int, after time.Duration) error {
+	switch n, err := tx.exec(ctx, sqlHandOver, id, attempt, nobody, after.Milliseconds()); {
 	case err != nil:
 		return fmt.Errorf("hand over: %w", err)
 	case n == 0:
-		return tx.RequeueJob(ctx, id, attempt, 0, nil)
+		return tx.RequeueJob(ctx, id, attempt, after, nil)
 	}
 	return nil
 }

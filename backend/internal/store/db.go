@@ -94,7 +94,7 @@ func Open(ctx context.Context, url string, options ...Option) (*DB, error) {
 	if err != nil {
 		return nil, errors.New("the database URL can't be read") // pgx's text may hold the password
 	}
-	if !strings.Contains(url, "pool_max_conns") { // pgx would take 4, or as many as there are cores
+	if !strings.Contains(url, "pool_max_conns=") { // pgx would take 4, or as many as there are cores
 		cfg.MaxConns = max(cfg.MaxConns, 16)
 	}
 	spread(cfg)

@@ -336,22 +336,27 @@ UPDATE jobs
 const sqlStopQueued = `
 UPDATE jobs
    SET state = 'cancelling', worker_id = $2, lease_expires_at = now()
- WHERE id = $1 AND state = 'queued' AND EXISTS (SELECT 1 FROM job_steps s WHERE s.job_id = jobs.id AND (s.state = 'running' OR s.state = 'failed' AND jobs.failures > 0))`
+ WHERE id = $1 AND state = 'queued' AND kind <> ALL($3)
+   AND EXISTS (SELECT 1 FROM hosts h WHERE h.id = jobs.host_id AND h.fenced)
+   AND EXISTS (SELECT 1 FROM job_steps s WHERE s.job_id = jobs.id AND (s.state = 'running' OR s.state = 'failed' AND jobs.failures > 0))`
 
 // A worker that lives renews its lease within a second, and hears of it then.
 // For one that does not, nobody waits as long as its lease would have lasted:
 // whoever takes the job over comes with a newer number, which ends on the host
-// what it may still do there. So this is only for hosts that have a fence.
+// what it may still do there. So this is only for jobs of units on hosts that have
+// a fence: some jobs of a host run plays that no fence checks, and there the lease
+// is all that keeps two from it.
 const sqlCancelRunning = `
 UPDATE jobs
    SET state = 'cancelling',
-       lease_expires_at = CASE WHEN EXISTS (SELECT 1 FROM hosts h WHERE h.id = jobs.host_id AND h.fenced)
+       lease_expires_at = CASE WHEN unit_id IS NOT NULL AND EXISTS (SELECT 1 FROM hosts h WHERE h.id = jobs.host_id AND h.fenced)
                                THEN LEAST(lease_expires_at, now() + INTERVAL '4 seconds') ELSE lease_expires_at END
  WHERE id = $1 AND state = 'running'`
 
 // CancelJob ends a queued job at once (true), or asks the worker of a running
 // one to stop it (false). One that waits for its next try may have left
-// something on its host that goes on: it is stopped as well, by whoever comes.
+// something on its host that goes on: where the host has a fence to end that, it
+// is stopped as well, by whoever comes.
 func (tx *Tx) CancelJob(ctx context.Context, j Job, outcome string) (ended bool, err error) {
 	if _, err := domain.JobLifecycle.Next(j.State, domain.JobCancelRequested); err != nil {
 		return false, err
@@ -359,7 +364,7 @@ func (tx *Tx) CancelJob(ctx context.Context, j Job, outcome string) (ended bool,
 	if j.State != domain.JobQueued {
 		return false, tx.one(ctx, movedMeanwhile("job"), sqlCancelRunning, j.ID)
 	}
-	if n, err := tx.exec(ctx, sqlStopQueued, j.ID, nobody); err != nil || n == 1 {
+	if n, err := tx.exec(ctx, sqlStopQueued, j.ID, nobody, readOnlyKinds()); err != nil || n == 1 {
 		return false, err
 	}
 	return true, tx.one(ctx, movedMeanwhile("job"), sqlCancelQueued, j.ID, outcome)

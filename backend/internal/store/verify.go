@@ -213,7 +213,8 @@ HAVING count(e.id) <> 1
 
 // What the jobs of an object, or a person, did to it is told in the transaction
 // that does it: the end of an allocation is of its event's moment. A closed unit
-// may also be one that could not be removed.
+// may also be one that could not be removed. Nothing is asked of the order of
+// events, which is another one where a clock went back.
 const sqlSeeUntold = `
 WITH trail AS (
     SELECT w.id AS workspace_id, COALESCE((SELECT min(f.at) FROM events f WHERE f.workspace_id = w.id), now()) AS begins,
@@ -234,15 +235,19 @@ SELECT 'host', h.id, h.name, h.state
   FROM hosts h
   JOIN trail t ON t.workspace_id = h.workspace_id AND (NOT t.shortened OR h.created_at >= t.begins)
  WHERE h.state = 'draining'
-   AND (SELECT e.action FROM events e WHERE e.object_id = h.id AND e.action IN ('host.drain', 'host.undrain') ORDER BY e.at DESC LIMIT 1) IS DISTINCT FROM 'host.drain'
+   AND (SELECT COALESCE(sum(CASE e.action WHEN 'host.drain' THEN 1 ELSE -1 END), 0)
+          FROM events e WHERE e.object_id = h.id AND e.action IN ('host.drain', 'host.undrain')) <> 1
 UNION ALL
 SELECT 'unit', u.id, u.name, u.state
   FROM compute_units u
   JOIN trail t ON t.workspace_id = u.workspace_id AND (NOT t.shortened OR u.created_at >= t.begins)
  WHERE u.state = 'unavailable'
-   AND (SELECT e.action FROM events e WHERE e.object_id = u.id AND e.action IN ('unit.close', 'unit.open') ORDER BY e.at DESC LIMIT 1) IS DISTINCT FROM 'unit.close'
+   AND NOT EXISTS (SELECT 1 FROM events e WHERE e.object_id = u.id AND e.action IN ('unit.close', 'unit.end_stuck'))
    AND NOT EXISTS (SELECT 1 FROM events e
-                    WHERE e.object_id = u.host_id AND e.action IN ('job.host_relayout', 'job.host_decommission') AND e.state_after->>'end' <> 'succeeded')
+                    WHERE e.object_id = u.host_id
+                      AND (e.action = 'host.end_stuck' OR e.action = 'job.host_decommission' AND e.state_after->>'end' <> 'succeeded'))
+   AND NOT EXISTS (SELECT 1 FROM jobs j JOIN events e ON e.object_id = j.id
+                    WHERE j.host_id = u.host_id AND j.kind = 'host_decommission' AND e.action = 'job.cancel')
  ORDER BY 1, 3`
 
 // The steps are done in order, and belong to a job, which nothing but the one

@@ -92,6 +92,13 @@ func setup(t *testing.T) lived {
 		return err
 	})
 	must(err)
+	drained := l.ReadyHost(site.HostSpec{Name: "h3", Units: []string{"1"}}).ID
+	must(l.Intents.CloseUnit(t.Context(), l.Actor, l.Units(drained)[0].ID, 0))
+	must(l.Intents.DrainHost(t.Context(), l.Actor, drained, 0))
+	kept := l.ReadyHost(site.HostSpec{Name: "h4", Units: []string{"1"}}).ID
+	gone, err := l.Intents.DecommissionHost(t.Context(), l.Actor, kept, 0) // which is thought better of
+	must(err)
+	must(l.Intents.CancelJob(t.Context(), l.Actor, gone))
 	return l
 }
 

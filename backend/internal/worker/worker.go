@@ -307,7 +307,7 @@ func (r *run) end(ctx context.Context, err error) queue.Result {
 		return queue.Result{End: queue.HandOver}
 	case errors.Is(err, errBusy):
 		return queue.Result{End: queue.HandOver, After: time.Second + rand.N(time.Second)}
-	case errors.Is(cause, queue.ErrCancelled):
+	case errors.Is(cause, queue.ErrCancelled) && r.job.ID != uuid.Nil:
 		return r.failure(queue.Cancelled, &domain.JobError{Code: domain.ErrCodeCancelled, Message: "A person stopped the job.", Host: r.host.Name})
 	case !errors.As(err, &why):
 		slog.Error("job met an internal error", "job", r.claim.ID, "kind", r.claim.Kind, "attempt", r.claim.Attempt, "error", err)
