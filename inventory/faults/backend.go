@@ -7,13 +7,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"kloigos/backend/api/client"
 	"kloigos/inventory/demo"
+	"kloigos/inventory/runs"
 )
 
 // Backend is one place for a backend: its address and its wire stay, the
@@ -199,45 +199,14 @@ func (w *World) alive() *Backend {
 	return up[w.someInt(len(up))]
 }
 
-// supervisors are the children of a backend that supervise plays, without those that wait for one.
-func (b *Backend) supervisors() []int {
-	var found []int
-	for _, pid := range processes() {
-		if parentOf(pid) == b.PID() && strings.HasPrefix(commandLine(pid), "kloigos-supervisor") && hasPlay(pid) {
-			found = append(found, pid)
-		}
-	}
-	return found
-}
+// marked are the processes of all runs of this world.
+func (w *World) marked() []int { return runs.Processes(w.runRoot) }
 
-// hasPlay tells whether a process is of a run that has its play, whose inventory is in its directory; a run that was only
-// begun ahead of time has none yet.
-func hasPlay(pid int) bool {
-	environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	if err != nil {
-		return false
-	}
-	for variable := range strings.SplitSeq(string(environment), "\x00") {
-		if dir, ok := strings.CutPrefix(variable, "KLOIGOS_RUN="); ok {
-			_, err := os.Stat(filepath.Join(dir, "inventory.json"))
-			return err == nil
-		}
-	}
-	return false
-}
+// supervisors are those of its plays.
+func (b *Backend) supervisors() []int { return runs.Supervisors(b.PID()) }
 
-// marked are the processes of all runs below this world's run root: they carry
-// its path in their environment.
-func (w *World) marked() []int {
-	var found []int
-	for _, pid := range processes() {
-		environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		if err == nil && strings.Contains(string(environment), "KLOIGOS_RUN="+w.runRoot+"/") {
-			found = append(found, pid)
-		}
-	}
-	return found
-}
+// ansibles are its plays, without their children.
+func (b *Backend) ansibles() []int { return runs.Ansibles(b.PID()) }
 
 // leavesNothing holds that no process of any run is left.
 func (w *World) leavesNothing() error {
@@ -250,41 +219,8 @@ func (w *World) leavesNothing() error {
 		return nil
 	}
 	for _, pid := range left {
-		err = fmt.Errorf("%w; %d: %s", err, pid, commandLine(pid))
+		err = fmt.Errorf("%w; %d: %s", err, pid, runs.CommandLine(pid))
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	return err
-}
-
-func processes() []int {
-	names, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	var all []int
-	for _, n := range names {
-		if pid, err := strconv.Atoi(n.Name()); err == nil {
-			all = append(all, pid)
-		}
-	}
-	return all
-}
-
-func parentOf(pid int) int {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	// The name, in parentheses, may hold anything.
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	parent, _ := strconv.Atoi(fields[1])
-	return parent
-}
-
-func commandLine(pid int) string {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(strings.ReplaceAll(string(raw), "\x00", " "))
 }

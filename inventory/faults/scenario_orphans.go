@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -12,6 +11,7 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/inventory/faults/host"
+	"kloigos/inventory/runs"
 )
 
 // orphaning kills something around a play, and says what is to come of it.
@@ -72,7 +72,7 @@ func (w *World) orphan(ctx context.Context, o orphaning) error {
 	if err != nil {
 		return err
 	}
-	before := slices.DeleteFunc(w.marked(), func(pid int) bool { return !hasPlay(pid) })
+	before := slices.DeleteFunc(w.marked(), func(pid int) bool { return !runs.HasPlay(pid) })
 	if len(before) < 3 {
 		return fmt.Errorf("only %d processes carry the run's mark, so nothing is proven", len(before))
 	}
@@ -111,22 +111,12 @@ func (w *World) orphan(ctx context.Context, o orphaning) error {
 	return p.mend(ctx)
 }
 
-// ansibles are the processes of the plays that a backend has supervised, without
-// the children of those.
-func (b *Backend) ansibles() []int {
-	supervisors := b.supervisors()
-	return slices.DeleteFunc(processes(), func(pid int) bool {
-		program, _, _ := strings.Cut(commandLine(pid), " ")
-		return filepath.Base(program) != "ansible-playbook" || !slices.Contains(supervisors, parentOf(pid))
-	})
-}
-
 func killGroup(b *Backend) error {
-	plays := b.ansibles()
-	if len(plays) != 1 {
-		return fmt.Errorf("there are %d plays, not one", len(plays))
+	ansibles := b.ansibles()
+	if len(ansibles) != 1 {
+		return fmt.Errorf("there are %d plays, not one", len(ansibles))
 	}
-	group, err := syscall.Getpgid(plays[0])
+	group, err := syscall.Getpgid(ansibles[0])
 	if err != nil {
 		return fmt.Errorf("find the play's group: %w", err)
 	}
