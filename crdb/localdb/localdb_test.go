@@ -108,15 +108,24 @@ func TestKeptServerKeepsItsData(t *testing.T) {
 	}
 }
 
-// TestAKilledServerComesBackWhereItWas, with all that was committed.
+// TestAKilledServerComesBackWhereItWas, with all that was committed, though what it left takes a while to end.
 func TestAKilledServerComesBackWhereItWas(t *testing.T) {
 	t.Parallel()
 	first, err := localdb.Start(t.Context(), localdb.Options{Dir: keptDir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := connect(t, first.URL).Exec(t.Context(), `CREATE TABLE notes (note TEXT PRIMARY KEY); INSERT INTO notes (note) VALUES ('still here')`); err != nil {
+	client := connect(t, first.URL)
+	if _, err := client.Exec(t.Context(), `CREATE TABLE notes (note TEXT PRIMARY KEY); INSERT INTO notes (note) VALUES ('still here')`); err != nil {
 		t.Fatal(err)
+	}
+	if first.Engine == localdb.Postgres {
+		child := int(client.PgConn().PID())
+		if err := syscall.Kill(child, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		wakes := time.AfterFunc(time.Second, func() { _ = syscall.Kill(child, syscall.SIGCONT) })
+		defer wakes.Stop()
 	}
 	if err := syscall.Kill(first.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)

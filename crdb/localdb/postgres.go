@@ -16,6 +16,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 const (
@@ -45,6 +48,9 @@ func preparePostgres(ctx context.Context, opts Options, throwaway bool) (launch,
 		return launch{}, err
 	}
 	if err := initPostgres(ctx, bin, dir, data, password, runAs); err != nil {
+		return launch{}, err
+	}
+	if err := awaitLeft(ctx, data); err != nil {
 		return launch{}, err
 	}
 	port := opts.Port
@@ -122,6 +128,38 @@ func initPostgres(ctx context.Context, bin, dir, data, password string, runAs ac
 		return fmt.Errorf("put the data directory in place: %w", err)
 	}
 	return nil
+}
+
+// awaitLeft waits until nothing is left of a server that was killed: its children notice after a moment, and have its
+// shared memory until then, which another server refuses to start beside.
+func awaitLeft(ctx context.Context, data string) error {
+	const limit = 10 * time.Second
+	real, err := filepath.EvalSymlinks(data)
+	if err != nil {
+		return fmt.Errorf("find the data directory: %w", err)
+	}
+	for end := time.Now().Add(limit); len(children(real)) > 0 && time.Now().Before(end); {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for what a killed server has left: %w", ctx.Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return nil // if there is still something, it is a server that runs, which the new one says
+}
+
+// children are the processes whose working directory is a data directory, as that of every process of a server is.
+func children(data string) (found []int) {
+	all, err := procfs.AllProcs()
+	if err != nil {
+		return nil
+	}
+	for _, p := range all {
+		if cwd, err := p.Cwd(); err == nil && cwd == data {
+			found = append(found, p.PID)
+		}
+	}
+	return found
 }
 
 // checkVersion refuses a data directory that another major version made: the server would only say so in its log.
