@@ -41,9 +41,26 @@ func (w *World) underWay(ctx context.Context, hosts int) error {
 	})
 }
 
+// goesOn waits until more jobs have ended than have by now.
+func (w *World) goesOn(ctx context.Context) error {
+	const ended = "SELECT count(*) FROM jobs WHERE finished_at IS NOT NULL"
+	before, err := w.ask(ctx, ended)
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = await(ctx, "a job to end", patience, func() bool {
+		now, err := w.ask(ctx, ended)
+		failed = err
+		return err == nil && now > before
+	})
+	return errors.Join(err, failed)
+}
+
 // databaseEnds ends the database in three ways, each in the middle of plays and
 // under clients, and each so that it is back before leases run out or after:
-// plays go on in between, or others do.
+// plays go on in between, or others do. Work ends between two times, or the same
+// jobs would be begun again and again.
 func databaseEnds(ctx context.Context, w *World) error {
 	begun := time.Now()
 	w.behave(host.Manners{Pause: 300 * time.Millisecond})
@@ -56,6 +73,9 @@ func databaseEnds(ctx context.Context, w *World) error {
 		}
 		if err := w.restartDatabase(ctx, signal, time.Duration(1-n%2)*w.spec.Lease*3/2); err != nil {
 			return fmt.Errorf("restart the database after %s: %w", signal, err)
+		}
+		if err := w.goesOn(ctx); err != nil {
+			return fmt.Errorf("after the database was ended by %s: %w", signal, err)
 		}
 	}
 	sleep(ctx, w.spec.Lease)
