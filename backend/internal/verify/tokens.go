@@ -39,6 +39,9 @@ func ReadTokenLogs(dir string) ([]TokenLog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read token logs: %w", err)
 	}
+	if len(paths) == 0 { // an answer of "ok" would be about nothing
+		return nil, fmt.Errorf("read token logs: %s has no file that is called <host>.log", dir)
+	}
 	logs := []TokenLog{}
 	for _, path := range paths {
 		file, err := os.Open(path)

@@ -424,6 +424,9 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 	if _, err := verify.ReadTokenLogs(filepath.Join(dir, "nowhere")); err == nil {
 		t.Error("a directory that is not there was read")
 	}
+	if _, err := verify.ReadTokenLogs(dir); err == nil {
+		t.Error("a directory without any log was read")
+	}
 	bad := filepath.Join(dir, "ids")
 	if err := os.WriteFile(bad, []byte("not an id\n"), 0o600); err != nil {
 		t.Fatal(err)
