@@ -42,7 +42,7 @@ func (i *Installation) Checks() []Check {
 		{"use: a busy CPU and a file are measured of the tenant who has them, and not of the neighbour", c.use},
 		{"linger: after a reboot of the host the tenant's own service runs, held like before", c.afterReboot},
 		{"after the reboot: logins, limits and addresses are as before", c.wayInCommand},
-		{"keys: replacing them with the same changes nothing on the host", c.sameKeys},
+		{"keys: put again by a backend that stands still past its lease, then by another one; Ansible of the first wakes up, the fence refuses it, and nothing is changed", c.twoMasters},
 		{"initialize again, its backend killed with -9: another one ends it, and nothing is changed", c.takeover},
 		{"plan: the trial of an uploaded version that does what was just done says that nothing would change", c.planNothing},
 		{"probe again: changes nothing, and reads the same", c.probeAgain},
@@ -54,6 +54,7 @@ func (i *Installation) Checks() []Check {
 		{"allocate again: no byte of the first tenant is on the volume", c.noByteLeft},
 		{"more than one backend did jobs", c.shared},
 		{"decommission, through a plan, its backend dying after the play: the second run changes nothing but the fence under which it runs", c.decommission},
+		{"verify: what always holds does, with the host's own log of who it heard", c.verified},
 		{"decommission: files, accounts, units, networks, mounts, sysctls and disks are as before", c.asBefore},
 		{"decommission: nothing of Kloigos is left on the host", c.clean},
 	}

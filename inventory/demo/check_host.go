@@ -90,23 +90,17 @@ func (c *checker) reboot(ctx context.Context) error {
 	}
 }
 
-// sameKeys runs the allocate playbook a second time, over a unit in use.
-func (c *checker) sameKeys(ctx context.Context) error {
-	if c.first.a.ID == "" {
-		return errNoGround
-	}
+// replaceKeys has the allocate playbook run over a unit in use, with the keys that it has.
+func (c *checker) replaceKeys(ctx context.Context) (job string, err error) {
 	current, err := c.i.Client.GetAllocation(ctx, c.first.a.ID)
 	if err != nil {
-		return fmt.Errorf("read the allocation: %w", err)
+		return "", fmt.Errorf("read the allocation: %w", err)
 	}
-	_, job, err := c.i.Client.ReplaceKeys(ctx, current.ID, api.ReplaceKeys{SSHKeys: current.SSHKeys})
+	_, job, err = c.i.Client.ReplaceKeys(ctx, current.ID, api.ReplaceKeys{SSHKeys: current.SSHKeys})
 	if err != nil {
-		return fmt.Errorf("replace the keys: %w", err)
+		return "", fmt.Errorf("replace the keys: %w", err)
 	}
-	if err := c.i.follow(ctx, job); err != nil {
-		return err
-	}
-	return c.unchanged(ctx, job)
+	return job, nil
 }
 
 // unchanged fails if a task of the job changed something.
@@ -150,17 +144,11 @@ func (c *checker) takeover(ctx context.Context) error {
 		return err
 	}
 	c.i.workers[worker] = true
-	// A backend's name is its machine's and its process id.
-	victim := -1
-	for n, backend := range c.i.Backends {
-		if strings.HasSuffix(worker, fmt.Sprintf("/%d", backend.PID)) {
-			victim = n
-		}
+	victim, err := c.backendOf(worker)
+	if err != nil {
+		return err
 	}
-	if victim < 0 {
-		return fmt.Errorf("job %s runs on %q, which is none of the backends", id, worker)
-	}
-	if c.i.Backends[victim], err = c.i.group.replace(c.i.Backends[victim]); err != nil {
+	if *victim, err = c.i.group.replace(*victim); err != nil {
 		return err
 	}
 	if err := c.i.follow(ctx, id); err != nil {
@@ -177,6 +165,16 @@ func (c *checker) takeover(ctx context.Context) error {
 		return err
 	}
 	return c.i.refresh(ctx)
+}
+
+// backendOf finds the backend that a job names as its worker, by its machine's name and its process id.
+func (c *checker) backendOf(worker string) (**Process, error) {
+	for n, backend := range c.i.Backends {
+		if strings.HasSuffix(worker, fmt.Sprintf("/%d", backend.PID)) {
+			return &c.i.Backends[n], nil
+		}
+	}
+	return nil, fmt.Errorf("%q is none of the backends", worker)
 }
 
 // firstTask waits until a task of the job has ended and returns who runs it.
