@@ -43,7 +43,7 @@ func (i *Installation) Checks() []Check {
 		{"linger: after a reboot of the host the tenant's own service runs, held like before", c.afterReboot},
 		{"after the reboot: logins, limits and addresses are as before", c.wayInCommand},
 		{"keys: put again by a backend that stands still past its lease, then by another one; Ansible of the first wakes up, the fence refuses it, and nothing is changed", c.twoMasters},
-		{"initialize again, its backend killed with -9: another one ends it, and nothing is changed", c.takeover},
+		{"initialize again, its backend killed with -9 somewhere in the play: another one ends it, and nothing is changed", c.takeover},
 		{"plan: the trial of an uploaded version that does what was just done says that nothing would change", c.planNothing},
 		{"probe again: changes nothing, and reads the same", c.probeAgain},
 		{"playbook from outside: an uploaded version is made the default, run on the host, and rolled back", c.uploadedProbe},

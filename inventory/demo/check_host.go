@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -133,15 +134,17 @@ func (c *checker) changedNothing(ctx context.Context, job string, looked func(ap
 	return nil
 }
 
-// takeover kills the backend that initializes the host again, with two tenants on it.
+// takeover kills the backend that initializes the host again, with two tenants on it, somewhere in its play.
 func (c *checker) takeover(ctx context.Context) error {
 	_, id, err := c.i.Client.InitializeHost(ctx, c.i.Host.ID)
 	if err != nil {
 		return fmt.Errorf("initialize again: %w", err)
 	}
-	worker, err := c.firstTask(ctx, id)
+	tasks := 1 + rand.IntN(6)
+	c.i.stages.Note("its backend is killed after %d tasks", tasks)
+	worker, err := c.tasksDone(ctx, id, tasks)
 	if err != nil {
-		return err
+		return fmt.Errorf("after %d tasks: %w", tasks, err)
 	}
 	c.i.workers[worker] = true
 	victim, err := c.backendOf(worker)
@@ -177,13 +180,16 @@ func (c *checker) backendOf(worker string) (**Process, error) {
 	return nil, fmt.Errorf("%q is none of the backends", worker)
 }
 
-// firstTask waits until a task of the job has ended and returns who runs it.
-func (c *checker) firstTask(ctx context.Context, id string) (worker string, err error) {
+// tasksDone waits until so many tasks of the job have ended and returns who runs it.
+func (c *checker) tasksDone(ctx context.Context, id string, tasks int) (worker string, err error) {
 	for event, err := range c.i.Client.StreamJobLog(ctx, id, 0) {
 		if err != nil {
 			return "", fmt.Errorf("follow the job: %w", err)
 		}
 		if event.Log != nil && event.Log.Kind == "ok" {
+			tasks--
+		}
+		if tasks == 0 {
 			break
 		}
 	}
