@@ -79,6 +79,8 @@ var bans = []struct {
 	ban(`\bON\s+CONFLICT\s+ON\s+CONSTRAINT\b`, "name the columns of the conflict instead"),
 	ban(`\bDELETE\s+FROM\s+[\w.]+(\s+(AS\s+)?\w+)?\s+USING\b`, "DELETE ... USING: use WHERE EXISTS (SELECT ...)"),
 	ban(`\b(SMALL|BIG)?SERIAL\d?\b`, "SERIAL makes other numbers there, and a hot range: use a random UUID"),
+	ban(`[?$]\d*\s*=\s*(ANY|ALL|SOME)\b`, "a placeholder before ANY has no type there: write ?::TEXT = ANY (...)"),
+	ban(`\bjsonb?_object_agg\s*\([^()]*\)\s*([^\sF]|F[^I]|$)`, "a subquery of it becomes a join, whose NULL is no key: add FILTER (WHERE ...)"),
 	ban(`\bCREATE\s+EXTENSION\b`, "extensions are missing"),
 	ban(`\bLOCK\s+TABLE\b`, "table locks are missing"),
 	ban(`\bINHERITS\s*\(`, "table inheritance is missing"),

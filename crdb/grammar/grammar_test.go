@@ -135,8 +135,10 @@ func TestCheckRefuses(t *testing.T) {
 		"CREATE TABLE t (id UUID PRIMARY KEY, UNIQUE (id) DEFERRABLE)":               "deferred",
 		"WITH a AS (UPDATE t SET x = 1 RETURNING id) UPDATE t SET y = 2":             "changed twice",
 		"WITH a AS (DELETE FROM t RETURNING id) INSERT INTO t (id) SELECT id FROM a": "changed twice",
-		"DO $$ BEGIN END $$": "DO blocks",
-		"":                   "no statement",
+		"DO $$ BEGIN END $$":                                 "DO blocks",
+		"SELECT a FROM t WHERE $1 = ANY (b)":                 "before ANY",
+		"SELECT (SELECT jsonb_object_agg(a, b) FROM t) AS c": "no key",
+		"": "no statement",
 	} {
 		_, problems := grammar.Check(sql)
 		if len(problems) == 0 || !strings.Contains(strings.Join(problems, "\n"), want) {

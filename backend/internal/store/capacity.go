@@ -74,7 +74,7 @@ SELECT h.region, h.zone, s.state, sum(s.units)::INT8 AS units, sum(s.cpus)::INT8
 const sqlHostsInShort = `
 SELECT h.id, h.name, h.region, h.zone, h.state, h.health, h.health_message, h.offered_host_key <> '' AS offers_key,
        h.layout IS NOT NULL AS laid_out,
-       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units
   FROM hosts h
  WHERE h.workspace_id = $1 AND h.removed_at IS NULL

@@ -98,7 +98,10 @@ func Open(ctx context.Context, url string, options ...Option) (*DB, error) {
 		cfg.MaxConns = max(cfg.MaxConns, 16)
 	}
 	spread(cfg)
-	cfg.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		if err := lockWhatIsReturned(ctx, conn); err != nil {
+			return err
+		}
 		conn.TypeMap().RegisterType(&pgtype.Type{Name: "uuid", OID: pgtype.UUIDOID, Codec: uuidCodec{}})
 		return nil
 	}
@@ -116,6 +119,22 @@ func Open(ctx context.Context, url string, options ...Option) (*DB, error) {
 	}
 	db.cockroach = strings.Contains(db.version, "CockroachDB")
 	return db, nil
+}
+
+const sqlLockWhatIsReturned = `SET optimizer_use_lock_op_for_serializable = on`
+
+// lockWhatIsReturned has FOR UPDATE lock the rows that a statement returns. At
+// SERIALIZABLE CockroachDB locks all that it has read for them otherwise, which
+// others then pass over with SKIP LOCKED.
+func lockWhatIsReturned(ctx context.Context, conn *pgx.Conn) error {
+	if conn.PgConn().ParameterStatus("crdb_version") == "" {
+		return nil
+	}
+	_, err := conn.Exec(ctx, sqlLockWhatIsReturned)
+	if sqlState(err) == "42704" { // of before 23.2, which does not know it
+		return nil
+	}
+	return err
 }
 
 // Close closes all connections.

@@ -58,7 +58,7 @@ func (w Wanted) filters() []placementFilter {
 	add(w.LoginUser != "", "admin_user", "is on a host whose administrator has the login user", "h.admin_user <> ?", w.LoginUser)
 	add(w.LoginUser != "", "login_user", "is on a host where the login user is taken",
 		"NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = ? AND a.ended_at IS NULL)", w.LoginUser)
-	add(w.Network != "", "network", "is on a host that does not carry the network", "? = ANY(h.networks)", w.Network)
+	add(w.Network != "", "network", "is on a host that does not carry the network", "?::TEXT = ANY(h.networks)", w.Network)
 	add(true, "address", "is on a host whose networks have no free address", `EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND (? = '' OR p.network = ?))`,
 		w.Network, w.Network)

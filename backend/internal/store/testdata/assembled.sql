@@ -395,7 +395,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND $2 = ANY(h.networks)
+  AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
 
@@ -502,7 +502,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.labels @> $7
   AND h.admin_user <> $8
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND $10 = ANY(h.networks)
+  AND $10::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12));
 
@@ -513,7 +513,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.health <> 'unreachable'
-  AND $2 = ANY(h.networks)
+  AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
 
@@ -590,7 +590,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND $2 = ANY(h.networks)
+  AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
 
@@ -633,7 +633,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND $2 = ANY(h.networks);
+  AND $2::TEXT = ANY(h.networks);
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
@@ -812,7 +812,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.labels @> $6
   AND h.admin_user <> $7
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
-  AND $9 = ANY(h.networks)
+  AND $9::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
 
@@ -863,7 +863,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.labels @> $6
   AND h.admin_user <> $7
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
-  AND $9 = ANY(h.networks)
+  AND $9::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
 
@@ -882,7 +882,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.labels @> $7
   AND h.admin_user <> $8
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND $10 = ANY(h.networks)
+  AND $10::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12));
 
@@ -901,7 +901,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.labels @> $6
   AND h.admin_user <> $7
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
-  AND $9 = ANY(h.networks)
+  AND $9::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
 
@@ -920,7 +920,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.labels @> $6
   AND h.admin_user <> $7
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
-  AND $9 = ANY(h.networks)
+  AND $9::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
 
@@ -939,7 +939,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.zone = $6
   AND h.admin_user <> $7
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
-  AND $9 = ANY(h.networks)
+  AND $9::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
 
@@ -958,7 +958,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.zone = $6
   AND h.labels @> $7
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
-  AND $9 = ANY(h.networks)
+  AND $9::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
 
@@ -977,7 +977,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.zone = $6
   AND h.labels @> $7
   AND h.admin_user <> $8
-  AND $9 = ANY(h.networks)
+  AND $9::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
 
@@ -997,7 +997,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.labels @> $7
   AND h.admin_user <> $8
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND $10 = ANY(h.networks);
+  AND $10::TEXT = ANY(h.networks);
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
@@ -1033,7 +1033,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.labels @> $6
   AND h.admin_user <> $7
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
-  AND $9 = ANY(h.networks)
+  AND $9::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
 
@@ -1052,7 +1052,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.labels @> $7
   AND h.admin_user <> $8
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND $10 = ANY(h.networks)
+  AND $10::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12));
 
@@ -1171,7 +1171,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
        h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
-       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
@@ -1187,7 +1187,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
        h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
-       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
@@ -1203,7 +1203,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
        h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
-       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
@@ -1219,7 +1219,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
        h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
-       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
@@ -1235,7 +1235,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
        h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
-       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
@@ -1251,7 +1251,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
        h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
-       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
@@ -1267,7 +1267,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
        h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
-       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
@@ -1283,7 +1283,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
        h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
-       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
@@ -1299,7 +1299,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
        h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
-       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
@@ -1319,7 +1319,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
        h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
-       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
@@ -1335,7 +1335,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
        h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
-       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
@@ -1351,7 +1351,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
        h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
-       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
@@ -1366,7 +1366,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
        h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
-       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
@@ -1381,7 +1381,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
        h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
-       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
@@ -1396,7 +1396,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
        h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
-       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
@@ -1411,7 +1411,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
        h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
-       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
@@ -1426,7 +1426,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
        h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
-       COALESCE((SELECT jsonb_object_agg(s.state, s.n)
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
@@ -2364,7 +2364,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND $2 = ANY(h.networks)
+  AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($3 = '' OR n.name = $4)
                    AND (SELECT p.id FROM addresses p
@@ -2813,7 +2813,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND $2 = ANY(h.networks)
+  AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND EXISTS (SELECT 1 FROM compute_units o
@@ -2830,7 +2830,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND $2 = ANY(h.networks)
+  AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
@@ -2843,7 +2843,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND $2 = ANY(h.networks)
+  AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
@@ -2857,7 +2857,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable'
-  AND $2 = ANY(h.networks)
+  AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
@@ -3422,7 +3422,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.labels @> $7
   AND h.admin_user <> $8
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND $10 = ANY(h.networks)
+  AND $10::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
   AND u.zone = $13
@@ -3448,7 +3448,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.labels @> $7
   AND h.admin_user <> $8
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND $10 = ANY(h.networks)
+  AND $10::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
   AND u.zone = $13
@@ -3471,7 +3471,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.labels @> $7
   AND h.admin_user <> $8
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND $10 = ANY(h.networks)
+  AND $10::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
 ORDER BY u.cpu_count, u.shuffle
@@ -3492,7 +3492,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.labels @> $7
   AND h.admin_user <> $8
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND $10 = ANY(h.networks)
+  AND $10::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
 ORDER BY u.cpu_count, u.shuffle
