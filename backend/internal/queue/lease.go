@@ -3,27 +3,38 @@ package queue
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"kloigos/backend/internal/failpoint"
 	"kloigos/backend/internal/store"
 )
 
-// keepLease has the lease renewed until stop is called, which waits for a
-// renewal that is under way. Until the first is due that is a timer and no
-// goroutine: many jobs have ended by then.
-func (q *Queue) keepLease(ctx context.Context, c store.Claim, leased time.Time, end context.CancelCauseFunc) (stop func()) {
+// keeping renews the lease of an attempt, in the background.
+type keeping struct {
+	cancel context.CancelFunc
+	first  *time.Timer
+	done   chan struct{}
+	ending atomic.Bool // the attempt's own end is being written: a lease that is gone is no miss
+}
+
+// keepLease has the lease renewed until stop is called. Until the first renewal
+// is due that is a timer and no goroutine: many jobs have ended by then.
+func (q *Queue) keepLease(ctx context.Context, c store.Claim, leased time.Time, end context.CancelCauseFunc) *keeping {
 	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	first := time.AfterFunc(q.renewEvery(), func() {
-		defer close(done)
-		q.renew(ctx, c, leased, end)
+	k := &keeping{cancel: cancel, done: make(chan struct{})}
+	k.first = time.AfterFunc(q.renewEvery(), func() {
+		defer close(k.done)
+		q.renew(ctx, c, leased, k, end)
 	})
-	return func() {
-		cancel()
-		if !first.Stop() {
-			<-done
-		}
+	return k
+}
+
+// stop waits for a renewal that is under way.
+func (k *keeping) stop() {
+	k.cancel()
+	if !k.first.Stop() {
+		<-k.done
 	}
 }
 
@@ -31,7 +42,7 @@ func (q *Queue) renewEvery() time.Duration { return min(q.cfg.Lease/3, time.Seco
 
 // renew keeps the lease, and ends the job's context when it is to be stopped
 // or when the lease could not be renewed in time.
-func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, end context.CancelCauseFunc) {
+func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, k *keeping, end context.CancelCauseFunc) {
 	giveUp := q.cfg.Lease * 3 / 4
 	for {
 		if time.Since(leased) >= giveUp {
@@ -43,12 +54,12 @@ func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, end 
 		try, cancel := context.WithDeadline(ctx, leased.Add(giveUp))
 		var cancelling bool
 		err := q.db.InTx(try, func(tx *store.Tx) (err error) {
-			cancelling, err = tx.RenewLease(try, c.ID, c.Attempt, q.cfg.Lease)
+			cancelling, err = tx.RenewLease(try, c.ID, c.Attempt, q.cfg.Worker, q.cfg.Lease)
 			return err
 		})
 		cancel()
 		switch {
-		case ctx.Err() != nil:
+		case ctx.Err() != nil, errors.Is(err, store.ErrLost) && k.ending.Load():
 			return
 		case errors.Is(err, store.ErrLost):
 			q.metrics.misses.WithLabelValues(missedTaken).Inc()
@@ -66,7 +77,7 @@ func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, end 
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(q.renewEvery()):
+		case <-time.After(min(q.renewEvery(), time.Until(leased.Add(giveUp)))): // not a moment later than it is to be given up
 		}
 	}
 }

@@ -43,7 +43,7 @@ func newMetrics(r *prometheus.Registry, slots int) *metrics {
 		}, []string{"kind"}),
 		ends: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "kloigos_job_attempts_ended_total",
-			Help: "Ends of attempts: succeeded, failed, cancelled, retry (tried again later), handed_over (goes on elsewhere), lost (another worker has it), unwritten (the end could not be written). code is why.",
+			Help: "Ends of attempts: succeeded, failed, cancelled, retry (tried again later), handed_over (goes on elsewhere), put_back (its host was just taken by another job), lost (another worker has it), unwritten (the end could not be written). code is why.",
 		}, []string{"kind", "end", "code"}),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "kloigos_job_attempt_seconds", Help: "How long attempts took.",
@@ -89,14 +89,16 @@ func (m *metrics) begin() {
 		for _, code := range domain.JobErrorCodes() {
 			m.ends.WithLabelValues(kind, Failed.label(), code)
 		}
-		for _, end := range []End{Succeeded, Cancelled, HandOver} {
+		for _, end := range []End{Succeeded, Cancelled, HandOver, PutBack} {
 			code := ""
 			if end == Cancelled {
 				code = domain.ErrCodeCancelled
 			}
 			m.ends.WithLabelValues(kind, end.label(), code)
 		}
-		m.ends.WithLabelValues(kind, Retry.label(), domain.ErrCodeUnreachable)
+		for _, code := range []string{domain.ErrCodeUnreachable, domain.ErrCodeKilled} {
+			m.ends.WithLabelValues(kind, Retry.label(), code)
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ import (
 type world struct {
 	*site.Site
 	conn  *pgx.Conn // for what is done behind the product's back
-	queue *queue.Queue
+	work  queue.Work
 	host  store.Host
 	plays chan *playing
 }
@@ -91,7 +91,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{Site: site.New(t), plays: make(chan *playing)}
 	w.AddAddresses("default", 8)
 	w.host = w.ReadyHost(site.HostSpec{Name: "h1", Units: []string{"1", "2", "3"}})
-	w.queue = queue.New(w.DB, w.Work(), w.Signals, queue.Config{Worker: uuid.New(), Lease: time.Hour, Logger: slog.New(slog.DiscardHandler)})
+	w.work = w.Work()
 	var err error
 	if w.conn, err = pgx.Connect(t.Context(), w.URL); err != nil {
 		t.Fatal(err)
@@ -328,9 +328,11 @@ func (s *schedule) giveUp() {
 func (s *schedule) claim(how func(*store.Tx, context.Context, uuid.UUID, time.Duration, int) ([]store.Claim, error), none bool) {
 	ctx := context.Background()
 	limit := rapid.IntRange(1, 2).Draw(s.t, "how many") // two meet at the host's lock
+	worker := uuid.New()
+	q := queue.New(s.DB, s.work, s.Signals, queue.Config{Worker: worker, Lease: time.Hour, Logger: slog.New(slog.DiscardHandler)})
 	var claims []store.Claim
 	err := s.DB.InTx(ctx, func(tx *store.Tx) (err error) {
-		claims, err = how(tx, ctx, uuid.New(), time.Hour, limit)
+		claims, err = how(tx, ctx, worker, time.Hour, limit)
 		return err
 	})
 	if err != nil {
@@ -344,7 +346,7 @@ func (s *schedule) claim(how func(*store.Tx, context.Context, uuid.UUID, time.Du
 		s.running = append(s.running, a)
 		go func() {
 			defer close(a.ended)
-			s.queue.Attempt(ctx, ctx, c)
+			q.Attempt(ctx, ctx, c)
 		}()
 		s.follow(a)
 	}

@@ -44,6 +44,7 @@ const (
 	Cancelled     // stopped as asked
 	Retry         // failed in a way that may heal; tried again After
 	HandOver      // not finished; goes on as it stands, at once or After
+	PutBack       // could not begin; keeps its place in the queue
 )
 
 // Result is what came of an attempt.
@@ -312,7 +313,7 @@ func (q *Queue) attempt(stop, hard context.Context, c store.Claim, leased time.T
 	}
 	stopHard := context.AfterFunc(hard, func() { end(ErrHandedOver) })
 	defer stopHard()
-	stopRenewing := q.keepLease(context.WithoutCancel(hard), c, leased, end)
+	lease := q.keepLease(context.WithoutCancel(hard), c, leased, end)
 
 	var asked atomic.Pointer[time.Time] // when it was seen that a person stopped it
 	defer context.AfterFunc(ctx, func() {
@@ -341,9 +342,10 @@ func (q *Queue) attempt(stop, hard context.Context, c store.Claim, leased time.T
 		log.Warn("job left to another worker")
 		q.metrics.ended(c.Kind, "lost", nil, time.Since(began))
 	} else {
+		lease.ending.Store(true)
 		q.finish(c, result, began, log)
 	}
-	stopRenewing()
+	lease.stop()
 	end(nil)
 	q.signals.Notify(c.ID)
 }
@@ -422,19 +424,27 @@ func write(ctx context.Context, tx *store.Tx, c store.Claim, r Result) error {
 	if r.End == HandOver && r.After == 0 {
 		return tx.HandOver(ctx, c.ID, c.Attempt, 0)
 	}
-	why := r.Error
-	if r.End == HandOver {
-		why = nil
-	}
-	err := tx.RequeueJob(ctx, c.ID, c.Attempt, r.After, why)
+	err := giveBack(ctx, tx, c, r)
 	if errors.Is(err, store.ErrLost) { // it is ours, so it is to be stopped since a moment ago
 		return tx.HandOver(ctx, c.ID, c.Attempt, r.After)
 	}
 	return err
 }
 
+// giveBack gives a job back to the queue.
+func giveBack(ctx context.Context, tx *store.Tx, c store.Claim, r Result) error {
+	switch r.End {
+	case PutBack:
+		return tx.PutBackJob(ctx, c.ID, c.Attempt)
+	case HandOver:
+		return tx.RequeueJob(ctx, c.ID, c.Attempt, r.After, nil)
+	default:
+		return tx.RequeueJob(ctx, c.ID, c.Attempt, r.After, r.Error)
+	}
+}
+
 func (e End) String() string {
-	return [...]string{"succeeded", "failed", "cancelled", "retry", "handed over"}[e]
+	return [...]string{"succeeded", "failed", "cancelled", "retry", "handed over", "put back"}[e]
 }
 
 // Backoff is how long to wait before try n (from 1): min(2^n, 600) seconds

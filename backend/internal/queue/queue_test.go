@@ -142,8 +142,13 @@ func TestPausedWorkerCanNotWrite(t *testing.T) {
 	s := site.New(t)
 	host := s.ReadyHost(site.HostSpec{}).ID
 	id := enqueue(s, job.HostInitialize{HostID: host})
-	old := claim(s, time.Millisecond, 1)[0]
-	ctx := t.Context()
+	ctx, worker := t.Context(), uuid.New()
+	var old store.Claim
+	s.Tx(func(tx *store.Tx) error {
+		claims, err := tx.ClaimJobs(ctx, worker, time.Millisecond, 1)
+		old = claims[0]
+		return err
+	})
 	var number int64
 	s.Tx(func(tx *store.Tx) (err error) {
 		if err := tx.StartStep(ctx, id, old.Attempt, 0); err != nil {
@@ -157,10 +162,13 @@ func TestPausedWorkerCanNotWrite(t *testing.T) {
 		t.Fatalf("%+v", taken)
 	}
 	writes := map[string]func(tx *store.Tx) error{
-		"OwnJob":     func(tx *store.Tx) error { return tx.OwnJob(ctx, id, old.Attempt) },
-		"StartStep":  func(tx *store.Tx) error { return tx.StartStep(ctx, id, old.Attempt, 0) },
-		"EndStep":    func(tx *store.Tx) error { return tx.EndStep(ctx, id, old.Attempt, 0, domain.StepSucceeded) },
-		"RenewLease": func(tx *store.Tx) error { _, err := tx.RenewLease(ctx, id, old.Attempt, time.Minute); return err },
+		"OwnJob":    func(tx *store.Tx) error { return tx.OwnJob(ctx, id, old.Attempt) },
+		"StartStep": func(tx *store.Tx) error { return tx.StartStep(ctx, id, old.Attempt, 0) },
+		"EndStep":   func(tx *store.Tx) error { return tx.EndStep(ctx, id, old.Attempt, 0, domain.StepSucceeded) },
+		"RenewLease": func(tx *store.Tx) error {
+			_, err := tx.RenewLease(ctx, id, old.Attempt, worker, time.Minute)
+			return err
+		},
 		"AppendLog":  func(tx *store.Tx) error { return tx.AppendLog(ctx, id, old.Attempt, []store.LogEntry{{Sequence: 1}}) },
 		"FinishJob":  func(tx *store.Tx) error { return tx.FinishJob(ctx, id, old.Attempt, domain.JobSucceeded, nil, "") },
 		"RequeueJob": func(tx *store.Tx) error { return tx.RequeueJob(ctx, id, old.Attempt, 0, nil) },

@@ -22,6 +22,7 @@ type Claim struct {
 	State      domain.JobState `db:"state"`
 	Takeover   bool            `db:"takeover"`    // the lease of another worker ran out
 	HandedOver bool            `db:"handed_over"` // another worker gave it away half done
+	Found      int             `db:"found"`       // how many jobs it was chosen from: of several that need one host, one is claimed
 
 	// What the job is about, so that all of it can be read at once.
 	HostID            *uuid.UUID `db:"host_id"`
@@ -53,9 +54,10 @@ type Begun struct {
 // queue, unless it only reads: it could do nothing but wait. While the queue is
 // paused there is none, on whatever backend. It is the time of the statement that
 // counts: a claim's transaction may have begun before the job's (PrepareClaim).
-// $1: the kinds that only read.
+// $1: the kinds that only read; they stand inside of NOT EXISTS, since CockroachDB
+// would keep no order, and read all of the queue, for an OR around it.
 const claimable = `j.state = 'queued' AND j.run_after <= statement_timestamp()
-                          AND (j.kind = ANY($1) OR NOT EXISTS (SELECT 1 FROM host_locks l WHERE l.host_id = j.host_id AND l.job_id <> j.id))
+                          AND NOT EXISTS (SELECT 1 FROM host_locks l WHERE l.host_id = j.host_id AND l.job_id <> j.id AND j.kind <> ALL($1))
                           AND NOT EXISTS (SELECT 1 FROM queue_pauses p WHERE p.queue = 'jobs')`
 
 // What may be taken over. It does not ask for a pause, since what had begun
@@ -87,25 +89,35 @@ func (r Reads) Waiting(ctx context.Context) (Waiting, error) {
 	return first[Waiting](ctx, r.q, domain.ErrNotFound, sqlWaiting, readOnlyKinds())
 }
 
-// ARRAY makes the inner statement run once; as the inner side of a join it
-// would run for each row of the outer one, pass over what it has just updated,
-// and claim more than its limit. What it has locked is as it says, so the outer
-// one asks for no state: PostgreSQL would walk over the whole index of what is
-// queued for it.
+// Of several jobs that need one host only the first is claimed: the others could
+// only wait, and keep their places. What is found is found once and has been
+// locked as it says, so the update asks for no state: PostgreSQL would walk over
+// the whole index of what is queued for it. The ids come by an array, of which
+// PostgreSQL expects few, whatever the limit, and by unnest, since CockroachDB
+// finds a row by an array's elements only if that is a constant.
 const sqlClaimJobs = `
+WITH found AS MATERIALIZED (
+     SELECT j.id, CASE WHEN j.kind = ANY($1) THEN NULL ELSE j.host_id END AS needs, j.priority, j.run_after
+       FROM jobs j
+      WHERE ` + claimable + `
+      ORDER BY j.priority DESC, j.run_after, j.id
+      LIMIT $4
+        FOR UPDATE SKIP LOCKED)
 UPDATE jobs
-   SET state = 'running', attempt = attempt + 1, worker_id = $2, lease_expires_at = now() + $3::INT8 * INTERVAL '1 millisecond',
-       started_at = COALESCE(started_at, statement_timestamp())
- WHERE id = ANY (ARRAY(SELECT j.id
-                         FROM jobs j
-                        WHERE ` + claimable + `
-                        ORDER BY j.priority DESC, j.run_after, j.id
-                        LIMIT $4
-                          FOR UPDATE SKIP LOCKED))
-RETURNING id, kind, attempt, state, false AS takeover, false AS handed_over, host_id, unit_id, allocation_id, plan_id, playbook_version_id`
+   SET state = 'running', attempt = jobs.attempt + 1, worker_id = $2, lease_expires_at = now() + $3::INT8 * INTERVAL '1 millisecond',
+       started_at = COALESCE(jobs.started_at, statement_timestamp())
+  FROM unnest(ARRAY(SELECT f.id
+                      FROM found f
+                     WHERE NOT EXISTS (SELECT 1
+                                         FROM found e
+                                        WHERE e.needs = f.needs
+                                          AND (e.priority > f.priority OR e.priority = f.priority AND (e.run_after, e.id) < (f.run_after, f.id))))) AS c(id)
+ WHERE jobs.id = c.id
+RETURNING jobs.id, jobs.kind, jobs.attempt, jobs.state, false AS takeover, false AS handed_over, (SELECT count(*) FROM found) AS found,
+          jobs.host_id, jobs.unit_id, jobs.allocation_id, jobs.plan_id, jobs.playbook_version_id`
 
 const sqlOverdueJobs = `
-SELECT j.id, j.kind, j.attempt + 1 AS attempt, j.state, j.worker_id <> $1 AS takeover, j.worker_id = $1 AND j.state = 'running' AS handed_over,
+SELECT j.id, j.kind, j.attempt + 1 AS attempt, j.state, j.worker_id <> $1 AS takeover, j.worker_id = $1 AND j.state = 'running' AS handed_over, 1 AS found,
        j.host_id, j.unit_id, j.allocation_id, j.plan_id, j.playbook_version_id
   FROM jobs j
  WHERE ` + overdue + `
@@ -140,7 +152,7 @@ func (tx *Tx) PrepareClaim(ctx context.Context) error {
 	return err
 }
 
-// byIndex claims what comes first in the order of an index.
+// byIndex looks for what comes first in the order of an index.
 func (tx *Tx) byIndex(ctx context.Context, what string, sql statement, args ...any) ([]Claim, error) {
 	b, claims := &batch{}, []Claim{}
 	if tx.postgres() && !tx.unsorted {
@@ -152,11 +164,24 @@ func (tx *Tx) byIndex(ctx context.Context, what string, sql statement, args ...a
 
 // ClaimJobs gives a worker the lease of up to limit queued jobs, by priority,
 // then age, and begins those that need their host, where nobody holds it.
-func (tx *Tx) ClaimJobs(ctx context.Context, worker uuid.UUID, lease time.Duration, limit int) ([]Claim, error) {
+func (tx *Tx) ClaimJobs(ctx context.Context, worker uuid.UUID, lease time.Duration, limit int) (claims []Claim, err error) {
+	for again := true; again && len(claims) < limit; {
+		var more []Claim
+		if more, again, err = tx.claimFirst(ctx, worker, lease, limit-len(claims)); err != nil {
+			return nil, err
+		}
+		claims = append(claims, more...)
+	}
+	return claims, nil
+}
+
+// claimFirst claims from the first limit jobs of the queue. Where some of them
+// only wait for the host of another one, there may be more to claim behind them.
+func (tx *Tx) claimFirst(ctx context.Context, worker uuid.UUID, lease time.Duration, limit int) (claims []Claim, again bool, err error) {
 	readOnly := readOnlyKinds()
-	claims, err := tx.byIndex(ctx, "claim", sqlClaimJobs, readOnly, worker, lease.Milliseconds(), limit)
-	if err != nil {
-		return nil, err
+	claims, err = tx.byIndex(ctx, "claim", sqlClaimJobs, readOnly, worker, lease.Milliseconds(), limit)
+	if err != nil || len(claims) == 0 {
+		return nil, false, err
 	}
 	var needHosts []*Claim
 	for i, c := range claims {
@@ -164,7 +189,7 @@ func (tx *Tx) ClaimJobs(ctx context.Context, worker uuid.UUID, lease time.Durati
 			needHosts = append(needHosts, &claims[i])
 		}
 	}
-	return claims, tx.begin(ctx, needHosts)
+	return claims, claims[0].Found == limit && len(claims) < limit, tx.begin(ctx, needHosts)
 }
 
 // A claim waits for nobody, so it can be part of no deadlock: a host whose lock
@@ -199,16 +224,13 @@ func (tx *Tx) readsAhead(c Claim) bool {
 	return tx.postgres() && c.PlanID == nil && (c.PlaybookVersionID == nil || tx.artifacts.get(*c.PlaybookVersionID) != nil)
 }
 
-// begin begins the attempts that find their host free; of two of one host, the
-// first. What they begin with is read on the way, from where on no other job
-// changes their hosts; what could not be read, the attempt asks for, and tells.
+// begin begins the attempts that find their host free; each has another one. What
+// they begin with is read on the way, from where on no other job changes their
+// hosts; what could not be read, the attempt asks for, and tells.
 func (tx *Tx) begin(ctx context.Context, claims []*Claim) error {
-	byHost, ids, attempts, hosts := map[uuid.UUID]bool{}, []uuid.UUID{}, []int64{}, []uuid.UUID{}
+	ids, attempts, hosts := []uuid.UUID{}, []int64{}, []uuid.UUID{}
 	for _, c := range claims {
-		if !byHost[*c.HostID] {
-			byHost[*c.HostID] = true
-			ids, attempts, hosts = append(ids, c.ID), append(attempts, int64(c.Attempt)), append(hosts, *c.HostID)
-		}
+		ids, attempts, hosts = append(ids, c.ID), append(attempts, int64(c.Attempt)), append(hosts, *c.HostID)
 	}
 	if len(ids) == 0 {
 		return nil
@@ -269,15 +291,16 @@ func (tx *Tx) TakeOverJobs(ctx context.Context, worker uuid.UUID, lease time.Dur
 
 const sqlRenewLease = `
 UPDATE jobs
-   SET lease_expires_at = now() + $3::INT8 * INTERVAL '1 millisecond'
- WHERE id = $1 AND attempt = $2 AND state IN ('running', 'cancelling')
+   SET lease_expires_at = now() + $4::INT8 * INTERVAL '1 millisecond'
+ WHERE id = $1 AND attempt = $2 AND worker_id = $3 AND state IN ('running', 'cancelling')
 RETURNING state`
 
-// RenewLease renews the lease of an attempt and tells whether the job is to be
-// stopped. ErrLost if it is no longer the caller's.
-func (tx *Tx) RenewLease(ctx context.Context, id uuid.UUID, attempt int, lease time.Duration) (cancelling bool, err error) {
+// RenewLease renews the lease of a worker's attempt and tells whether the job is
+// to be stopped. ErrLost if it is no longer the caller's, who may have handed it
+// over while this waited for the row.
+func (tx *Tx) RenewLease(ctx context.Context, id uuid.UUID, attempt int, worker uuid.UUID, lease time.Duration) (cancelling bool, err error) {
 	var state domain.JobState
-	err = tx.q.QueryRow(ctx, sqlRenewLease, id, attempt, lease.Milliseconds()).Scan(&state)
+	err = tx.q.QueryRow(ctx, sqlRenewLease, id, attempt, worker, lease.Milliseconds()).Scan(&state)
 	if isNoRows(err) {
 		return false, ErrLost
 	}
@@ -417,6 +440,19 @@ func (tx *Tx) RequeueJob(ctx context.Context, id uuid.UUID, attempt int, after t
 		failures = 1
 	}
 	if err := tx.one(ctx, ErrLost, sqlRequeueJob, id, attempt, after.Milliseconds(), why, failures); err != nil {
+		return err
+	}
+	return tx.UnlockHosts(ctx, id, attempt)
+}
+
+const sqlPutBackJob = `
+UPDATE jobs
+   SET state = 'queued', worker_id = NULL, lease_expires_at = NULL
+ WHERE id = $1 AND attempt = $2 AND state = 'running'`
+
+// PutBackJob gives a job back to the queue, to the place that it had there.
+func (tx *Tx) PutBackJob(ctx context.Context, id uuid.UUID, attempt int) error {
+	if err := tx.one(ctx, ErrLost, sqlPutBackJob, id, attempt); err != nil {
 		return err
 	}
 	return tx.UnlockHosts(ctx, id, attempt)

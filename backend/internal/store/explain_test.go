@@ -118,7 +118,7 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		{"take over", sqlTakeOverJobs, []any{[]uuid.UUID{one}, one, int64(30000)}, "jobs_pkey", `Seq Scan on jobs`},
 		{"look for what may be claimed", sqlWaiting, []any{[]string{"host_probe"}}, "jobs_claimable", `Seq Scan on jobs|Sort`},
 		{"look for what may be taken over", sqlWaiting, []any{[]string{"host_probe"}}, "jobs_leased", `Seq Scan on jobs|Sort`},
-		{"renew", sqlRenewLease, []any{one, 1, int64(30000)}, "jobs_pkey", `Seq Scan`},
+		{"renew", sqlRenewLease, []any{one, 1, one, int64(30000)}, "jobs_pkey", `Seq Scan`},
 		{"end several", sqlSucceedJobs, []any{[]uuid.UUID{one}, []int64{1}, []string{""}}, "jobs_pkey", `Seq Scan on jobs`},
 		{"let go of hosts", sqlUnlockHosts, []any{one, 1}, "host_locks_held", `Seq Scan`},
 		{"end several and let go of their hosts", sqlSucceedJobs, []any{[]uuid.UUID{one}, []int64{1}, []string{""}}, "host_locks_held", `Seq Scan on host_locks`},

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -289,9 +288,10 @@ func (r *run) do(ctx context.Context, s store.Step, what step) error {
 	return what.do(ctx, r)
 }
 
-// internalTries is how often a job is tried that meets an error of the
-// backend's own: a database that was away for a moment, a full disk.
-const internalTries = 5
+// ownTries is how often a job is tried that fails for a reason of the backend's
+// own: a database that was away for a moment, a full disk, an Ansible that was
+// killed.
+const ownTries = 5
 
 // end turns the end of the steps into what the queue writes.
 func (r *run) end(ctx context.Context, err error) queue.Result {
@@ -306,7 +306,7 @@ func (r *run) end(ctx context.Context, err error) queue.Result {
 	case errors.Is(cause, queue.ErrHandedOver), errors.Is(err, errStopping) && cause == nil:
 		return queue.Result{End: queue.HandOver}
 	case errors.Is(err, errBusy):
-		return queue.Result{End: queue.HandOver, After: time.Second + rand.N(time.Second)}
+		return queue.Result{End: queue.PutBack}
 	case errors.Is(cause, queue.ErrCancelled) && r.job.ID != uuid.Nil:
 		return r.failure(queue.Cancelled, &domain.JobError{Code: domain.ErrCodeCancelled, Message: "A person stopped the job.", Host: r.host.Name})
 	case !errors.As(err, &why):
@@ -315,13 +315,17 @@ func (r *run) end(ctx context.Context, err error) queue.Result {
 			return queue.Result{End: queue.HandOver, After: queue.Backoff(r.claim.Attempt)}
 		}
 		why = &domain.JobError{Code: domain.ErrCodeInternal, Host: r.host.Name, Message: "The backend met an error of its own. It stands in its log under the job's id."}
-		again = r.job.Failures+1 < min(r.job.MaxAttempts, internalTries) && !errors.Is(err, ansible.ErrInvalidPlay)
+		again = r.job.Failures+1 < min(r.job.MaxAttempts, ownTries) && !errors.Is(err, ansible.ErrInvalidPlay)
 	}
 	if why.NextStep == "" {
 		why.NextStep = domain.NextStep(why.Code)
 	}
-	if why.Healable() && r.job.Failures+1 < r.job.MaxAttempts {
-		again = true
+	if why.Healable() {
+		tries := r.job.MaxAttempts
+		if why.Code == domain.ErrCodeKilled {
+			tries = min(tries, ownTries)
+		}
+		again = r.job.Failures+1 < tries
 	}
 	if again && !r.job.DeadlinePassed {
 		after := queue.Backoff(r.job.Failures + 1)
