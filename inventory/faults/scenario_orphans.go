@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -25,8 +24,8 @@ type orphaning struct {
 	means string
 }
 
-// What becomes of a job: it is taken over when its lease has run out, tried again
-// by the backend whose run it was, or failed with what Ansible came to.
+// What becomes of a job: it is taken over when its lease has run out, or tried
+// again.
 func takenOver(j api.Job) bool {
 	return j.State == "succeeded" && j.Attempt > 1 && j.Failures == 0
 }
@@ -35,17 +34,13 @@ func triedAgain(j api.Job) bool {
 	return j.State == "succeeded" && j.Attempt > 1 && j.Failures == 1
 }
 
-func killed(j api.Job) bool {
-	return j.State == "failed" && j.Error != nil && j.Error.Code == "playbook_error" && strings.Contains(j.Error.Message, "killed by signal 9")
-}
-
 // orphanings kill one thing at a time. Ansible's process group is its
 // supervisor's, who leads it: what is left of that is a child that has gone apart.
 func orphanings() []orphaning {
 	supervisor := func(b *Backend) error { return kill(b.supervisors()) }
 	return []orphaning{
 		{"the backend", func(b *Backend) error { return b.Kill() }, false, takenOver, "taken over"},
-		{"ansible-playbook", func(b *Backend) error { return kill(b.ansibles()) }, false, killed, "failed"},
+		{"ansible-playbook", func(b *Backend) error { return kill(b.ansibles()) }, false, triedAgain, "tried again"},
 		{"Ansible's process group", killGroup, false, triedAgain, "tried again"},
 		{"the supervisor", supervisor, false, triedAgain, "tried again"},
 		{"the supervisor and the backend", func(b *Backend) error {

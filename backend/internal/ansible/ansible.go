@@ -198,6 +198,7 @@ const (
 	CodeNoFence        FailureCode = "no_fence" // the host was to check the run, and has no fence
 	CodeTimeout        FailureCode = "timeout"  // Play.Timeout
 	CodeCancelled      FailureCode = "cancelled"
+	CodeKilled         FailureCode = "killed"         // something else than we ended Ansible: the kernel for want of memory, or a person
 	CodePlaybookError  FailureCode = "playbook_error" // the playbook itself is wrong, or ran no task on a host
 )
 

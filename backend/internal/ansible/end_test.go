@@ -214,6 +214,47 @@ func TestKilledSupervisor(t *testing.T) {
 	}
 }
 
+// What something else ended is told from a playbook that is wrong, also where it was one of Ansible's own children.
+func TestKilledAnsible(t *testing.T) {
+	for name, parent := range map[string]string{"Ansible": "kloigos-supervisor", "its worker": "ansible-playbook"} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t)
+			play, asleep := b.longPlay(t)
+			done := make(chan Outcome, 1)
+			go func() {
+				out, err := b.runner.Run(t.Context(), play, nil)
+				if err != nil {
+					t.Error(err)
+				}
+				done <- out
+			}()
+			eventually(t, "the host sleeps", asleep)
+			killed := 0
+			for pid := range b.processes() {
+				over, _, _ := parentOf(pid)
+				if programOf(pid) == "ansible-playbook" && programOf(over) == parent && unix.Kill(pid, unix.SIGKILL) == nil {
+					killed++
+				}
+			}
+			out := <-done
+			if f := out.Failure; killed != 1 || f == nil || f.Code != CodeKilled || !strings.Contains(f.Message, "killed") {
+				t.Errorf("%d were killed: %+v", killed, f)
+			}
+			b.checkNothingIsLeft(t)
+		})
+	}
+}
+
+// programOf is the name that a process was called by; of a Python, what it was told to run.
+func programOf(pid int) string {
+	line, _ := os.ReadFile(filepath.Join("/proc", itoa(pid), "cmdline"))
+	words := strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")
+	if strings.HasPrefix(filepath.Base(words[0]), "python") {
+		return filepath.Base(words[len(words)-1])
+	}
+	return words[0]
+}
+
 // deadWithThreads tells whether a process has let go of its files: its first thread is a zombie as soon as it has ended
 // itself, while others may still hold them, and with them the lock of the run.
 func deadWithThreads(pid int) bool {

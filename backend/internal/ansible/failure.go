@@ -87,8 +87,8 @@ func (c *collector) outcome(status superviseStatus, stopped FailureCode) Outcome
 		}
 	}
 	if len(out.Failures) == 0 {
-		if message := c.unexplained(status); message != "" {
-			out.Failures = []Failure{{Code: CodePlaybookError, Role: c.current.Role, Task: c.clean(c.current.Task, maxName), Message: message}}
+		if code, message := c.unexplained(status); message != "" {
+			out.Failures = []Failure{{Code: code, Role: c.current.Role, Task: c.clean(c.current.Task, maxName), Message: message}}
 		}
 	}
 	if len(out.Failures) > 0 {
@@ -97,30 +97,40 @@ func (c *collector) outcome(status superviseStatus, stopped FailureCode) Outcome
 	return out
 }
 
+// deadWorker is what Ansible says of a child of its own that something else has ended.
+const deadWorker = "A worker was found in a dead state"
+
 // unexplained finds what is wrong where no task has failed; "" is a success. A run counts as one only if Ansible said
 // so, came to its end, and did something on every host.
-func (c *collector) unexplained(status superviseStatus) string {
+func (c *collector) unexplained(status superviseStatus) (code FailureCode, message string) {
 	switch {
 	case c.problem != "":
-		return c.problem
+		return CodePlaybookError, c.problem
 	case status.Signal != 0:
-		return strings.TrimSpace(fmt.Sprintf("ansible-playbook was killed by signal %d\n%s", status.Signal, c.stderr))
+		return CodeKilled, strings.TrimSpace(fmt.Sprintf("ansible-playbook was killed by signal %d\n%s", status.Signal, c.stderr))
+	case status.Exit != 0 && strings.Contains(c.stderr, deadWorker):
+		return CodeKilled, "a process of ansible-playbook was killed"
 	case status.Exit != 0:
-		message := c.stderr
-		if at := strings.Index(message, "ERROR!"); at >= 0 {
-			message = strings.TrimSpace(message[at+len("ERROR!"):])
-		}
-		if message = strings.TrimSpace(message); message == "" {
-			message = fmt.Sprintf("ansible-playbook ended with %d", status.Exit)
-		}
-		return message
+		return CodePlaybookError, c.complaint(status.Exit)
 	case c.stats == nil:
-		return "ansible-playbook ended without its statistics"
+		return CodePlaybookError, "ansible-playbook ended without its statistics"
 	}
 	for host := range c.hosts {
 		if _, ok := c.stats[host]; !ok {
-			return "no task was run on host " + host
+			return CodePlaybookError, "no task was run on host " + host
 		}
 	}
-	return ""
+	return "", ""
+}
+
+// complaint is what Ansible said when it ended with an exit code.
+func (c *collector) complaint(exit int) string {
+	message := c.stderr
+	if at := strings.Index(message, "ERROR!"); at >= 0 {
+		message = message[at+len("ERROR!"):]
+	}
+	if message = strings.TrimSpace(message); message == "" {
+		message = fmt.Sprintf("ansible-playbook ended with %d", exit)
+	}
+	return message
 }

@@ -101,7 +101,7 @@ func TestOutcome(t *testing.T) {
 		{"failed", []string{failed, `{"kind":"stats","stats":{"h1":{"failures":1}}}`}, superviseStatus{Exit: 2}, "", &Failure{Code: CodeTaskFailed, Host: "h1", Role: "r", Task: "T", Message: "msg\nwhy"}},
 		{"rescued", []string{failed, `{"kind":"stats","stats":{"h1":{"rescued":1}}}`}, superviseStatus{}, "", nil},
 		{"failed, then killed", []string{failed}, superviseStatus{Signal: 9}, "", &Failure{Code: CodeTaskFailed, Host: "h1", Role: "r", Task: "T", Message: "msg\nwhy"}},
-		{"killed", nil, superviseStatus{Signal: 9}, "", &Failure{Code: CodePlaybookError, Message: "ansible-playbook was killed by signal 9"}},
+		{"killed", nil, superviseStatus{Signal: 9}, "", &Failure{Code: CodeKilled, Message: "ansible-playbook was killed by signal 9"}},
 		{"no statistics", nil, superviseStatus{}, "", &Failure{Code: CodePlaybookError, Message: "ansible-playbook ended without its statistics"}},
 		{"not on every host", []string{`{"kind":"stats","stats":{"other":{"ok":1}}}`}, superviseStatus{}, "", &Failure{Code: CodePlaybookError, Message: "no task was run on host h1"}},
 		{"nothing but a code", []string{allFine}, superviseStatus{Exit: 4}, "", &Failure{Code: CodePlaybookError, Message: "ansible-playbook ended with 4"}},

@@ -393,12 +393,12 @@ func TestErrorsTellTheNextStep(t *testing.T) {
 	for _, code := range []string{
 		domain.ErrCodeUnreachable, domain.ErrCodeHostKeyChanged, domain.ErrCodeSudoRefused, domain.ErrCodeTaskFailed, domain.ErrCodeFenced, domain.ErrCodeNoFence,
 		domain.ErrCodeTimeout, domain.ErrCodeCancelled, domain.ErrCodePlaybookError, domain.ErrCodeInternal, domain.ErrCodeDeadline, domain.ErrCodeHostDiffers,
-		domain.ErrCodeSuperseded, domain.ErrCodeAccessDenied, domain.ErrCodeTargetDenied, domain.ErrCodeHostUnsupported, domain.ErrCodeDuplicate,
+		domain.ErrCodeSuperseded, domain.ErrCodeAccessDenied, domain.ErrCodeTargetDenied, domain.ErrCodeHostUnsupported, domain.ErrCodeDuplicate, domain.ErrCodeKilled,
 	} {
 		if domain.NextStep(code) == "" {
 			t.Errorf("nobody says what to do about %s", code)
 		}
-		if (&domain.JobError{Code: code}).Healable() != (code == domain.ErrCodeUnreachable) {
+		if (&domain.JobError{Code: code}).Healable() != (code == domain.ErrCodeUnreachable || code == domain.ErrCodeKilled) {
 			t.Errorf("%s heals, or does not", code)
 		}
 	}

@@ -100,6 +100,7 @@ const (
 	ErrCodeNoFence         = "no_fence"
 	ErrCodeTimeout         = "timeout"
 	ErrCodeCancelled       = "cancelled"
+	ErrCodeKilled          = "play_killed"
 	ErrCodePlaybookError   = "playbook_error"
 	ErrCodeInternal        = "internal"
 	ErrCodeDeadline        = "deadline_passed"
@@ -122,6 +123,7 @@ var nextSteps = map[string]string{
 	ErrCodeNoFence:         "Something took the fence off the host, or the machine was installed anew. Make sure that it is the right one, then re-fence the host.",
 	ErrCodeTimeout:         "The host was too slow or the play hangs; look at the last task in the log, then retry the job.",
 	ErrCodeCancelled:       "Retry the job to go on where it stopped, or give up and clean.",
+	ErrCodeKilled:          "Something on the backend's machine ended Ansible time and again: the kernel for want of memory (its log tells), or a person. See to that, then retry the job.",
 	ErrCodePlaybookError:   "The playbook itself is wrong; make another version the default and retry the job with it.",
 	ErrCodeInternal:        "Look for the job's id in the backend's log, then retry the job.",
 	ErrCodeDeadline:        "Retry the job; it starts again with a new deadline.",
@@ -143,4 +145,4 @@ func NextStep(code string) string { return nextSteps[code] }
 
 // Healable tells whether the same job may well succeed a little later without
 // anyone doing anything, so that it is tried again by itself.
-func (e *JobError) Healable() bool { return e.Code == ErrCodeUnreachable }
+func (e *JobError) Healable() bool { return e.Code == ErrCodeUnreachable || e.Code == ErrCodeKilled }

@@ -76,6 +76,26 @@ func TestTargetsAreCheckedWhenConnecting(t *testing.T) {
 	}
 }
 
+// TestKilledPlayIsTriedAgain, by itself, but not for ever: what ends Ansible on the backend's machine may go on.
+func TestKilledPlayIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	host := p.probed("h1")
+	killed := scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeKilled, Message: "ansible-playbook was killed by signal 9"}}
+	p.Runner.Handle("host_probe", killed, scripted.Script{Result: site.Facts("h1")})
+	j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+	if j.Attempt != 2 || j.Failures != 1 {
+		t.Errorf("attempt %d, %d failures", j.Attempt, j.Failures)
+	}
+	p.Runner.Handle("host_probe", killed)
+	id := p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0))
+	site.Eventually(t, "a failed try", func() bool { j := p.Job(id); return j.Failures == 1 && j.State == domain.JobQueued })
+	p.sql(`UPDATE jobs SET failures = max_attempts - 1, run_after = now() WHERE id = $1`, id)
+	if j := p.Ended(id, domain.JobFailed); j.Error.Code != domain.ErrCodeKilled || j.Error.NextStep == "" || j.Attempt != 2 {
+		t.Errorf("attempt %d: %+v", j.Attempt, j.Error)
+	}
+}
+
 // TestEveryFailureTellsWhatToDo: what Ansible met is a code, a message and a
 // next step on the job.
 func TestEveryFailureTellsWhatToDo(t *testing.T) {

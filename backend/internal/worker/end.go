@@ -25,10 +25,23 @@ func (r *run) cutShort(ctx context.Context, err error) bool {
 	if err == nil || !r.host.Fenced || errors.Is(cause, queue.ErrLeaseLost) || errors.Is(cause, queue.ErrHandedOver) {
 		return false
 	}
+	return (errors.Is(cause, queue.ErrCancelled) || leavesWork(err)) && r.began()
+}
+
+// leavesWork tells whether an attempt that ended so may not have been heard out
+// by the host, or may have begun nothing there that would have ended what an
+// earlier one of the job left.
+func leavesWork(err error) bool {
 	var why *domain.JobError
-	over := errors.Is(cause, queue.ErrCancelled) ||
-		errors.As(err, &why) && (why.Code == domain.ErrCodeTimeout || why.Code == domain.ErrCodeDeadline)
-	return over && r.began()
+	if !errors.As(err, &why) {
+		return !errors.Is(err, errStopping) && !errors.Is(err, errBusy)
+	}
+	switch why.Code {
+	case domain.ErrCodeTimeout, domain.ErrCodeDeadline, domain.ErrCodeKilled, domain.ErrCodeSuperseded:
+		return true
+	default:
+		return false
+	}
 }
 
 // began tells whether a step that holds the host was begun, by this attempt or

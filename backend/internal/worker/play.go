@@ -123,6 +123,7 @@ var codes = map[ansible.FailureCode]string{
 	ansible.CodeNoFence:        domain.ErrCodeNoFence,
 	ansible.CodeTimeout:        domain.ErrCodeTimeout,
 	ansible.CodeCancelled:      domain.ErrCodeCancelled,
+	ansible.CodeKilled:         domain.ErrCodeKilled,
 	ansible.CodePlaybookError:  domain.ErrCodePlaybookError,
 }
 

@@ -15,6 +15,7 @@ import (
 	"kloigos/backend/internal/ansible/scripted"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit/site"
 )
@@ -102,6 +103,44 @@ func TestCancelBetweenTries(t *testing.T) {
 	if i := slices.IndexFunc(events, func(e store.Event) bool { return e.Action == "job.cancel" }); i < 0 || !strings.Contains(string(events[i].After), `"cancelling"`) {
 		t.Errorf("%+v", events)
 	}
+}
+
+// TestSupersededJobLeavesNothing: what a job began on another backend goes on on the host; if there is nothing left to do
+// for the job by the time it is taken over, that is ended all the same.
+func TestSupersededJobLeavesNothing(t *testing.T) {
+	t.Parallel()
+	p := place{Site: site.New(t)}
+	p.AddAddresses("default", 1)
+	p.ReadyHost(site.HostSpec{Units: []string{"1"}})
+	first := p.BackendWith(p.Work(), queue.Config{})
+	a, job, err := p.Allocate(intent.CreateAllocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Ended(job, domain.JobSucceeded)
+	begun := make(chan struct{}, 1)
+	p.Runner.HandleFunc("unit_allocate", func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		begun <- struct{}{}
+		return site.Play(ctx, play, sink, scripted.Script{Wait: make(chan struct{})})
+	})
+	_, public := site.NewKey(t)
+	keys := p.must(p.Intents.ReplaceKeys(t.Context(), p.Actor, a, 0, []string{public}))
+	site.Await(t, "the play", begun)
+	first.Stop()
+	first.Kill()
+	site.Await(t, "the backend", first.Stopped())
+	before := p.Runner.Calls()
+	p.Runner.HandleFunc("unit_deallocate", site.Wiped)
+	gone := p.must(p.Intents.Deallocate(t.Context(), p.Actor, a, 0, p.Allocation(a).LoginUser))
+	p.BackendWith(p.Work(), queue.Config{})
+	if j := p.Ended(keys, domain.JobFailed); j.Error.Code != domain.ErrCodeSuperseded {
+		t.Errorf("%+v", j.Error)
+	}
+	ends := p.Runner.Ends()
+	if len(ends) != 1 || ends[0].Fence.Run != keys.String() || ends[0].Fence.Number <= before[len(before)-1].Play.Hosts[0].Fence.Number {
+		t.Errorf("told to end: %+v", ends)
+	}
+	p.Ended(gone, domain.JobSucceeded)
 }
 
 // TestCancelOfADeadBackendsJob: nobody waits for a long lease; but where a host
