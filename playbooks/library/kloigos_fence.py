@@ -83,6 +83,9 @@ class Fence:
             file.flush()
             os.fsync(file.fileno())
         os.rename(path + ".new", path)
+        directory = os.open(STATE, os.O_RDONLY)
+        os.fsync(directory)
+        os.close(directory)
 
     def lock(self):
         """The wrapper's own lock, so that no execution starts while the incarnation changes."""
@@ -181,6 +184,8 @@ class Fence:
             self.end_runs()
             with open(LOG, "a", encoding="utf-8") as file:
                 file.write("%s %s 0 refence\n" % (time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), incarnation))
+                file.flush()
+                os.fsync(file.fileno())
         self.store("token", str(self.newest_in_log(incarnation)))
         self.store("incarnation", incarnation)
 
