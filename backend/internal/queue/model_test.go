@@ -396,7 +396,7 @@ func (s *schedule) endPlay() {
 		return
 	}
 	a := rapid.SampledFrom(s.running).Draw(s.t, "attempt")
-	outcome := rapid.SampledFrom([]string{"well", "well", "well", "failed", "failed", "unreachable"}).Draw(s.t, "outcome")
+	outcome := rapid.SampledFrom([]string{"well", "well", "well", "failed", "failed", "unreachable", "killed"}).Draw(s.t, "outcome")
 	s.end(a, outcome)
 }
 
@@ -419,6 +419,8 @@ func (s *schedule) end(a *attempted, outcome string) {
 		how.failure = &ansible.Failure{Code: ansible.CodeTaskFailed, Message: "it went wrong"}
 	case outcome == "unreachable":
 		how.failure = &ansible.Failure{Code: ansible.CodeUnreachable, Message: "nobody answers"}
+	case outcome == "killed":
+		how.failure = &ansible.Failure{Code: ansible.CodeKilled, Message: "for want of memory"}
 	}
 	// Also what goes wrong, or is never heard of, may have been done.
 	if p.number == s.newest && outcome != "failed" {

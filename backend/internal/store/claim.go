@@ -347,13 +347,6 @@ func (tx *Tx) EndStep(ctx context.Context, id uuid.UUID, attempt, position int, 
 	if err := tx.OwnJob(ctx, id, attempt); err != nil {
 		return err
 	}
-	return tx.EndLastStep(ctx, id, attempt, position, state)
-}
-
-// EndLastStep is EndStep for the step that ends with its job, in the
-// transaction that does and that has made sure of the attempt: the job may have
-// ended in it by now.
-func (tx *Tx) EndLastStep(ctx context.Context, id uuid.UUID, attempt, position int, state domain.StepState) error {
 	return tx.one(ctx, ErrLost, sqlEndStep, id, position, attempt, state)
 }
 
@@ -362,15 +355,18 @@ UPDATE jobs
    SET state = $3, finished_at = now(), lease_expires_at = NULL, error = $4, outcome = $5
  WHERE id = $1 AND attempt = $2 AND state IN ('running', 'cancelling')`
 
-// FinishJob ends a job. It belongs in the transaction of the job's outcome.
+// FinishJob ends a job, and with it the step that it was at. It belongs in the
+// transaction of the job's outcome.
 func (tx *Tx) FinishJob(ctx context.Context, id uuid.UUID, attempt int, state domain.JobState, why *domain.JobError, outcome string) error {
 	if err := tx.one(ctx, ErrLost, sqlFinishJob, id, attempt, state, why, outcome); err != nil {
 		return err
 	}
-	if state != domain.JobSucceeded {
-		if err := tx.failSteps(ctx, id); err != nil {
-			return err
-		}
+	step := domain.StepFailed
+	if state == domain.JobSucceeded {
+		step = domain.StepSucceeded
+	}
+	if err := tx.endSteps(ctx, id, step); err != nil {
+		return err
 	}
 	return tx.UnlockHosts(ctx, id, attempt)
 }
@@ -382,6 +378,12 @@ WITH ended AS (
        FROM unnest($1::UUID[], $2::INT8[], $3::TEXT[]) AS a(id, attempt, outcome)
       WHERE jobs.id = a.id AND jobs.attempt = a.attempt AND jobs.state IN ('running', 'cancelling')
      RETURNING jobs.id, jobs.attempt),
+     done AS (
+     UPDATE job_steps
+        SET state = 'succeeded', finished_at = now()
+       FROM ended
+      WHERE job_steps.job_id = ended.id AND job_steps.state = 'running'
+     RETURNING job_steps.job_id),
      unlocked AS (
      UPDATE host_locks
         SET job_id = NULL, taken_at = NULL

@@ -375,15 +375,14 @@ UPDATE jobs
    SET state = 'failed', finished_at = now(), lease_expires_at = NULL, worker_id = NULL, error = $2
  WHERE host_id = $1 AND state IN ('queued', 'running', 'cancelling')`
 
-const sqlFailSteps = `
+const sqlEndSteps = `
 UPDATE job_steps
-   SET state = 'failed', finished_at = now()
+   SET state = $2, finished_at = now()
  WHERE job_id = $1 AND state = 'running'`
 
-// failSteps ends the step that an attempt had left to the next one, of a job
-// that has none any more.
-func (tx *Tx) failSteps(ctx context.Context, job uuid.UUID) error {
-	_, err := tx.exec(ctx, sqlFailSteps, job)
+// endSteps ends the step that a job was at when it ended.
+func (tx *Tx) endSteps(ctx context.Context, job uuid.UUID, state domain.StepState) error {
+	_, err := tx.exec(ctx, sqlEndSteps, job, state)
 	return err
 }
 

@@ -86,7 +86,6 @@ type run struct {
 	locked bool // this attempt has held the host
 
 	played  bool          // the host answered
-	open    *int          // position of a step that is done and ends with the job
 	facts   *domain.Facts // read by a probe
 	result  []byte        // kloigos_result of the last play
 	wipe    *domain.Wipe  // evidence
@@ -221,7 +220,6 @@ func (r *run) step(ctx context.Context, s store.Step, what step, last bool) erro
 	if err == nil && (last || r.waits != "") {
 		// It ends with the job, in one transaction: what it returned is only
 		// known to this attempt, so whoever takes over before that does it again.
-		r.open = &s.Position
 		return nil
 	}
 	// The end of a step is written although the job is being cancelled.
@@ -347,9 +345,6 @@ func (r *run) success() queue.Result {
 		r.outcome = r.waits
 	}
 	apply := func(ctx context.Context, tx *store.Tx) error {
-		if err := r.endOpen(ctx, tx, domain.StepSucceeded); err != nil {
-			return err
-		}
 		if r.waits == "" && r.w.handlers[r.job.Kind].apply != nil {
 			if err := r.w.handlers[r.job.Kind].apply(ctx, tx, r); err != nil {
 				return err
@@ -376,9 +371,6 @@ func (r *run) failure(end queue.End, why *domain.JobError) queue.Result {
 	r.log.Note("%s", why.Message)
 	seen := r.seen(why)
 	apply := func(ctx context.Context, tx *store.Tx) error {
-		if err := r.endOpen(ctx, tx, domain.StepFailed); err != nil {
-			return err
-		}
 		if err := tx.Apply(ctx, joint.Failure, r.job.Subject(), why.Message); err != nil {
 			return err
 		}
@@ -396,18 +388,8 @@ func (r *run) failure(end queue.End, why *domain.JobError) queue.Result {
 // they are left as they are, and the audit trail has the end all the same.
 func (r *run) misfit(why *domain.JobError) queue.Result {
 	return queue.Result{End: queue.Failed, Error: why, Apply: func(ctx context.Context, tx *store.Tx) error {
-		if err := r.endOpen(ctx, tx, domain.StepFailed); err != nil {
-			return err
-		}
 		return tx.AddEvent(ctx, r.actor(), r.audit(queue.Failed.String(), why))
 	}}
-}
-
-func (r *run) endOpen(ctx context.Context, tx *store.Tx, state domain.StepState) error {
-	if r.open == nil {
-		return nil
-	}
-	return tx.EndLastStep(ctx, r.claim.ID, r.claim.Attempt, *r.open, state)
 }
 
 // seen notes on the host what the end of an attempt tells of its health; why is
