@@ -35,11 +35,15 @@ const (
 
 // fleet makes a database with that many units, some of which have tenants. Nothing answers on their hosts.
 func (b *Bed) fleet(ctx context.Context, units, occupied int) (string, error) {
+	return b.fleetOf(ctx, fleet{units: units, each: unitsAHost, occupied: occupied, address: "127.0.0.1", port: 22, hostKey: someHostKey})
+}
+
+func (b *Bed) fleetOf(ctx context.Context, f fleet) (string, error) {
 	name, err := b.copyDatabase(ctx, prepared)
 	if err != nil {
 		return "", err
 	}
-	return name, b.fill(ctx, name, fleet{units: units, each: unitsAHost, occupied: occupied, address: "127.0.0.1", port: 22, hostKey: someHostKey})
+	return name, b.fill(ctx, name, f)
 }
 
 // fleet is what a database is filled with.

@@ -15,44 +15,59 @@ import (
 	"kloigos/crdb/localdb"
 )
 
-//go:embed sql/queue.sql
-var queueSQL string
+var (
+	//go:embed sql/queue.sql
+	queueSQL string
+	//go:embed sql/queue_fenced.sql
+	queueFencedSQL string
+)
 
 const (
 	queueBatch   = 50 // jobs enqueued in one transaction, on every side
 	queueFeeders = 2  // that enqueue at once
 	queueSlots   = 1000
+	queueHosts   = 1000 // each holds one job at a time
 )
+
+// queueLoad is jobs that do nothing: such as only read, which hold no host, or such as hold theirs.
+type queueLoad struct {
+	sql   string // what pgbench does instead
+	steps int    // a job
+	args  []string
+}
 
 // queueRate compares the queue with the same rows moved by pgbench, and with riverqueue/river: jobs that do nothing are
 // enqueued and carried out at the same time, until the end of each is written. Every round of every side has a fresh
 // database on the same server.
 func queueRate(ctx context.Context, b *Bed, scale Scale) ([]Result, error) {
-	fleet, err := b.fleet(ctx, queueBatch*unitsAHost, 0)
+	hosts, err := b.fleetOf(ctx, fleet{units: queueHosts, each: 1, address: "127.0.0.1", port: 22, hostKey: someHostKey})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = b.dropDatabase(ctx, fleet) }()
+	defer func() { _ = b.dropDatabase(ctx, hosts) }()
 	if err := b.buildQueueBench(ctx); err != nil {
 		return nil, err
 	}
 	args := []string{
 		"-jobs", strconv.Itoa(scale.QueueJobs), "-batch", strconv.Itoa(queueBatch), "-feeders", strconv.Itoa(queueFeeders), "-slots", strconv.Itoa(queueSlots),
 	}
+	drain := append([]string{"drain"}, args...)
+	reading := queueLoad{sql: queueSQL, steps: 2, args: drain}
+	holding := queueLoad{sql: queueFencedSQL, steps: 1, args: append(drain, "-fenced")}
 	sides := []struct {
 		name string
 		run  func(database string) (measured, error)
 	}{
-		{"pgbench", func(database string) (measured, error) { return b.queueBare(ctx, database, scale.QueueJobs) }},
-		{"Kloigos", func(database string) (measured, error) {
-			return b.jobsASecond(ctx, database, "queuebench", append([]string{"drain"}, args...)...)
-		}},
+		{"pgbench", func(database string) (measured, error) { return b.queueBare(ctx, database, reading, scale.QueueJobs) }},
+		{"Kloigos", func(database string) (measured, error) { return b.queueOurs(ctx, database, reading, scale.QueueJobs) }},
+		{"pgbench, fenced", func(database string) (measured, error) { return b.queueBare(ctx, database, holding, scale.QueueJobs) }},
+		{"Kloigos, fenced", func(database string) (measured, error) { return b.queueOurs(ctx, database, holding, scale.QueueJobs) }},
 		{"River", func(database string) (measured, error) { return b.jobsASecond(ctx, database, "riverbench", args...) }},
 	}
 	rates := make([][]float64, len(sides))
 	for range scale.Rounds {
 		for i, side := range sides {
-			database, err := b.copyDatabase(ctx, fleet)
+			database, err := b.copyDatabase(ctx, hosts)
 			if err != nil {
 				return nil, err
 			}
@@ -60,28 +75,43 @@ func queueRate(ctx context.Context, b *Bed, scale Scale) ([]Result, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", side.name, err)
 			}
-			if side.name == "Kloigos" {
-				if err := b.allEnded(ctx, database, scale.QueueJobs); err != nil {
-					return nil, err
-				}
-			}
 			if err := b.dropDatabase(ctx, database); err != nil {
 				return nil, err
 			}
 			rates[i] = append(rates[i], m.perSecond)
 		}
 	}
-	bare, ours, river := median(rates[0]), median(rates[1]), median(rates[2])
+	return queueResults(median(rates[0]), median(rates[1]), median(rates[2]), median(rates[3]), median(rates[4])), nil
+}
+
+func queueResults(bare, ours, bareFenced, fenced, river float64) []Result {
+	overBare, overRiver := Limit{Value: 0.5, AtLeast: true}, Limit{Value: 1, AtLeast: true}
 	return []Result{
 		{
-			What:  fmt.Sprintf("jobs a second that do nothing, through the whole queue, over pgbench that moves the same rows %d at a time (READ COMMITTED)", queueBatch),
-			Limit: Limit{Value: 0.5, AtLeast: true}, Measured: ours / bare, Raw: fmt.Sprintf("%.0f/s, pgbench %.0f/s", ours, bare),
+			What:  fmt.Sprintf("jobs a second that do nothing and hold their hosts, through the whole queue, over pgbench that moves the same rows %d at a time (READ COMMITTED)", queueBatch),
+			Limit: overBare, Measured: fenced / bareFenced, Raw: fmt.Sprintf("%.0f/s, pgbench %.0f/s", fenced, bareFenced),
 		},
 		{
-			What: "the same over riverqueue/river on the same server", Limit: Limit{Value: 1, AtLeast: true}, Measured: ours / river,
-			Raw: fmt.Sprintf("%.0f/s, River %.0f/s", ours, river),
+			What: "the same over riverqueue/river on the same server, whose jobs hold nothing", Limit: overRiver, Measured: fenced / river,
+			Raw: fmt.Sprintf("%.0f/s, River %.0f/s", fenced, river),
 		},
-	}, nil
+		{
+			What: "jobs a second that do nothing and only read, over pgbench with their rows", Limit: overBare, Measured: ours / bare,
+			Raw: fmt.Sprintf("%.0f/s, pgbench %.0f/s", ours, bare),
+		},
+		{
+			What: "the same over riverqueue/river", Limit: overRiver, Measured: ours / river, Raw: fmt.Sprintf("%.0f/s, River %.0f/s", ours, river),
+		},
+	}
+}
+
+// queueOurs has the queue carry jobs out, and makes sure that it did.
+func (b *Bed) queueOurs(ctx context.Context, database string, load queueLoad, jobs int) (measured, error) {
+	m, err := b.jobsASecond(ctx, database, "queuebench", load.args...)
+	if err != nil {
+		return m, err
+	}
+	return m, b.allEnded(ctx, database, jobs, load.steps)
 }
 
 // buildQueueBench builds the programs that put load on the queue, ours and River's.
@@ -129,11 +159,11 @@ func (b *Bed) jobsASecond(ctx context.Context, database, program string, args ..
 	return measured{perSecond: float64(d.Jobs) / d.Seconds}, err
 }
 
-// queueBare has pgbench do the same, on as many connections as suit it best. What it counts is what has ended: where both
+// queueBare has pgbench move the same rows, on as many connections as suit it best. What it counts is what has ended: where both
 // claim at once, one may find nothing and leave a batch to the end.
-func (b *Bed) queueBare(ctx context.Context, database string, jobs int) (measured, error) {
+func (b *Bed) queueBare(ctx context.Context, database string, load queueLoad, jobs int) (measured, error) {
 	const clients = 2
-	m, err := b.runPgbench(ctx, script{texts: []string{queueSQL}, variables: []string{"worker=" + uuid.NewString()}, clients: clients, each: max(1, jobs/queueBatch/clients), database: database})
+	m, err := b.runPgbench(ctx, script{texts: []string{load.sql}, variables: []string{"worker=" + uuid.NewString()}, clients: clients, each: max(1, jobs/queueBatch/clients), database: database})
 	if err != nil {
 		return measured{}, err
 	}
@@ -143,10 +173,10 @@ func (b *Bed) queueBare(ctx context.Context, database string, jobs int) (measure
 }
 
 // allEnded makes sure that every job was carried out, once, and left nothing behind.
-func (b *Bed) allEnded(ctx context.Context, database string, want int) error {
+func (b *Bed) allEnded(ctx context.Context, database string, want, steps int) error {
 	for query, want := range map[string]int{
 		"SELECT count(*) FROM jobs WHERE state = 'succeeded' AND attempt = 1 AND finished_at IS NOT NULL": want,
-		"SELECT count(*) FROM jobs": want, "SELECT count(*) FROM job_steps": 2 * want, "SELECT count(*) FROM host_locks WHERE job_id IS NOT NULL": 0,
+		"SELECT count(*) FROM jobs": want, "SELECT count(*) FROM job_steps": steps * want, "SELECT count(*) FROM host_locks WHERE job_id IS NOT NULL": 0,
 	} {
 		n, err := b.value(ctx, database, query)
 		if err != nil {

@@ -23,7 +23,7 @@ WITH claimed AS (
      WHERE id = ANY (ARRAY(SELECT j.id
                              FROM jobs j
                             WHERE j.state = 'queued' AND j.run_after <= now()
-                              AND (j.kind = ANY('{host_probe}') OR NOT EXISTS (SELECT 1 FROM host_locks l WHERE l.host_id = j.host_id AND l.job_id <> j.id))
+                              AND NOT EXISTS (SELECT 1 FROM host_locks l WHERE l.host_id = j.host_id AND l.job_id <> j.id AND j.kind <> ALL('{host_probe}'))
                               AND NOT EXISTS (SELECT 1 FROM queue_pauses p WHERE p.queue = 'jobs')
                             ORDER BY j.priority DESC, j.run_after, j.id
                             LIMIT 50

@@ -3,7 +3,7 @@
 // in a process of its own, on a database that somebody else has filled with
 // hosts, and prints what it saw as one line of JSON.
 //
-//	queuebench drain -database URL -jobs 20000   # enqueue and carry out
+//	queuebench drain -database URL -jobs 20000   # enqueue and carry out; -fenced: jobs that hold their hosts
 //	queuebench fill -database URL -jobs 100000   # enqueue
 //	queuebench claim -database URL -times 500    # claim and give back
 //	queuebench work -database URL                # carry out, until standard input ends
@@ -40,6 +40,7 @@ type options struct {
 	slots    int
 	times    int
 	limit    int // of one claim
+	fenced   bool
 }
 
 func main() {
@@ -63,6 +64,7 @@ func run(ctx context.Context, args []string) error {
 	flags.IntVar(&o.slots, "slots", 100, "how many run at once")
 	flags.IntVar(&o.times, "times", 100, "how many claims")
 	flags.IntVar(&o.limit, "limit", 8, "how many jobs a claim takes at most")
+	flags.BoolVar(&o.fenced, "fenced", false, "jobs that hold their hosts, one at a time each")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -101,7 +103,7 @@ func open(ctx context.Context, o options) (*bench, error) {
 	return b, nil
 }
 
-// feed enqueues probes of the hosts, one host after the other. A probe takes no
+// feed enqueues jobs of the hosts, one host after the other. A probe takes no
 // lock on its host, as it changes nothing there.
 func (b *bench) feed(ctx context.Context) error {
 	who := domain.Actor{Kind: domain.ActorAccount, Name: "bench"}
@@ -117,7 +119,7 @@ func (b *bench) feed(ctx context.Context) error {
 				}
 				some := make([]job.Args, min(b.batch, b.jobs-first))
 				for i := range some {
-					some[i] = job.HostProbe{HostID: b.hosts[(first+i)%len(b.hosts)].ID}
+					some[i] = b.args(b.hosts[(first+i)%len(b.hosts)].ID)
 				}
 				errs[f] = b.db.InTx(ctx, func(tx *store.Tx) error {
 					_, err := tx.EnqueueAll(ctx, who, domain.DefaultWorkspace, some)
@@ -128,6 +130,13 @@ func (b *bench) feed(ctx context.Context) error {
 	}
 	all.Wait()
 	return errors.Join(errs...)
+}
+
+func (b *bench) args(host uuid.UUID) job.Args {
+	if b.fenced {
+		return job.HostDecommission{HostID: host}
+	}
+	return job.HostProbe{HostID: host}
 }
 
 // rate is how many jobs took how long.
@@ -144,13 +153,34 @@ func fill(ctx context.Context, b *bench) (any, error) {
 
 // queue is one whose work is to do nothing, well.
 func (b *bench) queue(ended *atomic.Int64) *queue.Queue {
-	work := func(context.Context, store.Claim, *queue.Log) queue.Result {
+	work := func(ctx context.Context, c store.Claim, _ *queue.Log) queue.Result {
+		if b.fenced && c.Begun == nil {
+			if busy := b.begin(ctx, c); busy != nil {
+				return *busy
+			}
+		}
 		ended.Add(1)
 		return queue.Result{End: queue.Succeeded}
 	}
 	return queue.New(b.db, work, queue.NewSignals(), queue.Config{
 		Worker: uuid.New(), Slots: b.slots, Logger: slog.New(slog.DiscardHandler),
 	})
+}
+
+// begin begins a job's one step, where the claim could not: it returns how the
+// attempt ends if that can't be done now.
+func (b *bench) begin(ctx context.Context, c store.Claim) *queue.Result {
+	err := b.db.InTx(ctx, func(tx *store.Tx) error {
+		if err := tx.StartStep(ctx, c.ID, c.Attempt, 0); err != nil {
+			return err
+		}
+		_, err := tx.LockHost(ctx, *c.HostID, c.ID, c.Attempt)
+		return err
+	})
+	if err == nil {
+		return nil
+	}
+	return &queue.Result{End: queue.PutBack}
 }
 
 // drain enqueues and carries out at the same time, until the end of every job
