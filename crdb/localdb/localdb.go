@@ -49,7 +49,7 @@ type Options struct {
 	Database string
 	// Env is added to the server's environment, as NAME=value.
 	Env []string
-	// Settings are further ones of PostgreSQL, as name=value.
+	// Settings are further ones of PostgreSQL, as name=value; CockroachDB gets none of them.
 	Settings []string
 	// Port of loopback to listen on; 0 means a free one.
 	Port int

@@ -124,8 +124,13 @@ func TestAKilledServerComesBackWhereItWas(t *testing.T) {
 		if err := syscall.Kill(child, syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
-		wakes := time.AfterFunc(time.Second, func() { _ = syscall.Kill(child, syscall.SIGCONT) })
-		defer wakes.Stop()
+		wake := func() { _ = syscall.Kill(child, syscall.SIGCONT) }
+		wakes := time.AfterFunc(time.Second, wake)
+		defer func() {
+			if wakes.Stop() {
+				wake() // or it would stay after a failure
+			}
+		}()
 	}
 	if err := syscall.Kill(first.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)

@@ -145,7 +145,9 @@ func awaitLeft(ctx context.Context, data string) error {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	return nil // if there is still something, it is a server that runs, which the new one says
+	// What is still there is a server that runs, or a child of one in a long query: the new one refuses to start and says
+	// why. Or it is anybody's shell in that directory, which the new one does not mind.
+	return nil
 }
 
 // children are the processes whose working directory is a data directory, as that of every process of a server is.

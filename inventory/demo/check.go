@@ -12,7 +12,7 @@ import (
 
 const (
 	// checkLease is how long a job stays with a dead backend in a check: short, because some are killed on purpose.
-	checkLease = "15s"
+	checkLease = 15 * time.Second
 	// failpointDir is where a check arms the failpoints of backend/internal/failpoint.
 	failpointDir = "failpoints"
 )
@@ -92,6 +92,7 @@ type checker struct {
 	first, second visitor
 	secondKeys    []string // of which the others' comments are hostile
 	marker        string   // bytes that only the first tenant ever wrote
+	heard         []string // lines of the log of the host's fence that were seen
 	ended         api.Allocation
 	next          visitor
 }

@@ -14,9 +14,17 @@ import (
 // anything of it is written, so that another one takes the job over and runs the play again. It fails if the second run
 // changes something that it may not. mayChange is asked for each task that did.
 func (c *checker) twice(ctx context.Context, playbook string, ask func() (job string, err error), mayChange func(api.LogEntry) bool) (job string, err error) {
-	if err := c.arm("play_done." + playbook + ".playbook.yml"); err != nil {
+	failpoint := "play_done." + playbook + ".playbook.yml"
+	if err := c.arm(failpoint); err != nil {
 		return "", err
 	}
+	defer func() {
+		if err != nil { // what comes next needs all backends, and that none of them dies
+			disarmed := c.disarm(failpoint)
+			_, revived := c.revive()
+			err = errors.Join(err, disarmed, revived)
+		}
+	}()
 	if job, err = ask(); err != nil {
 		return "", err
 	}
@@ -48,15 +56,25 @@ func (c *checker) arm(failpoint string) error {
 	return nil
 }
 
+// disarm takes back what arm did, if no backend got there.
+func (c *checker) disarm(failpoint string) error {
+	if err := os.Remove(c.i.path(failpointDir, failpoint)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("disarm %s: %w", failpoint, err)
+	}
+	return nil
+}
+
 // revive starts the backends anew that have died, and tells how many those were.
 func (c *checker) revive() (revived int, err error) {
 	for n, backend := range c.i.Backends {
 		if !backend.Ended() {
 			continue
 		}
-		if c.i.Backends[n], err = c.i.group.replace(backend); err != nil {
+		next, err := c.i.group.replace(backend)
+		if err != nil {
 			return revived, fmt.Errorf("start %s again: %w", backend.Name, err)
 		}
+		c.i.Backends[n] = next
 		revived++
 	}
 	return revived, nil

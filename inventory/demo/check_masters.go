@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"kloigos/backend/api"
@@ -21,9 +20,6 @@ import (
 const (
 	fenceLog  = "/var/log/kloigos/tokens.log"
 	fenceRuns = "/sys/fs/cgroup/system.slice/kloigos-runs.service"
-
-	// settles is how long what was just asked of the host may take to begin there.
-	settles = 3 * time.Second
 )
 
 // twoMasters stops the backend that puts a tenant's keys again, and its Ansible with it, for longer than its lease. When
@@ -40,32 +36,30 @@ func (c *checker) twoMasters(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the first run of the job: %w", err)
 	}
-	running, err := c.i.Client.GetJob(ctx, job)
+	c.heard = append(c.heard, first.line)
+	worker, err := c.workerOf(ctx, job)
 	if err != nil {
-		return fmt.Errorf("read the job: %w", err)
+		return err
 	}
-	at, err := c.backendOf(running.Worker)
+	at, err := c.backendOf(worker)
 	if err != nil {
 		return err
 	}
 	victim := *at
-	stalled, err := stall(victim)
-	defer func() { _ = stalled.goOn() }()
+	s, err := c.stall(ctx, victim, first)
+	defer func() { _ = s.goOn() }()
 	if err != nil {
-		return err
+		return fmt.Errorf("stop %s: %w", victim.Name, err)
 	}
-	idle, from := false, time.Now()
-	second, err := c.holder(ctx, func(h holder) bool {
-		idle = idle || h.number == first.number && h.idle && time.Since(from) > settles
-		return h.number > first.number
-	})
+	second, err := c.holder(ctx, func(h holder) bool { return h.number > first.number })
 	if err != nil {
 		return fmt.Errorf("after %s had stopped: %w", victim.Name, err)
 	}
-	if err := c.wakesTooLate(ctx, victim, stalled, first, second, idle); err != nil {
+	c.heard = append(c.heard, second.line)
+	if err := c.wakesTooLate(ctx, s, first, second); err != nil {
 		return err
 	}
-	if err := stalled.goOn(); err != nil {
+	if err := s.goOn(); err != nil {
 		return err
 	}
 	if err := c.i.follow(ctx, job); err != nil {
@@ -81,23 +75,21 @@ func (c *checker) twoMasters(ctx context.Context) error {
 	return c.unchanged(ctx, job)
 }
 
-// wakesTooLate lets the Ansible of a stopped backend go on, on a host that has another holder. What had ended on the host
-// before that came (idle) has Ansible go on with its next task, which the fence refuses; else it had been ended there.
-func (c *checker) wakesTooLate(ctx context.Context, victim *Process, s *stalled, first, second holder, idle bool) error {
+// wakesTooLate lets the Ansible of a stopped backend go on, on a host that has another holder. Nothing of it was at work
+// there when that came, so it goes on with its next task, which the fence has to refuse.
+func (c *checker) wakesTooLate(ctx context.Context, s *stalled, first, second holder) error {
 	knocked, err := c.knocks(ctx, first)
 	if err != nil {
 		return err
 	}
-	if err := s.ansibleGoesOn(); err != nil {
+	if err := s.playGoesOn(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	for len(runs.Supervisors(victim.PID)) > 0 {
-		select {
-		case <-ctx.Done():
+	for len(runs.Processes(s.dir)) > 0 { // the supervisor among them, which ends last
+		if wait(ctx, 100*time.Millisecond) != nil {
 			return errors.New("an Ansible that lost its host a minute ago goes on")
-		case <-time.After(100 * time.Millisecond):
 		}
 	}
 	again, err := c.knocks(ctx, first)
@@ -105,7 +97,7 @@ func (c *checker) wakesTooLate(ctx context.Context, victim *Process, s *stalled,
 		return err
 	}
 	c.i.stages.Note("run %d asked the fence %d times while it held the host, and %d times after", first.number, knocked, again-knocked)
-	if idle && again == knocked {
+	if again <= knocked {
 		return errors.New("an Ansible with a result of its host asked nothing more of it: nothing is proven")
 	}
 	let, err := c.i.VM.Run(ctx, fmt.Sprintf("ls %s; sudo tail -n 1 %s", fenceRuns, fenceLog))
@@ -124,7 +116,7 @@ type holder struct {
 	incarnation string
 	number      int64
 	run         string // the job's id
-	idle        bool   // nothing of any run is at work there now
+	idle        bool   // it has been at work there, and nothing of any run is now
 }
 
 // holder waits until the host's holder is as wanted. It asks the host itself, which needs no backend.
@@ -136,10 +128,8 @@ func (c *checker) holder(ctx context.Context, wanted func(holder) bool) (holder,
 		if err == nil && wanted(h) {
 			return h, nil
 		}
-		select {
-		case <-ctx.Done():
-			return h, fmt.Errorf("the host's holder stays %q: %w", h.line, errors.Join(ctx.Err(), err))
-		case <-time.After(200 * time.Millisecond):
+		if late := wait(ctx, time.Second); late != nil { // each look is a login, which takes a moment in emulation
+			return h, fmt.Errorf("the host's holder stays %q: %w", h.line, errors.Join(late, err))
 		}
 	}
 }
@@ -154,7 +144,8 @@ func (c *checker) readHolder(ctx context.Context) (h holder, err error) {
 	if len(fields) != 4 {
 		return h, fmt.Errorf("the fence's log ends with %q", line)
 	}
-	h = holder{line: line, incarnation: fields[1], run: fields[3], idle: !strings.Contains(events, "populated 1")}
+	h = holder{line: line, incarnation: fields[1], run: fields[3]}
+	h.idle = strings.Contains(events, "populated 0") && !strings.Contains(events, "populated 1")
 	if h.number, err = strconv.ParseInt(fields[2], 10, 64); err != nil {
 		return h, fmt.Errorf("the fence's log ends with %q", line)
 	}
@@ -175,52 +166,6 @@ func (c *checker) knocks(ctx context.Context, h holder) (int, error) {
 	return count, nil
 }
 
-// stalled is a backend that stands still, and the run that it had begun.
-type stalled struct {
-	backend int
-	run     []int // the supervisor, Ansible, and all that comes of it
-}
-
-// stall stops a backend in its play, and the play.
-func stall(p *Process) (*stalled, error) {
-	s := &stalled{backend: p.PID}
-	if err := syscall.Kill(p.PID, syscall.SIGSTOP); err != nil {
-		return s, fmt.Errorf("stop %s: %w", p.Name, err)
-	}
-	supervisors := runs.Supervisors(p.PID)
-	if len(supervisors) != 1 {
-		return s, fmt.Errorf("%s has %d plays, not one", p.Name, len(supervisors))
-	}
-	dir := runs.Of(supervisors[0])
-	for fresh := true; fresh; { // one that was not stopped yet may have begun another
-		fresh = false
-		for _, pid := range runs.Processes(dir) {
-			if slices.Contains(s.run, pid) {
-				continue
-			}
-			if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil && !errors.Is(err, syscall.ESRCH) {
-				return s, fmt.Errorf("stop the play of %s: %w", p.Name, err)
-			}
-			s.run, fresh = append(s.run, pid), true
-		}
-	}
-	return s, nil
-}
-
-// ansibleGoesOn lets the play go on, and its backend not.
-func (s *stalled) ansibleGoesOn() error {
-	for _, pid := range s.run {
-		if err := syscall.Kill(pid, syscall.SIGCONT); err != nil && !errors.Is(err, syscall.ESRCH) {
-			return fmt.Errorf("let the play go on: %w", err)
-		}
-	}
-	return nil
-}
-
-func (s *stalled) goOn() error {
-	return errors.Join(s.ansibleGoesOn(), syscall.Kill(s.backend, syscall.SIGCONT))
-}
-
 // verified has kloigos-backend verify look at the database, the host's own log of numbers, and what was acknowledged here.
 func (c *checker) verified(ctx context.Context) error {
 	told, err := os.MkdirTemp(c.i.Dir, "verify-")
@@ -230,6 +175,11 @@ func (c *checker) verified(ctx context.Context) error {
 	log, err := c.i.VM.Run(ctx, "sudo cat "+fenceLog)
 	if err != nil {
 		return err
+	}
+	lines := strings.Split(strings.TrimSpace(log), "\n")
+	unknown := func(line string) bool { return !slices.Contains(lines, line) }
+	if lines[0] == "" || slices.ContainsFunc(c.heard, unknown) {
+		return fmt.Errorf("the host's log of %d bytes does not have all of %q, which it had", len(log), c.heard)
 	}
 	var acknowledged strings.Builder
 	for _, a := range []api.Allocation{c.i.Allocation, c.first.a, c.second.a, c.next.a} {

@@ -47,8 +47,12 @@ func (i *Installation) build(ctx context.Context) error {
 }
 
 func (i *Installation) startDatabase(ctx context.Context) (err error) {
-	i.database, err = localdb.Start(ctx, localdb.Options{Dir: i.path("db")})
-	if err != nil {
+	options := localdb.Options{Dir: i.path("db")}
+	if i.options.Check {
+		// A backend that is stopped in a transaction must not keep what that has locked (docs/operations.md).
+		options.Settings = []string{"idle_in_transaction_session_timeout=5s"}
+	}
+	if i.database, err = localdb.Start(ctx, options); err != nil {
 		return err
 	}
 	i.stages.Note("%s in %s", i.database.Engine, i.database.Dir)
@@ -65,7 +69,7 @@ func (i *Installation) backendEnv() []string {
 		"KLOIGOS_LOG_FORMAT=text",
 	}, i.env...)
 	if i.options.Check {
-		env = append(env, "KLOIGOS_LEASE="+checkLease, "KLOIGOS_FAILPOINT_DIR="+i.path(failpointDir))
+		env = append(env, "KLOIGOS_LEASE="+checkLease.String(), "KLOIGOS_FAILPOINT_DIR="+i.path(failpointDir))
 	}
 	return env
 }

@@ -22,7 +22,7 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	installation, err := demo.Up(t.Context(), demo.Options{
-		Out: t.Output(), In: strings.NewReader(""), Dir: dir, Check: true, SkipPackages: true,
+		Out: t.Output(), In: strings.NewReader(""), Dir: dir, Backends: 3, Webapps: 2, Check: true, SkipPackages: true,
 	})
 	if err != nil {
 		showLogs(t, dir)

@@ -1,7 +1,8 @@
 // Package runs finds the processes of plays on this machine, from outside of the backends that run them. Tests stop,
 // count and kill them.
 //
-// Every process of a run carries its run's directory in its environment, however far it went apart from its parents.
+// Every process of a run carries its run's directory in its environment, however far it went apart from its parents; but
+// for the master of a shared ssh connection, which tells it in its title.
 package runs
 
 import (
@@ -13,8 +14,12 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// runVariable names the run's directory; the supervisor of a backend sets it (backend/internal/ansible).
-const runVariable = "KLOIGOS_RUN="
+const (
+	// runVariable names the run's directory; the supervisor of a backend sets it (backend/internal/ansible).
+	runVariable = "KLOIGOS_RUN="
+	// masterTitle is followed by the path of a shared connection's socket, which lies in the run's directory.
+	masterTitle = "ssh: "
+)
 
 // Processes are the ids of all processes of runs whose directory is below root. A process that has ended, and that its
 // parent has not looked at yet, is none.
@@ -84,6 +89,8 @@ func commandLine(p procfs.Proc) string {
 	return strings.TrimSpace(strings.Join(words, " "))
 }
 
+// runOf looks at the environment and, since the master of a shared ssh connection writes its title over that, at the title.
+// A connection that is of no run seems to be of one in its socket's directory, where no backend has any.
 func runOf(p procfs.Proc) string {
 	environment, err := p.Environ()
 	if err != nil {
@@ -93,6 +100,9 @@ func runOf(p procfs.Proc) string {
 		if run, ok := strings.CutPrefix(variable, runVariable); ok {
 			return run
 		}
+	}
+	if socket, ok := strings.CutPrefix(commandLine(p), masterTitle); ok && filepath.IsAbs(socket) {
+		return filepath.Dir(socket)
 	}
 	return ""
 }
