@@ -343,13 +343,16 @@ UPDATE jobs
 // A worker that lives renews its lease within a second, and hears of it then.
 // For one that does not, nobody waits as long as its lease would have lasted:
 // whoever takes the job over comes with a newer number, which ends on the host
-// what it may still do there. So this is only for jobs of units on hosts that have
-// a fence: some jobs of a host run plays that no fence checks, and there the lease
-// is all that keeps two from it.
+// what it may still do there. So this is only for jobs that change nothing, and for
+// those on hosts that have a fence. A job that puts the fence there, where there is
+// none (a decommission may, too) or another one's, runs a play that nothing
+// checks: the lease is all that keeps two from it. $2: the kinds that only read.
 const sqlCancelRunning = `
 UPDATE jobs
    SET state = 'cancelling',
-       lease_expires_at = CASE WHEN unit_id IS NOT NULL AND EXISTS (SELECT 1 FROM hosts h WHERE h.id = jobs.host_id AND h.fenced)
+       lease_expires_at = CASE WHEN kind = ANY($2)
+                                 OR kind <> 'host_decommission' AND args->>'refence' IS DISTINCT FROM 'true'
+                                    AND EXISTS (SELECT 1 FROM hosts h WHERE h.id = jobs.host_id AND h.fenced)
                                THEN LEAST(lease_expires_at, now() + INTERVAL '4 seconds') ELSE lease_expires_at END
  WHERE id = $1 AND state = 'running'`
 
@@ -362,7 +365,7 @@ func (tx *Tx) CancelJob(ctx context.Context, j Job, outcome string) (ended bool,
 		return false, err
 	}
 	if j.State != domain.JobQueued {
-		return false, tx.one(ctx, movedMeanwhile("job"), sqlCancelRunning, j.ID)
+		return false, tx.one(ctx, movedMeanwhile("job"), sqlCancelRunning, j.ID, readOnlyKinds())
 	}
 	if n, err := tx.exec(ctx, sqlStopQueued, j.ID, nobody, readOnlyKinds()); err != nil || n == 1 {
 		return false, err

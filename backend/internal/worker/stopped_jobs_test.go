@@ -2,7 +2,6 @@ package worker_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -143,24 +142,48 @@ func TestSupersededJobLeavesNothing(t *testing.T) {
 	p.Ended(gone, domain.JobSucceeded)
 }
 
-// TestCancelOfADeadBackendsJob: nobody waits for a long lease; but where a host
-// has no fence, the lease is all that keeps two from it.
+// TestCancelOfADeadBackendsJob: nobody waits for a long lease; but where no fence
+// checks a play, the lease is all that keeps two from the host.
 func TestCancelOfADeadBackendsJob(t *testing.T) {
 	t.Parallel()
-	for _, fenced := range []bool{true, false} {
-		t.Run(fmt.Sprintf("fenced %v", fenced), func(t *testing.T) {
+	allocate := func(p place, _ uuid.UUID) (uuid.UUID, error) {
+		_, job, err := p.Allocate(intent.CreateAllocation{})
+		return job, err
+	}
+	initialize := func(refence bool) func(place, uuid.UUID) (uuid.UUID, error) {
+		return func(p place, host uuid.UUID) (uuid.UUID, error) {
+			return p.Intents.InitializeHost(t.Context(), p.Actor, host, 0, refence)
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		fenced bool
+		ask    func(p place, host uuid.UUID) (uuid.UUID, error)
+		soon   bool
+		ends   int // how often the host is told to end what runs
+	}{
+		{"allocate", true, allocate, true, 1},
+		{"allocate without a fence", false, allocate, false, 0},
+		{"initialize again", true, initialize(false), true, 1},
+		{"initialize for the first time", false, initialize(false), false, 0},
+		{"refence", true, initialize(true), false, 0},
+		{"decommission", true, func(p place, host uuid.UUID) (uuid.UUID, error) {
+			return p.Intents.DecommissionHost(t.Context(), p.Actor, host, 0)
+		}, false, 0},
+		{"probe", false, func(p place, host uuid.UUID) (uuid.UUID, error) {
+			return p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)
+		}, true, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := place{Site: site.New(t)}
 			p.AddAddresses("default", 1)
 			host := p.ReadyHost(site.HostSpec{Units: []string{"1"}}).ID
-			p.Tx(func(tx *store.Tx) error { return tx.SetFenced(t.Context(), host, fenced) })
-			_, job, err := p.Allocate(intent.CreateAllocation{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p.Tx(func(tx *store.Tx) error { return tx.SetFenced(t.Context(), host, c.fenced) })
+			job := p.must(c.ask(p, host))
 			p.Tx(func(tx *store.Tx) error { // its worker dies in the middle of the step
 				claims, err := tx.ClaimJobs(t.Context(), uuid.New(), 10*time.Minute, 1)
-				if err == nil && (len(claims) != 1 || claims[0].Begun == nil) {
+				if err == nil && len(claims) != 1 {
 					t.Errorf("%+v", claims)
 				}
 				return err
@@ -170,7 +193,7 @@ func TestCancelOfADeadBackendsJob(t *testing.T) {
 			if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err != nil {
 				t.Fatal(err)
 			}
-			if !fenced {
+			if !c.soon {
 				if left := p.Job(job).LeaseExpiresAt.Sub(asked); left < 9*time.Minute {
 					t.Errorf("the lease lasts for %s", left)
 				}
@@ -180,7 +203,7 @@ func TestCancelOfADeadBackendsJob(t *testing.T) {
 			if took := time.Since(asked); took > 10*time.Second {
 				t.Errorf("it took %s", took)
 			}
-			if n := len(p.Runner.Ends()); n != 1 {
+			if n := len(p.Runner.Ends()); n != c.ends {
 				t.Errorf("told %d times to end what runs", n)
 			}
 		})
