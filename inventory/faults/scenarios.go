@@ -20,7 +20,7 @@ func Scenarios() []Scenario {
 	return []Scenario{
 		{Name: "failpoints", Goes: "a backend is killed at every failpoint: what it did goes on elsewhere and ends well", Run: killAtFailpoints},
 		{Name: "random_kills", Goes: "backends are killed at random under clients", Spec: Spec{Manners: rough, MayFail: roughly}, Run: randomKills},
-		{Name: "orphans", Goes: "the backend, Ansible, its group, the supervisor, and it with the backend are killed: no process is left", Run: orphans},
+		{Name: "orphans", Goes: "the backend, Ansible, its group, the supervisor, and it with the backend are killed: no process is left", Spec: Spec{Lease: 4 * time.Second}, Run: orphans},
 		{Name: "paused", Goes: "a backend is stopped for three leases while its Ansible goes on: its run is fenced off", Run: paused},
 		{Name: "cut_off", Goes: "a backend loses the database and not the host: its run ends, the job goes on elsewhere", Run: cutOff},
 		{Name: "silence", Goes: "packets between one backend, or all, and the database vanish without a word, COMMITs among them: work goes on elsewhere, or when they come through again", Spec: Spec{Own: true, Hosts: 3, Patience: 2 * time.Second}, Run: silence},
