@@ -307,21 +307,20 @@ func (q *Queue) attempt(stop, hard context.Context, c store.Claim, leased time.T
 	began := time.Now()
 	q.metrics.running.Inc()
 	defer q.metrics.running.Dec()
-	ctx, end := context.WithCancelCause(context.WithValue(context.WithoutCancel(hard), stopping{}, stop))
+	ctx, cancel := context.WithCancelCause(context.WithValue(context.WithoutCancel(hard), stopping{}, stop))
+	var asked atomic.Pointer[time.Time] // when it was seen that a person stopped it
+	end := func(cause error) {
+		if now := time.Now(); errors.Is(cause, ErrCancelled) {
+			asked.CompareAndSwap(nil, &now) // before the work hears of it: it may end in no time
+		}
+		cancel(cause)
+	}
 	if c.State == domain.JobCancelling {
 		end(ErrCancelled) // before anything is begun
 	}
 	stopHard := context.AfterFunc(hard, func() { end(ErrHandedOver) })
 	defer stopHard()
 	lease := q.keepLease(context.WithoutCancel(hard), c, leased, end)
-
-	var asked atomic.Pointer[time.Time] // when it was seen that a person stopped it
-	defer context.AfterFunc(ctx, func() {
-		if errors.Is(context.Cause(ctx), ErrCancelled) {
-			now := time.Now()
-			asked.Store(&now)
-		}
-	})()
 
 	// Also a job that is only to be stopped tells of it.
 	jobLog, err := newLog(context.WithoutCancel(ctx), q.db, q.signals, c, q.cfg.Failpoints)
@@ -333,7 +332,7 @@ func (q *Queue) attempt(stop, hard context.Context, c store.Claim, leased time.T
 		jobLog.onWritten = func(rows int) { q.metrics.logRows.Add(float64(rows)) }
 		jobLog.onLost = func() { q.metrics.logsLost.Inc(); end(ErrLeaseLost) }
 		result = q.work(ctx, c, jobLog)
-		if t := asked.Load(); t != nil {
+		if t := asked.Load(); t != nil && errors.Is(context.Cause(ctx), ErrCancelled) {
 			q.metrics.stops.Observe(time.Since(*t).Seconds())
 		}
 		jobLog.close()
