@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -189,5 +190,35 @@ func TestDrawsAreTheSame(t *testing.T) {
 	t.Parallel()
 	if drawOf(7, "a").Uint64() != drawOf(7, "a").Uint64() || drawOf(7, "a").Uint64() == drawOf(7, "b").Uint64() || drawOf(7, "a").Uint64() == drawOf(8, "a").Uint64() {
 		t.Error("a seed does not settle what is drawn")
+	}
+}
+
+// TestTellTalesAreTheStores: by other words no transaction would be found to be for what it is for.
+func TestTellTalesAreTheStores(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../backend/internal/store/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	var store []byte
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		store = append(store, text...)
+	}
+	// Claims: of what is queued, and of what is taken over.
+	for of, want := range map[Purpose]int{Keyed: 1, Claims: 2, Ends: 2, Logs: 1} {
+		n := 0
+		for _, words := range tellTale[of] {
+			if !bytes.Contains(store, words) {
+				t.Errorf("%s: no statement has %q", of, words)
+			}
+			n += bytes.Count(store, words)
+		}
+		if n < want {
+			t.Errorf("%s: %d statements, not %d", of, n, want)
+		}
 	}
 }

@@ -32,7 +32,7 @@ func (p Purpose) String() string {
 // What the statements of a purpose have in them, and no others.
 var tellTale = [purposes][][]byte{
 	Keyed:  {[]byte("INSERT INTO idempotency_keys")},
-	Claims: {[]byte("attempt = attempt + 1, worker_id")},
+	Claims: {[]byte("attempt + 1, worker_id")},
 	Ends:   {[]byte("state = 'succeeded', finished_at"), []byte("state = $3, finished_at = now(), lease_expires_at")},
 	Logs:   {[]byte("INSERT INTO job_log")},
 	begins: {relaxed, strictly},
