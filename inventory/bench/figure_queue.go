@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -33,6 +34,7 @@ const (
 type queueLoad struct {
 	sql   string // what pgbench does instead
 	steps int    // a job
+	holds int    // hosts a job
 	args  []string
 }
 
@@ -51,9 +53,8 @@ func queueRate(ctx context.Context, b *Bed, scale Scale) ([]Result, error) {
 	args := []string{
 		"-jobs", strconv.Itoa(scale.QueueJobs), "-batch", strconv.Itoa(queueBatch), "-feeders", strconv.Itoa(queueFeeders), "-slots", strconv.Itoa(queueSlots),
 	}
-	drain := append([]string{"drain"}, args...)
-	reading := queueLoad{sql: queueSQL, steps: 2, args: drain}
-	holding := queueLoad{sql: queueFencedSQL, steps: 1, args: append(drain, "-fenced")}
+	reading := queueLoad{sql: queueSQL, steps: 2, args: slices.Concat([]string{"drain"}, args)}
+	holding := queueLoad{sql: queueFencedSQL, steps: 1, holds: 1, args: slices.Concat([]string{"drain", "-fenced"}, args)}
 	sides := []struct {
 		name string
 		run  func(database string) (measured, error)
@@ -111,7 +112,7 @@ func (b *Bed) queueOurs(ctx context.Context, database string, load queueLoad, jo
 	if err != nil {
 		return m, err
 	}
-	return m, b.allEnded(ctx, database, jobs, load.steps)
+	return m, b.allEnded(ctx, database, jobs, load)
 }
 
 // buildQueueBench builds the programs that put load on the queue, ours and River's.
@@ -172,11 +173,13 @@ func (b *Bed) queueBare(ctx context.Context, database string, load queueLoad, jo
 	return m, err
 }
 
-// allEnded makes sure that every job was carried out, once, and left nothing behind.
-func (b *Bed) allEnded(ctx context.Context, database string, want, steps int) error {
+// allEnded makes sure that every job was carried out, once, with a number of its own for each host that it held, and left
+// nothing behind.
+func (b *Bed) allEnded(ctx context.Context, database string, want int, load queueLoad) error {
 	for query, want := range map[string]int{
 		"SELECT count(*) FROM jobs WHERE state = 'succeeded' AND attempt = 1 AND finished_at IS NOT NULL": want,
-		"SELECT count(*) FROM jobs": want, "SELECT count(*) FROM job_steps": steps * want, "SELECT count(*) FROM host_locks WHERE job_id IS NOT NULL": 0,
+		"SELECT count(*) FROM jobs": want, "SELECT count(*) FROM job_steps": load.steps * want, "SELECT count(*) FROM host_locks WHERE job_id IS NOT NULL": 0,
+		"SELECT sum(number)::INT8 FROM host_locks": load.holds * want, "SELECT count(*) FROM job_steps WHERE state = 'succeeded'": load.holds * want,
 	} {
 		n, err := b.value(ctx, database, query)
 		if err != nil {

@@ -327,7 +327,7 @@ func (s *schedule) giveUp() {
 // none must be there for it where it is so said.
 func (s *schedule) claim(how func(*store.Tx, context.Context, uuid.UUID, time.Duration, int) ([]store.Claim, error), none bool) {
 	ctx := context.Background()
-	limit := rapid.IntRange(1, 2).Draw(s.t, "how many") // two meet at the host's lock
+	limit := rapid.IntRange(1, 2).Draw(s.t, "how many") // of the one host one at most, and what is to be taken over
 	worker := uuid.New()
 	q := queue.New(s.DB, s.work, s.Signals, queue.Config{Worker: worker, Lease: time.Hour, Logger: slog.New(slog.DiscardHandler)})
 	var claims []store.Claim

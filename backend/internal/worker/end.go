@@ -60,8 +60,8 @@ func (r *run) began() bool {
 }
 
 // endOnHost has the host's fence end what the job left there, by a number that
-// is newer than all of its own. Where another job holds the host by now, its
-// first task has done so, or will.
+// is newer than all of its own. Where another job holds the host by now, or another
+// worker has this one, their first task has done so, or will.
 func (r *run) endOnHost(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 	defer cancel()
@@ -72,7 +72,7 @@ func (r *run) endOnHost(ctx context.Context) {
 		r.fence, err = tx.LockHost(ctx, r.host.ID, r.claim.ID, r.claim.Attempt)
 		return err
 	})
-	if errors.Is(err, store.ErrHostBusy) {
+	if errors.Is(err, store.ErrHostBusy) || errors.Is(err, store.ErrLost) {
 		return
 	}
 	if err == nil {
