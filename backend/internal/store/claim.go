@@ -368,7 +368,7 @@ func (tx *Tx) FinishJob(ctx context.Context, id uuid.UUID, attempt int, state do
 	if err := tx.endSteps(ctx, id, step); err != nil {
 		return err
 	}
-	return tx.UnlockHosts(ctx, id, attempt)
+	return tx.UnlockHost(ctx, id, attempt)
 }
 
 const sqlSucceedJobs = `
@@ -377,7 +377,7 @@ WITH ended AS (
         SET state = 'succeeded', finished_at = now(), lease_expires_at = NULL, error = NULL, outcome = a.outcome
        FROM unnest($1::UUID[], $2::INT8[], $3::TEXT[]) AS a(id, attempt, outcome)
       WHERE jobs.id = a.id AND jobs.attempt = a.attempt AND jobs.state IN ('running', 'cancelling')
-     RETURNING jobs.id, jobs.attempt),
+     RETURNING jobs.id, jobs.attempt, jobs.host_id),
      done AS (
      UPDATE job_steps
         SET state = 'succeeded', finished_at = now()
@@ -388,7 +388,7 @@ WITH ended AS (
      UPDATE host_locks
         SET job_id = NULL, taken_at = NULL
        FROM ended
-      WHERE host_locks.job_id = ended.id AND host_locks.attempt <= ended.attempt
+      WHERE host_locks.host_id = ended.host_id AND host_locks.job_id = ended.id AND host_locks.attempt <= ended.attempt
      RETURNING host_locks.host_id)
 SELECT id FROM ended`
 
@@ -444,7 +444,7 @@ func (tx *Tx) RequeueJob(ctx context.Context, id uuid.UUID, attempt int, after t
 	if err := tx.one(ctx, ErrLost, sqlRequeueJob, id, attempt, after.Milliseconds(), why, failures); err != nil {
 		return err
 	}
-	return tx.UnlockHosts(ctx, id, attempt)
+	return tx.UnlockHost(ctx, id, attempt)
 }
 
 const sqlPutBackJob = `
@@ -457,7 +457,7 @@ func (tx *Tx) PutBackJob(ctx context.Context, id uuid.UUID, attempt int) error {
 	if err := tx.one(ctx, ErrLost, sqlPutBackJob, id, attempt); err != nil {
 		return err
 	}
-	return tx.UnlockHosts(ctx, id, attempt)
+	return tx.UnlockHost(ctx, id, attempt)
 }
 
 const sqlHandOver = `

@@ -120,8 +120,8 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		{"look for what may be taken over", sqlWaiting, []any{[]string{"host_probe"}}, "jobs_leased", `Seq Scan on jobs|Sort`},
 		{"renew", sqlRenewLease, []any{one, 1, one, int64(30000)}, "jobs_pkey", `Seq Scan`},
 		{"end several", sqlSucceedJobs, []any{[]uuid.UUID{one}, []int64{1}, []string{""}}, "jobs_pkey", `Seq Scan on jobs`},
-		{"let go of hosts", sqlUnlockHosts, []any{one, 1}, "host_locks_held", `Seq Scan`},
-		{"end several and let go of their hosts", sqlSucceedJobs, []any{[]uuid.UUID{one}, []int64{1}, []string{""}}, "host_locks_held", `Seq Scan on host_locks`},
+		{"let go of a host", sqlUnlockHost, []any{one, 1}, "host_locks_pkey", `Seq Scan`},
+		{"end several and let go of their hosts", sqlSucceedJobs, []any{[]uuid.UUID{one}, []int64{1}, []string{""}}, "host_locks_pkey", `Seq Scan on host_locks`},
 		{"append to log", sqlAppendLog, []any{one, 1, 2, 1, []byte{1}, []byte{}}, "jobs_pkey", `Seq Scan on jobs`},
 		{"end of log", sqlLastSequence, []any{one}, "job_log_pkey", `Seq Scan|Sort`},
 		{"read log", sqlLogChunks, []any{one, 500, 20}, "job_log_pkey", `Seq Scan|Sort`},
@@ -242,6 +242,57 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 	if plan := explain(t, db, statements[0].sql, statements[0].args...); !strings.Contains(plan, "InitPlan") || strings.Contains(plan, "Semi Join") || strings.Count(plan, statements[0].uses) != 1 {
 		t.Errorf("claim:\n%s", plan)
 	}
+}
+
+// TestStepsAndLocksAreWrittenInPlace: the begin of jobs writes their steps and
+// the locks of their hosts on the pages that these are on, and no index. So does
+// the end, unless a reader of before keeps the room from being used again.
+func TestStepsAndLocksAreWrittenInPlace(t *testing.T) {
+	t.Parallel()
+	postgresOnly(t)
+	db := crowded(t)
+	const jobs = 200
+	if _, err := db.pool.Exec(t.Context(), `
+WITH queued AS (
+     INSERT INTO jobs (id, workspace_id, kind, args, host_id, state, priority, deadline_at, max_attempts, requested_by)
+     SELECT gen_random_uuid(), $1, 'host_decommission', '{}', l.host_id, 'queued', 1000, now() + INTERVAL '1 hour', 3, 'ada' FROM host_locks l WHERE l.job_id IS NULL LIMIT $2
+     RETURNING id)
+INSERT INTO job_steps (job_id, position, name, state) SELECT q.id, 0, 'decommission', 'pending' FROM queued q`, domain.DefaultWorkspace, jobs); err != nil {
+		t.Fatal(err)
+	}
+	err := db.InTx(t.Context(), func(tx *Tx) error {
+		before, err := inPlaceSoFar(t, tx)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ClaimJobs(t.Context(), uuid.New(), time.Minute, jobs); err != nil {
+			return err
+		}
+		after, err := inPlaceSoFar(t, tx)
+		for table, n := range after {
+			if n -= before[table]; n < jobs*3/4 { // not all: a page may be full of rows of before
+				t.Errorf("%d rows of %s written in place, of %d", n, table, jobs)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// inPlaceSoFar tells of steps and locks how many rows the connection has written in place.
+func inPlaceSoFar(t *testing.T, tx *Tx) (map[string]int, error) {
+	t.Helper()
+	rows := map[string]int{}
+	for _, table := range []string{"job_steps", "host_locks"} {
+		var n int
+		if err := tx.q.QueryRow(t.Context(), `SELECT pg_stat_get_xact_tuples_hot_updated($1::TEXT::REGCLASS)`, table).Scan(&n); err != nil {
+			return nil, err
+		}
+		rows[table] = n
+	}
+	return rows, nil
 }
 
 // TestEventsArePlannedOnce: PostgreSQL keeps the plan of a page of events, which

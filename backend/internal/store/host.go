@@ -268,15 +268,15 @@ func (tx *Tx) LockHost(ctx context.Context, host, job uuid.UUID, attempt int) (i
 	return number, err
 }
 
-const sqlUnlockHosts = `
+const sqlUnlockHost = `
 UPDATE host_locks
    SET job_id = NULL, taken_at = NULL
- WHERE job_id = $1 AND attempt <= $2`
+ WHERE host_id = (SELECT j.host_id FROM jobs j WHERE j.id = $1) AND job_id = $1 AND attempt <= $2`
 
-// UnlockHosts lets go of every host that an attempt of a job holds, or that an
-// earlier one held when its worker died. The number stays: the next holder's
+// UnlockHost lets go of the job's host if an attempt of it holds it, or an
+// earlier one held it when its worker died. The number stays: the next holder's
 // is higher.
-func (tx *Tx) UnlockHosts(ctx context.Context, job uuid.UUID, attempt int) error {
-	_, err := tx.exec(ctx, sqlUnlockHosts, job, attempt)
+func (tx *Tx) UnlockHost(ctx context.Context, job uuid.UUID, attempt int) error {
+	_, err := tx.exec(ctx, sqlUnlockHost, job, attempt)
 	return err
 }

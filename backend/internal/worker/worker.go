@@ -229,7 +229,7 @@ func (r *run) step(ctx context.Context, s store.Step, what step, last bool) erro
 		if err := tx.EndStep(written, r.claim.ID, r.claim.Attempt, s.Position, state); err != nil {
 			return err
 		}
-		return tx.UnlockHosts(written, r.claim.ID, r.claim.Attempt)
+		return tx.UnlockHost(written, r.claim.ID, r.claim.Attempt)
 	})
 	r.fence = 0
 	if err == nil && endErr != nil {

@@ -52,7 +52,7 @@ WITH ended AS (
     UPDATE jobs
        SET state = 'succeeded', finished_at = now(), lease_expires_at = NULL, error = NULL, outcome = ''
      WHERE id = ANY (:claimed::UUID[]) AND attempt = 1 AND state IN ('running', 'cancelling')
-    RETURNING id, attempt
+    RETURNING id, attempt, host_id
 ), done AS (
     UPDATE job_steps
        SET state = 'succeeded', finished_at = now()
@@ -63,5 +63,5 @@ WITH ended AS (
 UPDATE host_locks
    SET job_id = NULL, taken_at = NULL
   FROM ended
- WHERE host_locks.job_id = ended.id AND host_locks.attempt <= ended.attempt;
+ WHERE host_locks.host_id = ended.host_id AND host_locks.job_id = ended.id AND host_locks.attempt <= ended.attempt;
 COMMIT;
