@@ -348,7 +348,7 @@ func serialization(ctx context.Context, w *World) error {
 	}
 	stop := w.tenants(ctx, 12)
 	defer stop()
-	long, least := time.Duration(w.times(1))*12*time.Second, w.times(30)
+	long, least := time.Duration(w.times(1))*12*time.Second, w.times(20)
 	for begun := time.Now(); time.Since(begun) < long || !w.cockroach && w.refused() < least; { // CockroachDB refuses in other words
 		if time.Since(begun) > 4*long {
 			return fmt.Errorf("only %d transactions were refused, so nothing is proven: want %d", w.refused(), least)

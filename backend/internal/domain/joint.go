@@ -36,6 +36,7 @@ type Joint struct {
 	Steps    []string // in order; each is idempotent
 	ReadOnly bool     // changes nothing on the host and takes no lock
 	Checks   bool     // changes nothing on the host, but holds it while it looks
+	Unfences bool     // takes the host's fence away, so that a further attempt may find none that checks it
 	Start    Effect   // when it is asked for, and when it is retried
 	Success  Effect
 	Failure  Effect // failed for good, or cancelled
@@ -80,7 +81,7 @@ var JointTable = []Joint{
 		GiveUp:  KindHostRelayout,
 	},
 	{
-		Kind: KindHostDecommission, Playbook: "host_decommission", Steps: []string{"decommission"},
+		Kind: KindHostDecommission, Playbook: "host_decommission", Steps: []string{"decommission"}, Unfences: true,
 		Means:   "removes everything of Kloigos from a host",
 		Start:   Effect{Host: DecommissionRequested, Unit: RemoveRequested},
 		Success: Effect{Host: DecommissionSucceeded, Unit: RemoveSucceeded},

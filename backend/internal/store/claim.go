@@ -131,9 +131,13 @@ UPDATE jobs
  WHERE id = ANY ($1)`
 
 // readOnlyKinds are the kinds of jobs that need not be the one holder of a host.
-func readOnlyKinds() (kinds []string) {
+func readOnlyKinds() []string {
+	return kindsThat(func(j domain.Joint) bool { return j.ReadOnly })
+}
+
+func kindsThat(are func(domain.Joint) bool) (kinds []string) {
 	for _, j := range domain.JointTable {
-		if j.ReadOnly {
+		if are(j) {
 			kinds = append(kinds, string(j.Kind))
 		}
 	}

@@ -345,13 +345,14 @@ UPDATE jobs
 // whoever takes the job over comes with a newer number, which ends on the host
 // what it may still do there. So this is only for jobs that change nothing, and for
 // those on hosts that have a fence. A job that puts the fence there, where there is
-// none (a decommission may, too) or another one's, runs a play that nothing
-// checks: the lease is all that keeps two from it. $2: the kinds that only read.
+// none or another one's, runs a play that nothing checks: the lease is all that
+// keeps two from it. $2: the kinds that only read; $3: those that may have taken
+// the fence away.
 const sqlCancelRunning = `
 UPDATE jobs
    SET state = 'cancelling',
        lease_expires_at = CASE WHEN kind = ANY($2)
-                                 OR kind <> 'host_decommission' AND args->>'refence' IS DISTINCT FROM 'true'
+                                 OR kind <> ALL($3) AND args->>'refence' IS DISTINCT FROM 'true'
                                     AND EXISTS (SELECT 1 FROM hosts h WHERE h.id = jobs.host_id AND h.fenced)
                                THEN LEAST(lease_expires_at, now() + INTERVAL '4 seconds') ELSE lease_expires_at END
  WHERE id = $1 AND state = 'running'`
@@ -365,7 +366,8 @@ func (tx *Tx) CancelJob(ctx context.Context, j Job, outcome string) (ended bool,
 		return false, err
 	}
 	if j.State != domain.JobQueued {
-		return false, tx.one(ctx, movedMeanwhile("job"), sqlCancelRunning, j.ID, readOnlyKinds())
+		unfence := kindsThat(func(j domain.Joint) bool { return j.Unfences })
+		return false, tx.one(ctx, movedMeanwhile("job"), sqlCancelRunning, j.ID, readOnlyKinds(), unfence)
 	}
 	if n, err := tx.exec(ctx, sqlStopQueued, j.ID, nobody, readOnlyKinds()); err != nil || n == 1 {
 		return false, err
