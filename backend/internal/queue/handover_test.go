@@ -146,3 +146,156 @@ func TestCancelInTheMomentOfTheClaim(t *testing.T) {
 		t.Errorf("%+v", j)
 	}
 }
+
+// TestHandOverOfACancelledJob: a backend that gives a job back in the moment in
+// which it is cancelled leaves it to be ended at once.
+func TestHandOverOfACancelledJob(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	s.AddAddresses("default", 1)
+	s.ReadyHost(site.HostSpec{Units: []string{"1"}})
+	_, id, err := s.Allocate(intent.CreateAllocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan struct{})
+	gives := s.BackendWith(func(context.Context, store.Claim, *queue.Log) queue.Result {
+		<-asked
+		return queue.Result{End: queue.HandOver}
+	}, queue.Config{Lease: 10 * time.Minute})
+	site.Eventually(t, "a claim", func() bool { return s.Job(id).State == domain.JobRunning })
+	if err := s.Intents.CancelJob(t.Context(), s.Actor, id); err != nil {
+		t.Fatal(err)
+	}
+	gives.Stop()
+	close(asked)
+	site.Await(t, "the first backend", gives.Stopped())
+	s.BackendWith(s.Work(), queue.Config{Lease: time.Second})
+	s.Ended(id, domain.JobCancelled)
+}
+
+// TestStopHandsOver: what has not begun goes back at once; what runs has until
+// the second signal, and then goes on elsewhere at its step.
+func TestStopHandsOver(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	host := s.ReadyHost(site.HostSpec{Units: []string{"1"}}).ID
+	begun := make(chan struct{}, 9)
+	goOn := make(chan struct{})
+	s.Runner.HandleFunc("host_initialize", func(ctx context.Context, p ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		begun <- struct{}{}
+		return site.Play(ctx, p, sink, scripted.Script{Wait: goOn})
+	})
+	first := s.BackendWith(s.Work(), queue.Config{Lease: 10 * time.Minute})
+	id, err := s.Intents.InitializeHost(t.Context(), s.Actor, host, 0, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	site.Await(t, "the play", begun)
+	first.Stop()
+	other := s.ReadyHost(site.HostSpec{}).ID
+	waits := enqueue(s, job.HostProbe{HostID: other})
+	select {
+	case <-first.Stopped():
+		t.Fatal("did not wait for what runs")
+	default:
+	}
+	if j := s.Job(waits); j.State != domain.JobQueued {
+		t.Errorf("a backend that stops claimed: %+v", j)
+	}
+	first.Kill()
+	since := time.Now()
+	site.Await(t, "the backend", first.Stopped())
+	if took := time.Since(since); took > 5*time.Second {
+		t.Errorf("the second signal took %s", took)
+	}
+	j := s.Job(id)
+	if j.State != domain.JobRunning || j.Worker != nil || j.Failures != 0 || j.Error != nil || j.Steps[0].State != domain.StepRunning {
+		t.Errorf("handed over: %+v, %+v", j, j.Error)
+	}
+	if h := s.Host(host); h.State != domain.HostInitializing {
+		t.Errorf("%+v", h)
+	}
+	close(goOn)
+	s.Backend()
+	if j := s.Ended(id, domain.JobSucceeded); j.Attempt != 2 {
+		t.Errorf("%+v", j)
+	}
+}
+
+// TestNoStepBeginsAfterStop: the step that runs may end, the next is another's.
+func TestNoStepBeginsAfterStop(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	host := s.ReadyHost(site.HostSpec{Units: []string{"1"}}).ID
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	s.Runner.HandleFunc("host_initialize", func(ctx context.Context, p ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		if p.Playbook == "bootstrap.yml" {
+			close(begun)
+		}
+		return site.Play(ctx, p, sink, scripted.Script{Wait: goOn})
+	})
+	first := s.Backend()
+	id, err := s.Intents.InitializeHost(t.Context(), s.Actor, host, 0, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	site.Await(t, "the play", begun)
+	first.Stop()
+	close(goOn)
+	site.Await(t, "the backend", first.Stopped())
+	j := s.Job(id)
+	if j.State != domain.JobRunning || j.Worker != nil || j.Steps[0].State != domain.StepSucceeded || j.Steps[1].State != domain.StepPending || len(s.Runner.Calls()) != 1 {
+		t.Errorf("%+v, %d plays", j, len(s.Runner.Calls()))
+	}
+	s.Backend()
+	s.Ended(id, domain.JobSucceeded)
+	if n := len(s.Runner.Calls()); n != 2 {
+		t.Errorf("%d plays", n)
+	}
+}
+
+// TestStopInTheMiddleOfAClaim: what is claimed while the backend stops goes back
+// at once, instead of waiting for its lease to run out.
+func TestStopInTheMiddleOfAClaim(t *testing.T) {
+	t.Parallel()
+	if testkit.IsCockroach(t) {
+		t.Skip("CockroachDB has no LOCK TABLE")
+	}
+	s := site.New(t)
+	host := s.ReadyHost(site.HostSpec{}).ID
+	id := enqueue(s, job.HostProbe{HostID: host})
+	conn, err := pgx.Connect(t.Context(), s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), `LOCK TABLE jobs IN EXCLUSIVE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	b := s.BackendWith(func(context.Context, store.Claim, *queue.Log) queue.Result {
+		t.Error("begun by a backend that stops")
+		return queue.Result{End: queue.HandOver}
+	}, queue.Config{Lease: 10 * time.Minute})
+	site.Eventually(t, "the claim", func() bool {
+		var waiting int
+		err := tx.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting)
+		return err == nil && waiting > 0
+	})
+	b.Stop()
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	since := time.Now()
+	site.Await(t, "the backend", b.Stopped())
+	if took := time.Since(since); took > 5*time.Second { // a second, on a machine that has nothing else to do
+		t.Errorf("it took %s", took)
+	}
+	if j := s.Job(id); j.State != domain.JobQueued || j.Attempt != 1 || j.Worker != nil {
+		t.Errorf("%+v", j)
+	}
+}
