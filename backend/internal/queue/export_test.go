@@ -10,12 +10,15 @@ import (
 
 // OpenLog opens the log of an attempt with a limit of its own.
 func OpenLog(ctx context.Context, db *store.DB, c store.Claim, limit int, onLost func()) (*Log, error) {
-	l, err := newLog(ctx, db, NewSignals(), c, failpoint.Points{})
+	l, err := newLog(ctx, db, NewSignals(), c, time.Minute, failpoint.Points{})
 	if err == nil {
 		l.limit, l.onLost = limit, onLost
 	}
 	return l, err
 }
+
+// Within sets how long the database may be away.
+func (l *Log) Within(d time.Duration) { l.within = d }
 
 // Close writes what is left.
 func (l *Log) Close() { l.close() }

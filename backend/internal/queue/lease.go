@@ -40,10 +40,13 @@ func (k *keeping) stop() {
 
 func (q *Queue) renewEvery() time.Duration { return min(q.cfg.Lease/3, time.Second) }
 
+// giveUp is how long after its last renewal an attempt lets go of its job.
+func (q *Queue) giveUp() time.Duration { return q.cfg.Lease * 3 / 4 }
+
 // renew keeps the lease, and ends the job's context when it is to be stopped
 // or when the lease could not be renewed in time.
 func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, k *keeping, end context.CancelCauseFunc) {
-	giveUp := q.cfg.Lease * 3 / 4
+	giveUp := q.giveUp()
 	for {
 		if time.Since(leased) >= giveUp {
 			q.metrics.misses.WithLabelValues(missedUnrenewed).Inc()

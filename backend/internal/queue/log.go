@@ -16,6 +16,9 @@ const (
 	flushEvery   = 100 * time.Millisecond
 	flushEntries = 200
 	flushBytes   = 1 << 20
+	// leastLogWithin is how long a database may be away from a log, however short
+	// the lease: by then the renewals have given it up.
+	leastLogWithin = 3 * time.Second
 	// MaxLogBytes caps what one attempt may write into its log.
 	MaxLogBytes = 256 << 20
 )
@@ -29,6 +32,7 @@ type Log struct {
 	onLost    func()
 	onWritten func(rows int)
 	points    failpoint.Points
+	within    time.Duration // how long the database may be away until the attempt is given up
 
 	mu      sync.Mutex
 	room    *sync.Cond
@@ -46,7 +50,7 @@ type Log struct {
 	done    chan struct{}
 }
 
-func newLog(ctx context.Context, db *store.DB, signals *Signals, c store.Claim, points failpoint.Points) (*Log, error) {
+func newLog(ctx context.Context, db *store.DB, signals *Signals, c store.Claim, within time.Duration, points failpoint.Points) (*Log, error) {
 	var last int64
 	if c.Attempt > 1 { // nobody can have told anything before the first
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -57,7 +61,7 @@ func newLog(ctx context.Context, db *store.DB, signals *Signals, c store.Claim, 
 		}
 	}
 	l := &Log{
-		db: db, signals: signals, claim: c, next: last + 1, limit: MaxLogBytes, onLost: func() {}, onWritten: func(int) {}, points: points,
+		db: db, signals: signals, claim: c, next: last + 1, limit: MaxLogBytes, onLost: func() {}, onWritten: func(int) {}, points: points, within: within,
 	}
 	l.room = sync.NewCond(&l.mu)
 	return l, nil
@@ -126,14 +130,16 @@ func (l *Log) run() {
 	}
 }
 
-// flush writes what is pending. A database that does not answer is tried again
-// until the attempt's lease must be gone; what was told is not thrown away.
+// flush writes what is pending. A database that does not answer, or refuses, is
+// tried again until the attempt's lease must be gone; what was told is not thrown
+// away.
 func (l *Log) flush() {
 	l.mu.Lock()
 	batch := l.pending
 	l.pending, l.bytes = nil, 0
 	l.room.Broadcast()
 	l.mu.Unlock()
+	until := time.Now().Add(l.within)
 	for try := 1; len(batch) > 0; try++ {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		err := l.db.InTx(ctx, func(tx *store.Tx) error { return tx.AppendLog(ctx, l.claim.ID, l.claim.Attempt, batch) })
@@ -148,7 +154,7 @@ func (l *Log) flush() {
 			l.onWritten(len(batch))
 			l.signals.Notify(l.claim.ID)
 			return
-		case errors.Is(err, store.ErrLost), try == 6:
+		case errors.Is(err, store.ErrLost), time.Now().After(until):
 			slog.Warn("job log is left to another worker", "job", l.claim.ID, "error", err)
 			l.mu.Lock()
 			l.lost = true
@@ -157,7 +163,7 @@ func (l *Log) flush() {
 			l.onLost()
 			return
 		}
-		time.Sleep(time.Duration(try) * 200 * time.Millisecond)
+		time.Sleep(time.Duration(min(try, 5)) * 200 * time.Millisecond)
 	}
 }
 

@@ -205,6 +205,46 @@ func TestLogOfALostAttempt(t *testing.T) {
 	}
 }
 
+// TestLogOutlastsTheDatabase: what was told while the database refused everything is there when it is back, and the attempt
+// goes on; it is given up where that takes as long as its lease.
+func TestLogOutlastsTheDatabase(t *testing.T) {
+	t.Parallel()
+	for _, of := range []struct {
+		name         string
+		away, within time.Duration
+	}{{"it comes back", 4 * time.Second, time.Minute}, {"it does not", time.Minute, 3 * time.Second}} {
+		t.Run(of.name, func(t *testing.T) {
+			t.Parallel()
+			s := site.New(t)
+			_, c := attempt(s)
+			lost := make(chan struct{}, 9)
+			l := openLog(s, c, queue.MaxLogBytes, func() { lost <- struct{}{} })
+			l.Within(of.within)
+			sql(s, `ALTER TABLE job_log RENAME TO job_log_away`)
+			l.Note("while it is away")
+			select {
+			case <-lost:
+				if of.away < of.within {
+					t.Error("the attempt was given up")
+				}
+			case <-time.After(min(of.away, 20*time.Second)):
+				if of.away > of.within {
+					t.Error("the attempt was not given up")
+				}
+			}
+			sql(s, `ALTER TABLE job_log_away RENAME TO job_log`)
+			l.Close()
+			want := 0
+			if of.away < of.within {
+				want = 1
+			}
+			if all := read(s, c.ID, 10); len(all) != want {
+				t.Errorf("%d entries, want %d", len(all), want)
+			}
+		})
+	}
+}
+
 // TestTakeoverWaitsForTheLog: the next attempt can't begin to number its
 // entries while a chunk of this one is being written.
 func TestTakeoverWaitsForTheLog(t *testing.T) {

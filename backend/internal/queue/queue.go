@@ -323,7 +323,7 @@ func (q *Queue) attempt(stop, hard context.Context, c store.Claim, leased time.T
 	lease := q.keepLease(context.WithoutCancel(hard), c, leased, end)
 
 	// Also a job that is only to be stopped tells of it.
-	jobLog, err := newLog(context.WithoutCancel(ctx), q.db, q.signals, c, q.cfg.Failpoints)
+	jobLog, err := newLog(context.WithoutCancel(ctx), q.db, q.signals, c, max(q.giveUp(), leastLogWithin), q.cfg.Failpoints)
 	var result Result
 	if err != nil {
 		result = Result{End: HandOver, After: time.Second}
@@ -353,7 +353,7 @@ func (q *Queue) attempt(stop, hard context.Context, c store.Claim, leased time.T
 // the transaction begins by making sure of the attempt and holds the job's row
 // from then on, so nobody takes the job over meanwhile. Where the database is
 // so slow that a lease is too short for it, an end could never be written else.
-func (q *Queue) endWithin() time.Duration { return max(q.cfg.Lease*3/4, 30*time.Second) }
+func (q *Queue) endWithin() time.Duration { return max(q.giveUp(), 30*time.Second) }
 
 // finish writes the end of an attempt: the outcome of the work and the end of
 // the job in one transaction.
