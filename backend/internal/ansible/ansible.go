@@ -194,9 +194,10 @@ const (
 	CodeLoginRefused   FailureCode = "login_refused"    // the host does not take our key for this user
 	CodeSudoRefused    FailureCode = "sudo_refused"     // passwordless sudo does not work
 	CodeTaskFailed     FailureCode = "task_failed"
-	CodeFenced         FailureCode = "fenced"   // the fence on the host refused: a newer holder, or another incarnation
-	CodeNoFence        FailureCode = "no_fence" // the host was to check the run, and has no fence
-	CodeTimeout        FailureCode = "timeout"  // Play.Timeout
+	CodeFenced         FailureCode = "fenced"          // the fence on the host refused: a newer holder, or another incarnation
+	CodeNoFence        FailureCode = "no_fence"        // the host was to check the run, and has no fence
+	CodeFenceUnchecked FailureCode = "fence_unchecked" // the host's fence could not make its check, and ran nothing
+	CodeTimeout        FailureCode = "timeout"         // Play.Timeout
 	CodeCancelled      FailureCode = "cancelled"
 	CodeKilled         FailureCode = "killed"         // something else than we ended Ansible: the kernel for want of memory, or a person
 	CodePlaybookError  FailureCode = "playbook_error" // the playbook itself is wrong, or ran no task on a host

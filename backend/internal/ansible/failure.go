@@ -12,10 +12,11 @@ import (
 var (
 	fenceSigns = []string{"kloigos-fence: refused"}
 	// Of the shell, where the wrapper is not there, and of the wrapper, where its state is not.
-	noFenceSigns = []string{"fence-python: not found", "fence-python: No such file or directory", "kloigos-fence: cannot check: no fence state here"}
-	hostKeySigns = []string{"REMOTE HOST IDENTIFICATION HAS CHANGED", "Host key verification failed", "no matching host key type found", "host key is known for"}
-	loginSigns   = []string{"Permission denied (", "Too many authentication failures"}
-	sudoSigns    = []string{
+	noFenceSigns   = []string{"fence-python: not found", "fence-python: No such file or directory", "kloigos-fence: cannot check: no fence state here"}
+	uncheckedSigns = []string{"kloigos-fence: cannot check:"}
+	hostKeySigns   = []string{"REMOTE HOST IDENTIFICATION HAS CHANGED", "Host key verification failed", "no matching host key type found", "host key is known for"}
+	loginSigns     = []string{"Permission denied (", "Too many authentication failures"}
+	sudoSigns      = []string{
 		"Missing sudo password", "sudo: a password is required", "sudo: a terminal is required", "is not in the sudoers file",
 		"may not run sudo", "is not allowed to execute", "sudo: command not found", "sudo: not found", "Incorrect sudo password",
 	}
@@ -37,6 +38,8 @@ func classify(kind EventKind, text string) FailureCode {
 		return CodeFenced
 	case has(noFenceSigns):
 		return CodeNoFence
+	case has(uncheckedSigns):
+		return CodeFenceUnchecked
 	case kind == EventUnreachable, tooSlow.MatchString(text):
 		return CodeUnreachable
 	case has(sudoSigns):
@@ -82,7 +85,8 @@ func (c *collector) outcome(status superviseStatus, stopped FailureCode) Outcome
 		return out
 	}
 	for _, f := range c.failures {
-		if s, counted := c.stats[f.Host]; !counted || s.Failed > 0 || s.Unreachable > 0 {
+		// Where Ansible did not come to its end, a task that failed before it went on is not what ended it.
+		if s, counted := c.stats[f.Host]; !counted && (c.stats != nil || !c.wentOn) || s.Failed > 0 || s.Unreachable > 0 {
 			out.Failures = append(out.Failures, f)
 		}
 	}

@@ -73,6 +73,7 @@ type wireEvent struct {
 	Event
 	Time   float64          `json:"time"` // seconds since 1970
 	Stderr string           `json:"stderr"`
+	Killed bool             `json:"killed"` // of a failed task: its SSH was ended here, so that nobody heard what came of it
 	Result string           `json:"result"` // a JSON document in a string: it was measured as such
 	Stats  map[string]Stats `json:"-"`
 	Counts map[string]struct {
@@ -97,6 +98,7 @@ type collector struct {
 	failures []Failure
 	hosts    map[string]bool
 	current  Event  // the task that started last
+	wentOn   bool   // it started after the last failure, which was rescued, or another host's
 	stderr   string // the end of what Ansible wrote there
 	problem  string // why an outcome cannot be trusted
 	bytes    int
@@ -197,7 +199,7 @@ func (c *collector) line(raw []byte) {
 			c.fail(w)
 		}
 	case EventTaskStarted:
-		c.current = w.Event
+		c.current, c.wentOn = w.Event, true
 		c.deliver(w.Event)
 	case EventChange:
 		if w.Change != nil {
@@ -228,6 +230,10 @@ func (c *collector) fail(w wireEvent) {
 	stderr := strings.TrimSpace(c.clean(w.Stderr, maxStderrTail+maxName))
 	message := strings.TrimSpace(c.clean(w.Message, maxMessage))
 	f := Failure{Host: w.Host, Role: w.Role, Task: w.Task, Code: classify(w.Kind, message+"\n"+stderr+"\n"+w.Output)}
+	if w.Killed && f.Code == CodeTaskFailed {
+		f.Code = CodeKilled
+	}
+	c.wentOn = false
 	switch {
 	case w.Kind == EventUnreachable:
 		message = explainConnection(f.Code, message)

@@ -101,6 +101,8 @@ func TestOutcome(t *testing.T) {
 		{"failed", []string{failed, `{"kind":"stats","stats":{"h1":{"failures":1}}}`}, superviseStatus{Exit: 2}, "", &Failure{Code: CodeTaskFailed, Host: "h1", Role: "r", Task: "T", Message: "msg\nwhy"}},
 		{"rescued", []string{failed, `{"kind":"stats","stats":{"h1":{"rescued":1}}}`}, superviseStatus{}, "", nil},
 		{"failed, then killed", []string{failed}, superviseStatus{Signal: 9}, "", &Failure{Code: CodeTaskFailed, Host: "h1", Role: "r", Task: "T", Message: "msg\nwhy"}},
+		{"failed, went on, then killed", []string{failed, `{"kind":"task_started","task":"U","role":"r"}`}, superviseStatus{Signal: 9}, "", &Failure{Code: CodeKilled, Role: "r", Task: "U", Message: "ansible-playbook was killed by signal 9"}},
+		{"its ssh killed", []string{`{"kind":"failed","host":"h1","task":"T","role":"r","message":"MODULE FAILURE","killed":true}`, `{"kind":"stats","stats":{"h1":{"failures":1}}}`}, superviseStatus{Exit: 2}, "", &Failure{Code: CodeKilled, Host: "h1", Role: "r", Task: "T", Message: "MODULE FAILURE"}},
 		{"killed", nil, superviseStatus{Signal: 9}, "", &Failure{Code: CodeKilled, Message: "ansible-playbook was killed by signal 9"}},
 		{"no statistics", nil, superviseStatus{}, "", &Failure{Code: CodePlaybookError, Message: "ansible-playbook ended without its statistics"}},
 		{"not on every host", []string{`{"kind":"stats","stats":{"other":{"ok":1}}}`}, superviseStatus{}, "", &Failure{Code: CodePlaybookError, Message: "no task was run on host h1"}},
@@ -126,6 +128,8 @@ func TestClassify(t *testing.T) {
 		want FailureCode
 	}{
 		{EventUnreachable, "ssh: connect to host x port 22: Connection timed out", CodeUnreachable},
+		{EventFailed, "MODULE FAILURE\nkloigos-fence: cannot check: older run run-5-a does not end", CodeFenceUnchecked},
+		{EventFailed, "MODULE FAILURE\nkloigos-fence: cannot check: no fence state here, or not root", CodeNoFence},
 		{EventUnreachable, "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @", CodeHostKeyChanged},
 		{EventUnreachable, "No ED25519 host key is known for x and you have requested strict checking.\nHost key verification failed.", CodeHostKeyChanged},
 		{EventUnreachable, "Unable to negotiate with 1.2.3.4 port 22: no matching host key type found. Their offer: ssh-rsa", CodeHostKeyChanged},

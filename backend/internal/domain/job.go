@@ -86,6 +86,7 @@ type JobError struct {
 	Host     string `json:"host,omitempty"`      // name of the host
 	Task     string `json:"task,omitempty"`      // Ansible's task
 	NextStep string `json:"next_step,omitempty"` // what a person can do now
+	OwnTimes int    `json:"own_times,omitempty"` // how often in a row the backend itself failed (Own)
 }
 
 func (e *JobError) Error() string { return e.Code + ": " + e.Message }
@@ -98,6 +99,7 @@ const (
 	ErrCodeTaskFailed      = "task_failed"
 	ErrCodeFenced          = "fenced"
 	ErrCodeNoFence         = "no_fence"
+	ErrCodeFenceUnchecked  = "fence_unchecked"
 	ErrCodeTimeout         = "timeout"
 	ErrCodeCancelled       = "cancelled"
 	ErrCodeKilled          = "play_killed"
@@ -121,6 +123,7 @@ var nextSteps = map[string]string{
 	ErrCodeTaskFailed:      "Read the host's message, mend the cause on the host, then retry the job. Steps that are done are not repeated.",
 	ErrCodeFenced:          "Another run holds this host now. If that is not so (after a restore of the database, say), re-fence the host.",
 	ErrCodeNoFence:         "Something took the fence off the host, or the machine was installed anew. Make sure that it is the right one, then re-fence the host.",
+	ErrCodeFenceUnchecked:  "The fence on the host could not make its check, so nothing was run: what an older run left there does not end, the host's disk is full, or the fence's lock is held. The message names it; see to that on the host, then retry the job.",
 	ErrCodeTimeout:         "The host was too slow or the play hangs; look at the last task in the log, then retry the job.",
 	ErrCodeCancelled:       "Retry the job to go on where it stopped, or give up and clean.",
 	ErrCodeKilled:          "Something on the backend's machine ended Ansible time and again: the kernel for want of memory (its log tells), or a person. See to that, then retry the job.",
@@ -132,7 +135,7 @@ var nextSteps = map[string]string{
 	ErrCodeAccessDenied:    "Add the public key that is shown for the host to ~/.ssh/authorized_keys of its admin user, then retry the job.",
 	ErrCodeTargetDenied:    "Register the host under an address that the control plane may connect to.",
 	ErrCodeHostUnsupported: "Mend what is named, then probe the host again.",
-	ErrCodePlanStale:       "Nothing was changed on the host. Retry the job to go on without the plan, or give up and ask again with a new plan.",
+	ErrCodePlanStale:       "Nothing more was changed on the host. Retry the job to go on without the plan, or give up and ask again with a new plan.",
 	ErrCodeMachineLost:     "What it still carries was given up, and must not come back. Install it anew, so that it has another machine-id, and probe again; or remove this host.",
 	ErrCodeDuplicate:       "This machine is already registered under another name; remove one of the two.",
 }
@@ -145,4 +148,9 @@ func NextStep(code string) string { return nextSteps[code] }
 
 // Healable tells whether the same job may well succeed a little later without
 // anyone doing anything, so that it is tried again by itself.
-func (e *JobError) Healable() bool { return e.Code == ErrCodeUnreachable || e.Code == ErrCodeKilled }
+func (e *JobError) Healable() bool {
+	return e.Code == ErrCodeUnreachable || e.Code == ErrCodeFenceUnchecked || e.Code == ErrCodeKilled
+}
+
+// Own tells whether the backend failed, and not the host or the playbook.
+func (e *JobError) Own() bool { return e.Code == ErrCodeInternal || e.Code == ErrCodeKilled }

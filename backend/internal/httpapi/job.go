@@ -143,7 +143,7 @@ func presentJob(j store.Job) api.Job {
 		out.Steps[i] = api.JobStep{Position: st.Position, Name: st.Name, State: string(st.State), Attempt: st.Attempt, StartedAt: st.StartedAt, FinishedAt: st.FinishedAt}
 	}
 	if j.Error != nil {
-		e := api.JobError(*j.Error)
+		e := api.JobError{Code: j.Error.Code, Message: j.Error.Message, Host: j.Error.Host, Task: j.Error.Task, NextStep: j.Error.NextStep}
 		out.Error = &e
 	}
 	return out

@@ -174,6 +174,33 @@ func TestHandOverOfACancelledJob(t *testing.T) {
 	s.Ended(id, domain.JobCancelled)
 }
 
+// TestCancelDoesNotWaitForTheNextTry: an attempt that fails in the moment in which
+// its job is cancelled does not put that off until it would be tried again.
+func TestCancelDoesNotWaitForTheNextTry(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	s.AddAddresses("default", 1)
+	s.ReadyHost(site.HostSpec{Units: []string{"1"}})
+	_, id, err := s.Allocate(intent.CreateAllocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan struct{})
+	fails := s.BackendWith(func(context.Context, store.Claim, *queue.Log) queue.Result {
+		<-asked
+		return queue.Result{End: queue.Retry, Error: &domain.JobError{Code: domain.ErrCodeUnreachable}, After: 10 * time.Minute}
+	}, queue.Config{})
+	site.Eventually(t, "a claim", func() bool { return s.Job(id).State == domain.JobRunning })
+	if err := s.Intents.CancelJob(t.Context(), s.Actor, id); err != nil {
+		t.Fatal(err)
+	}
+	fails.Stop()
+	close(asked)
+	site.Await(t, "the first backend", fails.Stopped())
+	s.BackendWith(s.Work(), queue.Config{})
+	s.Ended(id, domain.JobCancelled)
+}
+
 // TestStopHandsOver: what has not begun goes back at once; what runs has until
 // the second signal, and then goes on elsewhere at its step.
 func TestStopHandsOver(t *testing.T) {

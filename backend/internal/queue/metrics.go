@@ -96,7 +96,7 @@ func (m *metrics) begin() {
 			}
 			m.ends.WithLabelValues(kind, end.label(), code)
 		}
-		for _, code := range []string{domain.ErrCodeUnreachable, domain.ErrCodeKilled} {
+		for _, code := range []string{domain.ErrCodeUnreachable, domain.ErrCodeFenceUnchecked, domain.ErrCodeKilled} {
 			m.ends.WithLabelValues(kind, Retry.label(), code)
 		}
 	}

@@ -425,7 +425,11 @@ func write(ctx context.Context, tx *store.Tx, c store.Claim, r Result) error {
 	}
 	err := giveBack(ctx, tx, c, r)
 	if errors.Is(err, store.ErrLost) { // it is ours, so it is to be stopped since a moment ago
-		return tx.HandOver(ctx, c.ID, c.Attempt, r.After)
+		after := r.After
+		if r.End == Retry { // a stop does not wait for the next try
+			after = 0
+		}
+		return tx.HandOver(ctx, c.ID, c.Attempt, after)
 	}
 	return err
 }

@@ -268,6 +268,17 @@ func (tx *Tx) LockHost(ctx context.Context, host, job uuid.UUID, attempt int) (i
 	return number, err
 }
 
+const sqlRaiseNumber = `
+UPDATE host_locks
+   SET number = GREATEST(number, $2)
+ WHERE host_id = $1`
+
+// RaiseNumber makes the next holder's number higher than one that the host has
+// seen: a database that was restored has given it before, and forgotten it.
+func (tx *Tx) RaiseNumber(ctx context.Context, host uuid.UUID, seen int64) error {
+	return tx.one(ctx, domain.ErrNotFound, sqlRaiseNumber, host, seen)
+}
+
 const sqlUnlockHost = `
 UPDATE host_locks
    SET job_id = NULL, taken_at = NULL

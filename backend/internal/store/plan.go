@@ -204,13 +204,14 @@ func (tx *Tx) DeleteOldPlans(ctx context.Context) (int64, error) {
 }
 
 const sqlRuns = `
-SELECT COALESCE(sum(j.attempt), 0)
+SELECT COALESCE(sum(s.attempt), 0)
   FROM jobs j
+  JOIN job_steps s ON s.job_id = j.id
  WHERE j.host_id = $1 AND j.kind = ANY($2) AND j.id <> $3 AND ($4::UUID IS NULL OR j.unit_id IS NULL OR j.unit_id = $4)`
 
-// Runs counts how often a job that may have changed a host has begun there;
-// with a unit, only those about that unit or about the whole host. One job can
-// be left out.
+// Runs counts how often a job that may have changed a host has begun a step
+// there, which a claim that was put back has not; with a unit, only jobs about
+// that unit or about the whole host. One job can be left out.
 func (r Reads) Runs(ctx context.Context, host, unit, except uuid.UUID) (int64, error) {
 	var kinds []string
 	for _, j := range domain.JointTable {

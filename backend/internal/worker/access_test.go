@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -93,6 +94,64 @@ func TestKilledPlayIsTriedAgain(t *testing.T) {
 	p.sql(`UPDATE jobs SET failures = max_attempts - 1, run_after = now() WHERE id = $1`, id)
 	if j := p.Ended(id, domain.JobFailed); j.Error.Code != domain.ErrCodeKilled || j.Error.NextStep == "" || j.Attempt != 2 {
 		t.Errorf("attempt %d: %+v", j.Attempt, j.Error)
+	}
+}
+
+// TestOwnFailuresCountInARow: a host that was away for long leaves a job the
+// tries that failures of the backend's own have.
+func TestOwnFailuresCountInARow(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	host := p.ready("h1")
+	away := scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeUnreachable, Message: "no route"}}
+	killed := scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeKilled, Message: "ansible-playbook was killed by signal 9"}}
+	p.Runner.Handle("host_decommission", away, killed)
+	id := p.must(p.Intents.DecommissionHost(t.Context(), p.Actor, host, 0))
+	again := func(failures int, ownTimes string) store.Job {
+		site.Eventually(t, "a failed try", func() bool { j := p.Job(id); return j.Failures == failures && j.State == domain.JobQueued })
+		before := p.Job(id)
+		p.sql(`UPDATE jobs SET failures = 10, error = error || $2::JSONB, run_after = now() WHERE id = $1`, id, ownTimes)
+		return before
+	}
+	again(1, `{}`)
+	if j := again(11, `{"own_times": 3}`); j.Error.OwnTimes != 1 {
+		t.Errorf("after one kill: %+v", j.Error)
+	}
+	if j := again(11, `{}`); j.Error.OwnTimes != 4 {
+		t.Errorf("after four kills: %+v", j.Error)
+	}
+	site.Eventually(t, "the end", func() bool { return p.Job(id).State == domain.JobQueued || p.Job(id).State == domain.JobFailed })
+	p.sql(`UPDATE jobs SET error = jsonb_set(error, '{own_times}', '4'), run_after = now() WHERE id = $1 AND state = 'queued'`, id)
+	if j := p.Ended(id, domain.JobFailed); j.Error.Code != domain.ErrCodeKilled || j.Error.OwnTimes != 5 {
+		t.Errorf("%+v", j.Error)
+	}
+}
+
+// TestUnknownJobsAreLeft: a job that only a newer backend knows waits for one.
+func TestUnknownJobsAreLeft(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ change, back string }{
+		"kind": {`UPDATE jobs SET kind = 'host_dance' WHERE id = $1`, `UPDATE jobs SET kind = 'host_probe', run_after = now() WHERE id = $1`},
+		"step": {`UPDATE job_steps SET name = 'dance' WHERE job_id = $1 AND position = 1`, `UPDATE job_steps SET name = 'probe' WHERE job_id = $1 AND position = 1`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := place{Site: site.New(t), ssh: site.NewSSHServer(t)}
+			first := p.Backend()
+			host := p.probed("h1")
+			first.Stop()
+			site.Await(t, "the backend to stop", first.Stopped())
+			p.Runner.Handle("host_probe", scripted.Script{Result: site.Facts("h1")})
+			id := p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0))
+			p.sql(c.change, id)
+			p.Backend()
+			site.Eventually(t, "an attempt that gave it back", func() bool { j := p.Job(id); return j.Attempt > 0 && j.State == domain.JobQueued })
+			if j := p.Job(id); j.Failures != 0 || j.Error != nil || time.Until(j.RunAfter) < time.Second {
+				t.Errorf("%d failures, %+v, again at %s", j.Failures, j.Error, j.RunAfter)
+			}
+			p.sql(c.back, id)
+			p.Ended(id, domain.JobSucceeded)
+		})
 	}
 }
 

@@ -34,10 +34,10 @@ func (r *run) cutShort(ctx context.Context, err error) bool {
 func leavesWork(err error) bool {
 	var why *domain.JobError
 	if !errors.As(err, &why) {
-		return !errors.Is(err, errStopping) && !errors.Is(err, errBusy)
+		return !errors.Is(err, errStopping) && !errors.Is(err, errBusy) && !errors.Is(err, errUnknown)
 	}
 	switch why.Code {
-	case domain.ErrCodeTimeout, domain.ErrCodeDeadline, domain.ErrCodeKilled, domain.ErrCodeSuperseded:
+	case domain.ErrCodeTimeout, domain.ErrCodeDeadline, domain.ErrCodeKilled, domain.ErrCodeSuperseded, domain.ErrCodePlanStale, domain.ErrCodePlaybookError:
 		return true
 	default:
 		return false
@@ -81,6 +81,10 @@ func (r *run) endOnHost(ctx context.Context) {
 	if err != nil {
 		slog.Warn("end what still runs on the host", "job", r.claim.ID, "host", r.host.Name, "error", err)
 		r.log.Note("The host could not be asked to end what may still run there; it refuses the next task of it.")
+		return
+	}
+	if r.unchecked {
+		r.log.Note("What the job ran under the host's fence is ended. The play that brings the fence runs without one: its last task may still come to its end.")
 		return
 	}
 	r.log.Note("Nothing of the job runs on the host any more.")

@@ -11,6 +11,7 @@ import (
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/ansible/scripted"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/testkit/site"
 )
 
@@ -96,5 +97,80 @@ func TestALateDecommissionPutsNothingBack(t *testing.T) {
 	}
 	if h := p.Host(host); h.State != domain.HostDecommissioning || !h.Fenced {
 		t.Errorf("the late attempt wrote: %s, fenced %v", h.State, h.Fenced)
+	}
+}
+
+// TestRefenceAfterARestore: the host has seen higher numbers than the database
+// knows of; the next one is higher than all of them.
+func TestRefenceAfterARestore(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	host := p.ready("h1")
+	p.Runner.HandleFunc("host_initialize", func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		switch fence := play.Hosts[0].Fence; {
+		case fence == nil:
+			return site.Play(ctx, play, sink, scripted.Script{Result: map[string]any{"number": 500}})
+		case fence.Number <= 500:
+			return site.Play(ctx, play, sink, scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeFenced, Message: "token is older than 500"}})
+		default:
+			return site.Play(ctx, play, sink, scripted.Script{})
+		}
+	})
+	p.Ended(p.must(p.Intents.InitializeHost(t.Context(), p.Actor, host, 0, false)), domain.JobFailed)
+	p.Ended(p.must(p.Intents.InitializeHost(t.Context(), p.Actor, host, 0, true)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.InitializeHost(t.Context(), p.Actor, host, 0, false)), domain.JobSucceeded)
+}
+
+// TestStoppedDecommissionEndsItsRuns, also where it brought the fence back itself.
+func TestStoppedDecommissionEndsItsRuns(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	host := p.ready("h1")
+	p.sql(`UPDATE hosts SET fenced = false WHERE id = $1`, host)
+	begun := make(chan struct{}, 1)
+	p.Runner.HandleFunc("host_decommission", func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		if play.Playbook == "bootstrap.yml" {
+			return site.Play(ctx, play, sink, scripted.Script{})
+		}
+		begun <- struct{}{}
+		return site.Play(ctx, play, sink, scripted.Script{Wait: make(chan struct{})})
+	})
+	job := p.must(p.Intents.DecommissionHost(t.Context(), p.Actor, host, 0))
+	site.Await(t, "the play under the fence", begun)
+	if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err != nil {
+		t.Fatal(err)
+	}
+	p.Ended(job, domain.JobCancelled)
+	if ends := p.Runner.Ends(); len(ends) != 1 || ends[0].Fence.Run != job.String() {
+		t.Errorf("told to end: %+v", ends)
+	}
+}
+
+// TestStalePlanLeavesNothing: what a bound job began on another backend goes on on
+// the host; if its plan no longer holds when it is taken over, that is ended.
+func TestStalePlanLeavesNothing(t *testing.T) {
+	t.Parallel()
+	p := place{Site: site.New(t), ssh: site.NewSSHServer(t)}
+	first := p.BackendWith(p.Work(), queue.Config{})
+	host := p.ready("h1")
+	of := p.askInitialize(host)
+	plan := p.planned(of)
+	begun := make(chan struct{}, 1)
+	p.Runner.HandleFunc("host_initialize", func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		begun <- struct{}{}
+		return site.Play(ctx, play, sink, scripted.Script{Wait: make(chan struct{})})
+	})
+	job := p.mustApply(plan.ID, of)
+	site.Await(t, "the play", begun)
+	first.Stop()
+	first.Kill()
+	site.Await(t, "the backend", first.Stopped())
+	p.sql(`UPDATE hosts SET admin_user = 'other' WHERE id = $1`, host)
+	p.BackendWith(p.Work(), queue.Config{})
+	if j := p.Ended(job, domain.JobFailed); j.Error.Code != domain.ErrCodePlanStale {
+		t.Errorf("%+v", j.Error)
+	}
+	if ends := p.Runner.Ends(); len(ends) != 1 || ends[0].Fence.Run != job.String() {
+		t.Errorf("told to end: %+v", ends)
 	}
 }

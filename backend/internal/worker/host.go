@@ -177,13 +177,32 @@ func taken(devices []domain.Device, byID []string) []domain.Device {
 }
 
 // bootstrap brings the fence to a host that has none. On one that has, it runs
-// under it, unless the operator asked for another incarnation to be replaced.
+// under it, unless the operator asked for another incarnation, or for a number that
+// this database no longer knows of, to be replaced.
 func bootstrap(ctx context.Context, r *run) error {
 	refence := r.refence()
 	if err := r.play(ctx, inputs.OfBootstrap(r.host, refence, r.fence), r.host.Fenced && !refence); err != nil {
 		return err
 	}
-	return r.write(ctx, func(tx *store.Tx) error { return tx.SetFenced(ctx, r.host.ID, true) })
+	var known struct {
+		Number int64 `json:"number"` // the highest that the host has seen of ours
+	}
+	if refence {
+		_ = json.Unmarshal(r.result, &known) // of an older version of the playbook nothing
+	}
+	return r.fenced(ctx, known.Number)
+}
+
+// fenced notes that the host has its fence, and the number that it has come to.
+func (r *run) fenced(ctx context.Context, seen int64) error {
+	err := r.write(ctx, func(tx *store.Tx) error {
+		if err := tx.RaiseNumber(ctx, r.host.ID, seen); err != nil {
+			return fmt.Errorf("raise the number of the lock: %w", err)
+		}
+		return tx.SetFenced(ctx, r.host.ID, true)
+	})
+	r.host.Fenced = r.host.Fenced || err == nil
+	return err
 }
 
 func initialize(ctx context.Context, r *run) error {
@@ -275,5 +294,5 @@ func bringFenceBack(ctx context.Context, r *run) error {
 	if err := r.play(ctx, bootstrap, false); err != nil {
 		return err
 	}
-	return r.write(ctx, func(tx *store.Tx) error { return tx.SetFenced(ctx, r.host.ID, true) })
+	return r.fenced(ctx, 0)
 }

@@ -41,6 +41,7 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 	if err != nil {
 		return ansible.Outcome{}, err
 	}
+	r.unchecked = r.unchecked || r.locked && !fenced && !check
 	began := time.Now()
 	out, err := begin(ctx, func(e ansible.Event) {
 		if e.Kind == ansible.EventTaskStarted {
@@ -121,6 +122,7 @@ var codes = map[ansible.FailureCode]string{
 	ansible.CodeTaskFailed:     domain.ErrCodeTaskFailed,
 	ansible.CodeFenced:         domain.ErrCodeFenced,
 	ansible.CodeNoFence:        domain.ErrCodeNoFence,
+	ansible.CodeFenceUnchecked: domain.ErrCodeFenceUnchecked,
 	ansible.CodeTimeout:        domain.ErrCodeTimeout,
 	ansible.CodeCancelled:      domain.ErrCodeCancelled,
 	ansible.CodeKilled:         domain.ErrCodeKilled,
@@ -130,7 +132,7 @@ var codes = map[ansible.FailureCode]string{
 // answered tells whether a play that failed so had reached its host.
 func answered(code ansible.FailureCode) bool {
 	switch code {
-	case ansible.CodeTaskFailed, ansible.CodeFenced, ansible.CodeNoFence, ansible.CodeSudoRefused, ansible.CodeLoginRefused:
+	case ansible.CodeTaskFailed, ansible.CodeFenced, ansible.CodeNoFence, ansible.CodeFenceUnchecked, ansible.CodeSudoRefused, ansible.CodeLoginRefused:
 		return true
 	default:
 		return false

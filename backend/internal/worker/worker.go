@@ -83,7 +83,8 @@ type run struct {
 	key     store.OrganizationKey // that reaches the host
 	fence   int64                 // number of the host lock; 0 while none is held
 
-	locked bool // this attempt has held the host
+	locked    bool // this attempt has held the host
+	unchecked bool // it has begun a play that changes the host and that no fence checks
 
 	played  bool          // the host answered
 	facts   *domain.Facts // read by a probe
@@ -116,6 +117,13 @@ func New(db *store.DB, runner ansible.Runner, keys Opener, cfg Config) *Worker {
 
 // errBusy hands the job back because another one holds the host.
 var errBusy = errors.New("another job holds the host")
+
+// errUnknown gives the job back: it is of a kind, or at a step, that only a newer
+// backend knows, which runs beside this one.
+var errUnknown = errors.New("this backend does not know such a job")
+
+// unknownWaits is how long a job waits then.
+const unknownWaits = 5 * time.Second
 
 // errStopping hands the job over at the step where it stands.
 var errStopping = errors.New("the backend stops")
@@ -180,7 +188,7 @@ func (r *run) isAbout(s store.Subject) {
 func (r *run) steps(ctx context.Context) error {
 	h, ok := r.w.handlers[r.job.Kind]
 	if !ok {
-		return &domain.JobError{Code: domain.ErrCodeInternal, Message: fmt.Sprintf("This backend knows no jobs of kind %q.", r.job.Kind)}
+		return fmt.Errorf("%w: of kind %q", errUnknown, r.job.Kind)
 	}
 	for i, s := range r.job.Steps {
 		if s.State == domain.StepSucceeded {
@@ -191,7 +199,7 @@ func (r *run) steps(ctx context.Context) error {
 		}
 		what, ok := h.steps[s.Name]
 		if !ok {
-			return &domain.JobError{Code: domain.ErrCodeInternal, Message: fmt.Sprintf("This backend knows no step %q of %s.", s.Name, r.job.Kind)}
+			return fmt.Errorf("%w: at step %q of %s", errUnknown, s.Name, r.job.Kind)
 		}
 		if err := r.step(ctx, s, what, i == len(r.job.Steps)-1); err != nil {
 			return err
@@ -286,10 +294,18 @@ func (r *run) do(ctx context.Context, s store.Step, what step) error {
 	return what.do(ctx, r)
 }
 
-// ownTries is how often a job is tried that fails for a reason of the backend's
-// own: a database that was away for a moment, a full disk, an Ansible that was
-// killed.
+// ownTries is how often in a row a job is tried that fails for a reason of the
+// backend's own: a database that was away for a moment, a full disk, an Ansible
+// that was killed. How often its host was unreachable before does not count.
 const ownTries = 5
+
+// ownTimes is how often in a row, with this one, an attempt has failed so.
+func (r *run) ownTimes() int {
+	if last := r.job.Error; r.job.Failures > 0 && last != nil && last.Own() {
+		return last.OwnTimes + 1
+	}
+	return 1
+}
 
 // end turns the end of the steps into what the queue writes.
 func (r *run) end(ctx context.Context, err error) queue.Result {
@@ -303,6 +319,9 @@ func (r *run) end(ctx context.Context, err error) queue.Result {
 		return r.success()
 	case errors.Is(cause, queue.ErrHandedOver), errors.Is(err, errStopping) && cause == nil:
 		return queue.Result{End: queue.HandOver}
+	case errors.Is(err, errUnknown):
+		r.log.Note("%s leaves the job to a newer backend (%s).", r.w.cfg.Name, err)
+		return queue.Result{End: queue.HandOver, After: unknownWaits}
 	case errors.Is(err, errBusy):
 		return queue.Result{End: queue.PutBack}
 	case errors.Is(cause, queue.ErrCancelled) && r.job.ID != uuid.Nil:
@@ -313,17 +332,15 @@ func (r *run) end(ctx context.Context, err error) queue.Result {
 			return queue.Result{End: queue.HandOver, After: queue.Backoff(r.claim.Attempt)}
 		}
 		why = &domain.JobError{Code: domain.ErrCodeInternal, Host: r.host.Name, Message: "The backend met an error of its own. It stands in its log under the job's id."}
-		again = r.job.Failures+1 < min(r.job.MaxAttempts, ownTries) && !errors.Is(err, ansible.ErrInvalidPlay)
+		again = !errors.Is(err, ansible.ErrInvalidPlay)
 	}
 	if why.NextStep == "" {
 		why.NextStep = domain.NextStep(why.Code)
 	}
-	if why.Healable() {
-		tries := r.job.MaxAttempts
-		if why.Code == domain.ErrCodeKilled {
-			tries = min(tries, ownTries)
-		}
-		again = r.job.Failures+1 < tries
+	again = (again || why.Healable()) && r.job.Failures+1 < r.job.MaxAttempts
+	if why.Own() {
+		why.OwnTimes = r.ownTimes()
+		again = again && why.OwnTimes < ownTries
 	}
 	if again && !r.job.DeadlinePassed {
 		after := queue.Backoff(r.job.Failures + 1)

@@ -194,6 +194,12 @@ class CallbackModule(CallbackBase):
                 parts.append(json.dumps(self._redact.tree(shown), indent=2, default=str))
         return message, "\n".join(parts), _text(stderr)
 
+    @staticmethod
+    def _killed(data):
+        """A module that said nothing, since the ssh that ran it was ended by a signal here: one on the host is 128 and more."""
+        parts = data.get("results") or [data]
+        return any(isinstance(r, dict) and "module_stdout" in r and isinstance(r.get("rc"), int) and r["rc"] < 0 for r in parts)
+
     def _diff(self, data):
         if not context.CLIARGS.get("diff") or "results" in data or not data.get("diff"):
             return ""
@@ -341,6 +347,7 @@ class CallbackModule(CallbackBase):
                 fields["diff"] = _cut(self._redact.text(self._diff(data)), DIFF_BYTES)
                 if kind in ("failed", "unreachable"):
                     fields["stderr"] = _cut(self._redact.text(stderr), STDERR_BYTES, tail=True)
+                    fields["killed"] = self._killed(data)
             except Exception as error:  # a strange result must not cost the event
                 fields["message"] = "a result that cannot be shown: %s" % type(error).__name__
             self._send_result(host, data)
