@@ -152,7 +152,7 @@ func TestKilledBackendLeavesNothing(t *testing.T) {
 	b := setup(t)
 	backend := b.startBackend(t)
 	// Another backend that starts beside it must not touch its run.
-	if n, err := b.runner.Sweep(); n != 0 || err != nil {
+	if n, err := SweepRuns(b.runner.config.RunRoot); n != 0 || err != nil {
 		t.Errorf("swept %d, %v", n, err)
 	}
 	if len(b.processes()) < 3 {
@@ -187,7 +187,7 @@ func TestSweepEndsWhatBothLeft(t *testing.T) {
 	if left, _ := os.ReadDir(b.root); len(left) != 1 || b.sshMasters() != 1 {
 		t.Errorf("%d directories and %d ssh masters: this test would show nothing", len(left), b.sshMasters())
 	}
-	if n, err := b.runner.Sweep(); n != 1 || err != nil {
+	if n, err := SweepRuns(b.runner.config.RunRoot); n != 1 || err != nil {
 		t.Errorf("swept %d, %v", n, err)
 	}
 	b.checkNothingIsLeft(t)
@@ -216,7 +216,9 @@ func TestKilledSupervisor(t *testing.T) {
 
 // What something else ended is told from a playbook that is wrong, also where it was one of Ansible's own children.
 func TestKilledAnsible(t *testing.T) {
-	for name, parent := range map[string]string{"Ansible": "kloigos-supervisor", "its worker": "ansible-playbook"} {
+	for name, is := range map[string]struct{ program, parent string }{
+		"Ansible": {"ansible-playbook", "kloigos-supervisor"}, "its worker": {"ansible-playbook", "ansible-playbook"}, "its ssh": {"ssh", "ansible-playbook"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			b := setup(t)
 			play, asleep := b.longPlay(t)
@@ -232,7 +234,7 @@ func TestKilledAnsible(t *testing.T) {
 			killed := 0
 			for pid := range b.processes() {
 				over, _, _ := parentOf(pid)
-				if programOf(pid) == "ansible-playbook" && programOf(over) == parent && unix.Kill(pid, unix.SIGKILL) == nil {
+				if programOf(pid) == is.program && programOf(over) == is.parent && unix.Kill(pid, unix.SIGKILL) == nil {
 					killed++
 				}
 			}

@@ -135,47 +135,52 @@ func SweepRuns(root string) (int, error) {
 	if err := ensureRunRoot(root); err != nil {
 		return 0, fmt.Errorf("sweep runs: %w", err)
 	}
-	swept := 0
-	err := withRoot(root, func() error {
-		entries, err := os.ReadDir(root)
-		if err != nil {
-			return err
+	dead, err := deadRuns(root)
+	errs, swept := []error{err}, 0
+	for _, d := range dead { // its own lock keeps others from it; that of the root is what every new run waits for
+		err := d.sweep()
+		if errs = append(errs, err); err == nil {
+			swept++
 		}
-		var errs []error
-		for _, e := range entries {
-			if !e.IsDir() || !strings.HasPrefix(e.Name(), runPrefix) {
-				continue
-			}
-			done, err := sweepRun(filepath.Join(root, e.Name()))
-			errs = append(errs, err)
-			if done {
-				swept++
-			}
-		}
-		return errors.Join(errs...)
-	})
-	if err != nil {
+	}
+	if err := errors.Join(errs...); err != nil {
 		return swept, fmt.Errorf("sweep runs: %w", err)
 	}
 	return swept, nil
 }
 
-func sweepRun(dir string) (bool, error) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return false, err
+// deadRuns takes the locks of the runs that nobody holds.
+func deadRuns(root string) (dead []*runDir, err error) {
+	err = withRoot(root, func() error {
+		entries, err := os.ReadDir(root)
+		errs := []error{err}
+		for _, e := range entries {
+			if !e.IsDir() || !strings.HasPrefix(e.Name(), runPrefix) {
+				continue
+			}
+			d := &runDir{path: filepath.Join(root, e.Name())}
+			if d.lock, err = os.Open(d.path); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			if err := flock(d.lock, unix.LOCK_EX|unix.LOCK_NB); err == nil {
+				dead = append(dead, d)
+				continue
+			} else if !errors.Is(err, unix.EWOULDBLOCK) { // else it is somebody's run
+				errs = append(errs, err)
+			}
+			_ = d.lock.Close()
+		}
+		return errors.Join(errs...)
+	})
+	return dead, err
+}
+
+// sweep ends what is left of a dead run. What does not end keeps its directory, for the next sweep.
+func (d *runDir) sweep() error {
+	if left := killMarked(d.path, 10*time.Second); left > 0 {
+		_ = d.lock.Close()
+		return fmt.Errorf("%d processes of the dead run %s do not end", left, d.path)
 	}
-	defer f.Close()
-	if err := flock(f, unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
-		return false, nil // somebody's run
-	} else if err != nil {
-		return false, err
-	}
-	if left := killMarked(dir, 10*time.Second); left > 0 {
-		return false, fmt.Errorf("%d processes of the dead run %s do not end", left, dir)
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		return false, err
-	}
-	return true, nil
+	return d.remove()
 }

@@ -100,9 +100,6 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// Sweep is [SweepRuns] for this runner's directory; to be called once when a backend starts.
-func (s *Supervised) Sweep() (int, error) { return SweepRuns(s.config.RunRoot) }
-
 // Run implements [Runner].
 func (s *Supervised) Run(ctx context.Context, play Play, sink func(Event)) (Outcome, error) {
 	if err := play.Validate(); err != nil {

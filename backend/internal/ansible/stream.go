@@ -235,6 +235,8 @@ func (c *collector) fail(w wireEvent) {
 	}
 	c.wentOn = false
 	switch {
+	case f.Code == CodeKilled:
+		message = "the ssh that ran the task was killed"
 	case w.Kind == EventUnreachable:
 		message = explainConnection(f.Code, message)
 	case stderr == "" || strings.Contains(message, stderr):

@@ -102,7 +102,7 @@ func TestOutcome(t *testing.T) {
 		{"rescued", []string{failed, `{"kind":"stats","stats":{"h1":{"rescued":1}}}`}, superviseStatus{}, "", nil},
 		{"failed, then killed", []string{failed}, superviseStatus{Signal: 9}, "", &Failure{Code: CodeTaskFailed, Host: "h1", Role: "r", Task: "T", Message: "msg\nwhy"}},
 		{"failed, went on, then killed", []string{failed, `{"kind":"task_started","task":"U","role":"r"}`}, superviseStatus{Signal: 9}, "", &Failure{Code: CodeKilled, Role: "r", Task: "U", Message: "ansible-playbook was killed by signal 9"}},
-		{"its ssh killed", []string{`{"kind":"failed","host":"h1","task":"T","role":"r","message":"MODULE FAILURE","killed":true}`, `{"kind":"stats","stats":{"h1":{"failures":1}}}`}, superviseStatus{Exit: 2}, "", &Failure{Code: CodeKilled, Host: "h1", Role: "r", Task: "T", Message: "MODULE FAILURE"}},
+		{"its ssh killed", []string{`{"kind":"failed","host":"h1","task":"T","role":"r","message":"MODULE FAILURE","killed":true}`, `{"kind":"stats","stats":{"h1":{"failures":1}}}`}, superviseStatus{Exit: 2}, "", &Failure{Code: CodeKilled, Host: "h1", Role: "r", Task: "T", Message: "the ssh that ran the task was killed"}},
 		{"killed", nil, superviseStatus{Signal: 9}, "", &Failure{Code: CodeKilled, Message: "ansible-playbook was killed by signal 9"}},
 		{"no statistics", nil, superviseStatus{}, "", &Failure{Code: CodePlaybookError, Message: "ansible-playbook ended without its statistics"}},
 		{"not on every host", []string{`{"kind":"stats","stats":{"other":{"ok":1}}}`}, superviseStatus{}, "", &Failure{Code: CodePlaybookError, Message: "no task was run on host h1"}},

@@ -77,9 +77,23 @@ type Backend struct {
 	name   string
 }
 
+// sweep ends and removes what is left of runs whose backend was killed. It needs
+// no database: the keys of those runs don't lie there until one is back.
+func sweep(cfg config.Config, log *slog.Logger) {
+	if !cfg.Has(config.RoleWorker) {
+		return
+	}
+	if n, err := ansible.SweepRuns(cfg.RunRoot); err != nil {
+		log.Warn("sweep what dead backends left", "error", err)
+	} else if n > 0 {
+		log.Info("swept what dead backends left", "runs", n)
+	}
+}
+
 // Open connects a backend and makes sure that it fits the database. It never
 // migrates, seeds or makes keys: that is init's.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*Backend, error) {
+	sweep(cfg, log)
 	status, err := crdb.Status(ctx, cfg.DatabaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("look at the schema: %w", err)
@@ -114,11 +128,6 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*Backend, e
 		if err != nil {
 			db.Close()
 			return nil, fmt.Errorf("prepare Ansible: %w", err)
-		}
-		if n, err := runner.Sweep(); err != nil {
-			log.Warn("sweep what dead backends left", "error", err)
-		} else if n > 0 {
-			log.Info("swept what dead backends left", "runs", n)
 		}
 		b.runner = runner
 	}
