@@ -3,6 +3,7 @@ package playbooks
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -242,6 +243,7 @@ func TestFenceFailsClosed(t *testing.T) {
 	for name, damage := range map[string]func(fence){
 		"token":   func(f fence) { write(t, f.state+"/token", "12x\n", 0o600) },
 		"state":   func(f fence) { _ = os.RemoveAll(f.state) },
+		"no one":  func(f fence) { _ = os.Remove(f.state + "/incarnation") },
 		"log":     func(f fence) { _ = os.Mkdir(f.log, 0o700) },
 		"no room": func(f fence) { _ = os.Mkdir(f.state+"/token.new", 0o700) },
 	} {
@@ -253,6 +255,116 @@ func TestFenceFailsClosed(t *testing.T) {
 				t.Errorf("status %d, %q, %q", status, out, problems)
 			}
 		})
+	}
+}
+
+// A database that was restored gives a number once more, to another job: the two must not run side by side.
+func TestFenceRefusesOneNumberOfTwoRuns(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.run(t, incarnation, 4, "job-4", "pass")
+	out, problems, status := f.run(t, incarnation, 4, "job-5", "print('ran')")
+	if status != refused || out != "" || !strings.Contains(problems, "kloigos-fence: refused: number 4 is another run's") {
+		t.Errorf("another run: status %d, %q, %q", status, out, problems)
+	}
+	if err := os.Mkdir(f.runs+"/run-42-job-6", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, problems, status := f.run(t, incarnation, 4, "job-4", "pass"); status != 0 {
+		t.Errorf("the run that has it, beside a number that begins alike: status %d, %q", status, problems)
+	}
+	if _, problems, status := f.run(t, incarnation, 5, "job-5", "pass"); status != 0 {
+		t.Errorf("a newer number: status %d, %q", status, problems)
+	}
+}
+
+// What waits for the lock while the fence is taken away must hear that there is none, as what comes later does.
+func TestFenceIsGoneForWhoeverWaited(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	held, err := os.Open(f.state + "/lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	if err := syscall.Flock(int(held.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	type answer struct {
+		out, problems string
+		status        int
+	}
+	waiter := make(chan answer, 1)
+	command := f.command(t, incarnation, 2, "late", "-c", "print('ran')")
+	go func() {
+		var a answer
+		a.out, a.problems, a.status = outcome(t, command)
+		waiter <- a
+	}()
+	awaitLocks(t, held, 1)
+	for _, name := range []string{"incarnation", "lock"} {
+		if err := os.Remove(filepath.Join(f.state, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Flock(int(held.Fd()), syscall.LOCK_UN); err != nil {
+		t.Fatal(err)
+	}
+	// backend/internal/ansible/failure.go knows a host without a fence by these words.
+	if a := <-waiter; a.status != unchecked || a.out != "" || !strings.Contains(a.problems, "kloigos-fence: cannot check: no fence state here") {
+		t.Errorf("%+v", a)
+	}
+}
+
+// awaitLocks waits until so many processes wait for the lock of a file.
+func awaitLocks(t *testing.T, file *os.File, n int) {
+	t.Helper()
+	var stat syscall.Stat_t
+	if err := syscall.Fstat(int(file.Fd()), &stat); err != nil {
+		t.Fatal(err)
+	}
+	waiting := regexp.MustCompile(fmt.Sprintf(`(?m)-> FLOCK .*:%d `, stat.Ino))
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if len(waiting.FindAllString(read(t, "/proc/locks"), -1)) >= n {
+			return
+		}
+	}
+	t.Fatal("nobody waits for the lock")
+}
+
+// /var/log may be emptied by a boot.
+func TestFenceMakesItsLogAnew(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	wrapper := read(t, f.wrapper)
+	dir := filepath.Join(t.TempDir(), "log", "kloigos")
+	write(t, f.wrapper, strings.Replace(wrapper, f.log, dir+"/tokens.log", 1), 0o755)
+	if _, problems, status := f.run(t, incarnation, 3, "a", "pass"); status != 0 {
+		t.Fatalf("status %d, %q", status, problems)
+	}
+	for path, want := range map[string]os.FileMode{dir: 0o755, dir + "/tokens.log": 0o640} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", path, info, err)
+		}
+	}
+	if lines := read(t, dir+"/tokens.log"); !strings.HasSuffix(lines, " 3 a\n") {
+		t.Errorf("the log is %q", lines)
+	}
+}
+
+// A line that a full disk has cut must not swallow the next.
+func TestFenceEndsACutLine(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	write(t, f.log, "2026-01-01T00:00:00Z 0b0e", 0o640)
+	for number := 3; number <= 4; number++ {
+		if _, problems, status := f.run(t, incarnation, number, "a", "pass"); status != 0 {
+			t.Fatalf("status %d, %q", status, problems)
+		}
+	}
+	lines := strings.Split(read(t, f.log), "\n")
+	if len(lines) != 4 || lines[0] != "2026-01-01T00:00:00Z 0b0e" || !strings.HasSuffix(lines[1], " "+incarnation+" 3 a") || !strings.HasSuffix(lines[2], " 4 a") {
+		t.Errorf("%q", lines)
 	}
 }
 
@@ -377,6 +489,208 @@ print("taken")
 		if err != nil || strings.TrimSpace(string(out)) != c.want {
 			t.Errorf("%d: %s, %v; want %s", c.number, out, err, c.want)
 		}
+	}
+}
+
+// moduleRun is what kloigos_fence said when it was run as a whole, with the fence's paths for its own.
+type moduleRun struct {
+	Failed string           `json:"failed"`
+	Done   []string         `json:"done"`
+	Result map[string]int64 `json:"kloigos_result"`
+}
+
+func (f fence) module(t *testing.T, check bool, params map[string]any) moduleRun {
+	t.Helper()
+	if err := exec.Command("python3", "-c", "import ansible.module_utils.basic").Run(); err != nil {
+		t.Skip("Ansible's Python library is not here")
+	}
+	all := map[string]any{"state": "claimed", "incarnation": incarnation, "refence": false, "number": 0}
+	for name, value := range params {
+		all[name] = value
+	}
+	given, err := json.Marshal(map[string]any{"params": all, "check": check, "dir": filepath.Dir(f.state), "runs": f.runs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), "python3", "-c", `
+import importlib.util, json, sys, types
+given = json.load(sys.stdin)
+spec = importlib.util.spec_from_file_location("kloigos_fence", "library/kloigos_fence.py")
+fence = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(fence)
+class Module:
+    check_mode, params = given["check"], given["params"]
+    def __init__(self, **_):
+        pass
+    def fail_json(self, msg, **_):
+        self.exit_json(failed=msg)
+    def exit_json(self, **result):
+        print(json.dumps(result))
+        sys.exit(0)
+    def warn(self, msg):
+        pass
+    def run_command(self, argv):
+        raise AssertionError(argv)
+here = given["dir"]
+fence.AnsibleModule = Module
+fence.ROOT, fence.STATE, fence.LOG, fence.RUNS = here + "/etc", here + "/fence", here + "/tokens.log", given["runs"]
+fence.SERVICE, fence.UNITS_SLICE, fence.RUNTIME, fence.WRAPPER = "kloigos-none.service", "kloigos-none.slice", here + "/run", here + "/lib/fence-python"
+fence.pwd = types.SimpleNamespace(getpwuid=lambda _: types.SimpleNamespace(pw_dir=here))
+fence.LOCK_SECONDS = 0.2
+fence.Fence.systemctl = lambda self, *_: None
+fence.Fence.append_only = lambda self: None  # or the test could not remove its folder
+fence.main()
+`)
+	command.Stdin = bytes.NewReader(given)
+	out, problems, status := outcome(t, command)
+	var said moduleRun
+	if err := json.Unmarshal([]byte(out), &said); err != nil || status != 0 {
+		t.Fatalf("status %d, %s%s", status, out, problems)
+	}
+	return said
+}
+
+// After a restore the database is behind the host: what runs there is ended, and the host tells how far it had come.
+func TestRefenceOfOurOwnHost(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.module(t, false, nil) // as a host is that was claimed before
+	refence := map[string]any{"refence": true}
+	name := filepath.Join(t.TempDir(), "pid")
+	old := f.command(t, incarnation, 41, "lost", "-c", sleeper, name)
+	if err := old.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, name)
+	if said := f.module(t, true, refence); said.Result != nil || len(said.Done) > 0 {
+		t.Errorf("a check: %+v", said)
+	}
+	if said := f.module(t, false, map[string]any{"number": 41}); said.Result != nil || len(said.Done) > 0 {
+		t.Errorf("no re-fence: %+v", said)
+	}
+	said := f.module(t, false, refence)
+	if said.Failed != "" || said.Result["number"] != 41 || len(said.Done) != 1 {
+		t.Errorf("%+v", said)
+	}
+	_ = old.Wait()
+	if signal := old.ProcessState.Sys().(syscall.WaitStatus).Signal(); signal != syscall.SIGKILL {
+		t.Errorf("the older run ended with %v", signal)
+	}
+	if said := f.module(t, false, refence); said.Result["number"] != 41 || len(said.Done) > 0 {
+		t.Errorf("once more, with nothing to end: %+v", said)
+	}
+	// The log may know of more than was stored, and be gone.
+	for log, want := range map[string]int64{
+		fmt.Sprintf("2026-01-01T00:00:00Z %s 42 a\n", incarnation):                             42,
+		fmt.Sprintf("2026-01-01T00:00:00Z %s 42026-01-01T00:00:01Z %[1]s 43 a\n", incarnation): 43, // behind a cut line
+		"": 41,
+	} {
+		write(t, f.log, log, 0o640)
+		if said := f.module(t, false, refence); said.Result["number"] != want {
+			t.Errorf("with %q in the log: %+v", log, said)
+		}
+	}
+}
+
+// The stored number is the other control plane's then: what counts of ours is in the log.
+func TestRefenceOfTheHostOfAnother(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	const other = "11111111-2222-3333-4444-555555555555"
+	f.run(t, incarnation, 90, "theirs", "pass")
+	write(t, f.log, read(t, f.log)+"2026-01-01T00:00:00Z "+other+" 7 a\n2026-01-01T00:00:0", 0o640)
+	said := f.module(t, false, map[string]any{"refence": true, "incarnation": other})
+	if said.Failed != "" || said.Result["number"] != 7 {
+		t.Errorf("%+v", said)
+	}
+	lines := strings.Split(read(t, f.log), "\n")
+	if len(lines) != 5 || lines[2] != "2026-01-01T00:00:0" || !strings.HasSuffix(lines[3], " "+other+" 0 refence") {
+		t.Errorf("%q", lines)
+	}
+	if got := read(t, f.state+"/token"); got != "7\n" {
+		t.Errorf("the stored token is %q", got)
+	}
+	if _, problems, status := f.run(t, other, 8, "ours", "pass"); status != 0 {
+		t.Errorf("status %d, %q", status, problems)
+	}
+}
+
+// A re-fence that was cut has left a host without an incarnation, and maybe with what ran before.
+func TestRefenceThatWasCutIsMadeGood(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	name := filepath.Join(t.TempDir(), "pid")
+	old := f.command(t, incarnation, 5, "theirs", "-c", sleeper, name)
+	if err := old.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, name)
+	if err := os.Remove(f.state + "/incarnation"); err != nil {
+		t.Fatal(err)
+	}
+	f.module(t, false, map[string]any{"refence": true, "incarnation": "11111111-2222-3333-4444-555555555555"})
+	_ = old.Wait()
+	if signal := old.ProcessState.Sys().(syscall.WaitStatus).Signal(); signal != syscall.SIGKILL {
+		t.Errorf("what ran before ended with %v", signal)
+	}
+	if lines := read(t, f.log); !strings.HasSuffix(lines, " 0 refence\n") {
+		t.Errorf("the log is %q", lines)
+	}
+}
+
+// What takes the fence away has left the cgroup by which a newer run could end it: so the one waits for the other.
+func TestFenceIsRemovedUnderItsLock(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	f.module(t, false, nil)
+	held, err := os.Open(f.state + "/lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	if err := syscall.Flock(int(held.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	absent := map[string]any{"state": "absent"}
+	if said := f.module(t, true, absent); said.Failed != "" || len(said.Done) == 0 {
+		t.Errorf("a check: %+v", said)
+	}
+	if said := f.module(t, false, absent); said.Failed != "the lock of the fence is busy" || read(t, f.state+"/incarnation") == "" {
+		t.Errorf("%+v", said)
+	}
+	_ = held.Close()
+	if said := f.module(t, false, absent); said.Failed != "" || len(said.Done) == 0 {
+		t.Errorf("%+v", said)
+	}
+	if _, err := os.Stat(f.state); err == nil {
+		t.Error("the state is still there")
+	}
+	if said := f.module(t, false, absent); said.Failed != "" || len(said.Done) > 0 {
+		t.Errorf("where there is no fence: %+v", said)
+	}
+}
+
+// A restart of the service, as after an upgrade of libc, must leave the runs below it alone.
+func TestHomeOfTheRunsEndsNoRun(t *testing.T) {
+	t.Parallel()
+	text, err := Files.ReadFile("roles/host_bootstrap/templates/kloigos-runs.service.j2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"KillMode=process", "Delegate=yes", "Restart=always"} {
+		if !strings.Contains(string(text), "\n"+line+"\n") {
+			t.Errorf("the service lacks %s", line)
+		}
+	}
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is not installed")
+	}
+	file := filepath.Join(t.TempDir(), "kloigos-runs.service")
+	write(t, file, string(text), 0o600)
+	said, err := exec.CommandContext(t.Context(), analyze, "verify", "--man=no", "--recursive-errors=no", file).CombinedOutput()
+	if err != nil || strings.Contains(string(said), file) {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, said)
 	}
 }
 

@@ -32,7 +32,7 @@ func (b *Bed) newGround(ctx context.Context, hosts, each int) (_ *ground, err er
 		return nil, err
 	}
 	// Plays of several hosts at once are told apart by their jobs, not by their host: all have the one incarnation, and
-	// the fence lets runs with the same number work beside each other.
+	// the fence of the bench lets runs with the same number work beside each other.
 	incarnation := uuid.NewString()
 	private, public, err := newKey()
 	if err != nil {

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -189,12 +190,21 @@ func sweepHosts() {
 // fenceCgroup is where the fence has its runs, under the host's /sys/fs/cgroup.
 const fenceCgroup = "runs"
 
-// fenceText is the fence as the role host_bootstrap installs it, but for the cgroup, which systemd makes elsewhere.
+// sameNumber is where the fence refuses a second run with one number. All hosts of the bench are one to it, so runs of
+// different jobs with the same number work beside each other here.
+const sameNumber = "\nrefuse_other_runs\n"
+
+// fenceText is the fence as the role host_bootstrap installs it, but for the cgroup, which systemd makes elsewhere, and
+// without what is said of sameNumber.
 func fenceText() (string, error) {
 	text, err := playbooks.Files.ReadFile("roles/host_bootstrap/templates/fence-python.j2")
 	if err != nil {
 		return "", fmt.Errorf("read the fence: %w", err)
 	}
+	if !bytes.Contains(text, []byte(sameNumber)) {
+		return "", errors.New("the fence has no check of the same number to leave out")
+	}
+	text = bytes.Replace(text, []byte(sameNumber), []byte("\n"), 1)
 	values := map[string]string{
 		"host_bootstrap_fence_dir": "/etc/kloigos/fence", "host_bootstrap_fence_cgroup": "/sys/fs/cgroup/" + fenceCgroup,
 		"host_bootstrap_fence_log": "/var/log/kloigos/tokens.log", "host_bootstrap_fence_service": "kloigos-runs.service",

@@ -20,10 +20,14 @@ from ansible.module_utils.basic import AnsibleModule
 DOCUMENTATION = r"""
 module: kloigos_fence
 short_description: Claim a host for a control plane, or take the fence away
+description:
+  - With C(refence) it ends what runs under the fence, whichever control plane's it is, and returns C(kloigos_result) with
+    C(number), the highest number of this control plane that the host knows (0 for none). A database that was restored may
+    be behind it, and the host lets in nothing that is older. A check returns none.
 options:
   state: {type: str, choices: [claimed, absent], default: claimed, description: absent removes the fence and what is left of /etc/kloigos}
   incarnation: {type: str, description: The control plane; needed for state claimed}
-  refence: {type: bool, default: false, description: Take the host from another control plane}
+  refence: {type: bool, default: false, description: Take the host from whoever has it}
   number: {type: int, default: 0, description: Of the holder; refused if the log has a newer one of this control plane. 0 is not compared}
 author: Kloigos
 """
@@ -33,6 +37,7 @@ STATE = ROOT + "/fence"
 LOG = "/var/log/kloigos/tokens.log"
 RUNS = "/sys/fs/cgroup/system.slice/kloigos-runs.service"
 SERVICE = "kloigos-runs.service"
+WRAPPER = "/usr/local/lib/kloigos/fence-python"
 UNITS_SLICE = "system-kloigos\\x2dunit.slice"  # systemd's own, around the instances of kloigos-unit@.service
 RUNTIME = "/run/kloigos"
 LOCK_SECONDS = 60
@@ -117,21 +122,35 @@ class Fence:
 
     def newest_in_log(self, incarnation):
         """A fence that was removed and comes back must not accept numbers that it had left behind."""
-        numbers = re.findall(r"^\S+ %s (\d+) \S+$" % re.escape(incarnation), read(LOG), re.M)
+        # A line may have been written on behind what a full disk had cut of another.
+        numbers = re.findall(r"^.* %s (\d+) \S+$" % re.escape(incarnation), read(LOG), re.M)
         return max(map(int, numbers), default=0)
 
+    def log_refence(self, incarnation):
+        with open(LOG, "ab+") as file:
+            # What a full disk has cut of an earlier line is ended first, or it would swallow this one.
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
+            if file.read(1) not in (b"", b"\n"):
+                file.write(b"\n")
+            file.write(("%s %s 0 refence\n" % (time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), incarnation)).encode())
+            file.flush()
+            os.fsync(file.fileno())
+
     def end_runs(self):
+        """Tells whether there was anything to end. The groups stay: the wrapper knows by them whose a number is."""
         groups = []
         if os.path.isdir(RUNS):
             groups = [entry.path for entry in os.scandir(RUNS) if entry.name.startswith("run-")]
+        groups = [group for group in groups if "populated 1" in read(group + "/cgroup.events")]
         for group in groups:
             with open(group + "/cgroup.kill", "w", encoding="utf-8") as file:
                 file.write("1")
         deadline = time.monotonic() + END_SECONDS
         while any("populated 1" in read(group + "/cgroup.events") for group in groups):
             if time.monotonic() > deadline:
-                self.module.fail_json(msg="runs of the other incarnation do not end")
+                self.module.fail_json(msg="older runs do not end")
             time.sleep(0.05)
+        return bool(groups)
 
     def refuse_older(self, incarnation, number):
         """Where the wrapper does not check, since it is not there: what a run that is late by now would put back."""
@@ -144,6 +163,7 @@ class Fence:
             self.objections.append(message)
 
     def claim(self, incarnation, refence, number):
+        """Returns the highest number that is known here of this incarnation; None if there is nothing to say of it."""
         if not refence:
             self.refuse_older(incarnation, number)
         current = read(STATE + "/incarnation")
@@ -154,7 +174,7 @@ class Fence:
                 self.module.fail_json(msg=message, other_incarnation=current)
             self.module.warn(message)
             self.objections.append(message)
-            return
+            return None
         self.directory(ROOT, 0o711)
         self.directory(STATE, 0o700)
         self.directory(os.path.dirname(LOG), 0o755)
@@ -169,25 +189,28 @@ class Fence:
             if current != incarnation:
                 self.change("change" if current else "create", "file", STATE + "/incarnation", before=current and current + "\n", after=incarnation + "\n")
                 self.did("set the incarnation to " + incarnation)
-            return
+            return None
         self.append_only()
         self.lock()
         current = read(STATE + "/incarnation")
+        newest = self.newest_in_log(incarnation)
         if current == incarnation:
-            return
+            token = read(STATE + "/token")
+            if refence and self.end_runs():
+                self.did("ended what ran under the fence")
+            return max(newest, int(token) if token.isdigit() else 0)
         if current and not refence:
             self.module.fail_json(msg="this host has just been claimed by another Kloigos (incarnation %s)" % current)
         self.did("set the incarnation to " + incarnation)
-        # Without an incarnation the wrapper refuses everyone: that is the state that a cut in here leaves.
+        # Without an incarnation the wrapper lets nobody in: that is the state that a cut in here leaves.
         if current:
             os.unlink(STATE + "/incarnation")
+        if refence:  # the cut one comes here with no incarnation, and with what ran before
             self.end_runs()
-            with open(LOG, "a", encoding="utf-8") as file:
-                file.write("%s %s 0 refence\n" % (time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), incarnation))
-                file.flush()
-                os.fsync(file.fileno())
-        self.store("token", str(self.newest_in_log(incarnation)))
+            self.log_refence(incarnation)
+        self.store("token", str(newest))
         self.store("incarnation", incarnation)
+        return newest
 
     # absent
 
@@ -225,6 +248,9 @@ class Fence:
             self.did("removed " + path)
 
     def remove(self):
+        # Outside its cgroup a newer run can't end this, so it must wait until this is done; it finds no fence then.
+        if not self.check and os.path.exists(STATE + "/lock"):
+            self.lock()
         unit = "/etc/systemd/system/" + SERVICE
         if os.path.exists(unit):
             self.change("remove", "service", SERVICE, note="stopped and disabled")
@@ -241,8 +267,8 @@ class Fence:
         if os.path.isdir("/sys/fs/cgroup/system.slice/" + UNITS_SLICE) and self.did("stopped " + UNITS_SLICE):
             self.systemctl("stop", UNITS_SLICE)
         # The wrapper goes before its state, or a cut between the two would leave one that can only say "cannot check".
-        self.unlink("/usr/local/lib/kloigos/fence-python")
-        self.rmdir("/usr/local/lib/kloigos")
+        self.unlink(WRAPPER)
+        self.rmdir(os.path.dirname(WRAPPER))
         if os.path.isdir(RUNTIME):
             self.change("remove", "directory", RUNTIME)
         if os.path.isdir(RUNTIME) and self.did("removed " + RUNTIME):
@@ -272,18 +298,21 @@ def main():
         supports_check_mode=True,
     )
     fence = Fence(module)
+    result = {}
     try:
         if module.params["state"] == "absent":
             fence.remove()
         else:
             if not re.fullmatch(r"[0-9a-zA-Z-]{1,64}", module.params["incarnation"]):
                 module.fail_json(msg="the incarnation is malformed")
-            fence.claim(module.params["incarnation"], module.params["refence"], module.params["number"])
+            newest = fence.claim(module.params["incarnation"], module.params["refence"], module.params["number"])
+            if module.params["refence"] and not module.check_mode:
+                result["kloigos_result"] = {"number": newest}
     except OSError as problem:
         module.fail_json(msg=str(problem), done=fence.done)
     diff = {"before": "", "after": "".join(line + "\n" for line in fence.done)}
     module.exit_json(changed=bool(fence.done), done=fence.done, warnings=fence.warnings, diff=diff, kloigos_changes=fence.changes,
-                     objections=fence.objections)
+                     objections=fence.objections, **result)
 
 
 if __name__ == "__main__":

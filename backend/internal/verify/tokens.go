@@ -59,28 +59,55 @@ func ReadTokenLogs(dir string) ([]TokenLog, error) {
 	return logs, nil
 }
 
-// readTokens reads lines "TIME INCARNATION NUMBER RUN". A last line without its
-// end was cut while it was written, before its run was let in.
+// readTokens reads lines "TIME INCARNATION NUMBER RUN".
+//
+// A disk that is full cuts a line anywhere, and its run is not let in then. The
+// last line without its end is one of these; others are ended by the next line's
+// writer, or (until it learned that) are run into by the next line, whose four
+// fields are the last. The log is append-only, so what was cut stays in it: such
+// a line is no token and is passed over in silence, or nobody could verify that
+// host again. Only a file that has lines and not one whole among them is refused:
+// it is something else.
 func readTokens(r io.Reader) (tokens []Token, err error) {
 	in := bufio.NewReader(r)
 	for line := 1; ; line++ {
 		text, err := in.ReadString('\n')
+		if errors.Is(err, io.EOF) && len(tokens) == 0 && line > 1 {
+			return nil, errors.New("no line is a time, an incarnation, a number and a run")
+		}
 		if errors.Is(err, io.EOF) {
 			return tokens, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		fields := strings.Fields(text)
-		if len(fields) != 4 {
-			return nil, fmt.Errorf("line %d is not a time, an incarnation, a number and a run", line)
+		if t, whole := readToken(text); whole {
+			t.Line = line
+			tokens = append(tokens, t)
 		}
-		number, err := strconv.ParseInt(fields[2], 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %q is not a number", line, fields[2])
-		}
-		tokens = append(tokens, Token{Line: line, Incarnation: fields[1], Number: number, Run: fields[3]})
 	}
+}
+
+func readToken(line string) (t Token, whole bool) {
+	fields := strings.Fields(line)
+	if len(fields) < 4 {
+		return Token{}, false
+	}
+	fields = fields[len(fields)-4:]
+	number, err := strconv.ParseInt(fields[2], 10, 64)
+	t = Token{Incarnation: fields[1], Number: number, Run: fields[3]}
+	return t, err == nil && !beginsRun(t.Run)
+}
+
+// beginsRun tells whether a word is the beginning of a job's id, or of refenced,
+// and no more than that.
+func beginsRun(word string) bool {
+	const id = "00000000-0000-0000-0000-000000000000"
+	if len(word) >= len(id) {
+		return false
+	}
+	_, err := uuid.Parse(word + id[len(word):])
+	return err == nil || word != refenced && strings.HasPrefix(refenced, word)
 }
 
 // runsOf collects the jobs that token logs name.

@@ -343,6 +343,7 @@ func TestTokensThatFallAreFound(t *testing.T) {
 		"both came with number":  {"TIME OURS 1 ITS", "TIME OURS 1 FAILED", ""},
 		"never given":            {"TIME OURS 99 ITS", ""},
 		"is no job of this host": {"TIME OURS 1 LOST", ""},
+		"line 4 of its log":      {"TIME OURS 3 FAILED", "TIME OU", "TIME OURS 4", "TIME OURSTIME OURS 2 FAILED", ""}, // behind what was cut
 	} {
 		broken := l.verify(l.tokens(lines...))["tokens_never_fall"]
 		if len(broken) != 1 || !strings.Contains(broken[0], want) {
@@ -353,6 +354,27 @@ func TestTokensThatFallAreFound(t *testing.T) {
 	o.Tokens[0].Host = "h77"
 	if broken := l.verify(o)["tokens_never_fall"]; len(broken) != 1 || !strings.Contains(broken[0], "no such host") {
 		t.Errorf("%q", broken)
+	}
+}
+
+// TestCutLinesArePassedOver: they stay in an append-only log.
+func TestCutLinesArePassedOver(t *testing.T) {
+	t.Parallel()
+	l := setup(t)
+	whole := "TIME OURS 1 ITS"
+	for _, o := range []verify.Options{
+		l.tokens(whole, "TI", "TIME ", "TIME OURS", "TIME OURS 2", "TIME OURS 2 ", "TIME OURS 2 1b4e28ba-2fa1-4", "TIME OURS 0 refen", "", "TIME OURS 3 FAILED", ""),
+		l.tokens(whole, "TIME OURS 2TIME OURS 2 1b4e", "TIME OUTIME OURS 2", "TIMETIME OURS 2 1b4eTIME OURS 3 FAILED", ""),
+	} {
+		if n := len(o.Tokens[0].Tokens); n != 2 {
+			t.Errorf("%d tokens: %+v", n, o.Tokens)
+		}
+		if broken := l.verify(o); len(broken) > 0 {
+			t.Errorf("%q", broken)
+		}
+	}
+	if o := l.tokens(""); len(o.Tokens[0].Tokens) > 0 { // of a host that let nobody in
+		t.Errorf("%+v", o.Tokens)
 	}
 }
 
@@ -410,7 +432,7 @@ func TestPrint(t *testing.T) {
 func TestDamagedFilesAreRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"a.log": "one two three\n", "b.log": "TIME inc 1x run\n"} {
+	for name, text := range map[string]string{"a.log": "one two three\n", "b.log": "TIME inc 1x run\n", "c.log": "TIME inc 1\nTIME inc 1 2f\nnothing\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,9 @@ package host
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -58,10 +60,11 @@ func (f *fence) admit(incarnation string, number int64, run string) (g *group, c
 		f.number = number
 	}
 	key := fmt.Sprintf("%d-%s", number, run)
-	if g = f.groups[key]; g == nil {
-		for _, other := range f.groups {
-			f.host.violate("runs %s and %s came with one number", other, run)
-		}
+	if g = f.groups[key]; g == nil && len(f.groups) > 0 {
+		f.host.violate("runs %s and %s came with one number", slices.Collect(maps.Values(f.groups)), run)
+		return nil, ExitRefused, fmt.Sprintf("number %d is another run's", number)
+	}
+	if g == nil {
 		g = &group{run: run, number: number}
 		g.ctx, g.kill = context.WithCancel(context.Background())
 		f.groups[key] = g
@@ -108,23 +111,26 @@ func (f *fence) write(number int64, run string) {
 
 // claim is the bootstrap: it brings the fence and makes the host one control
 // plane's. Where there is no fence to check it, the number is held against the log.
-func (f *fence) claim(ctx context.Context, incarnation string, refence bool, number int64) (why string, alive bool) {
+// known is the highest number of that control plane that the host knows.
+func (f *fence) claim(ctx context.Context, incarnation string, refence bool, number int64) (known int64, why string, alive bool) {
 	if !f.lockUnlessEnded(ctx) {
-		return "", false
+		return 0, "", false
 	}
 	defer f.mu.Unlock()
 	newest := f.newest[incarnation]
 	switch {
 	case !refence && number != 0 && number < newest:
-		return fmt.Sprintf("token %d is older than %d", number, newest), true
+		return 0, fmt.Sprintf("token %d is older than %d", number, newest), true
 	case f.incarnation != "" && f.incarnation != incarnation && !refence:
-		return "this host belongs to another Kloigos", true
+		return 0, "this host belongs to another Kloigos", true
 	case f.incarnation != incarnation:
 		f.end()
 		f.number = newest
+	case refence:
+		f.end()
 	}
 	f.there, f.incarnation = true, incarnation
-	return "", true
+	return max(newest, f.number), "", true
 }
 
 // remove takes the fence away, at the end of a decommission.

@@ -89,6 +89,47 @@ func TestFenceKeepsItsPromises(t *testing.T) {
 	}
 }
 
+// TestRefenceTellsHowFarTheHostHadCome, and ends what runs there: the database
+// may have been restored from before.
+func TestRefenceTellsHowFarTheHostHadCome(t *testing.T) {
+	t.Parallel()
+	h, _ := setup(t)
+	h.play(t, 2, "a", task("host_initialize", ""))
+	h.Behave(Manners{Pause: time.Minute})
+	g, _, why := h.fence.admit(ours, 7, "lost")
+	if why != "" {
+		t.Fatal(why)
+	}
+	old := make(chan int, 1)
+	go func() {
+		defer g.leave()
+		_, code := h.system.module(g, task("unit_allocate", "t1"))
+		old <- code
+	}()
+	for len(h.Active()) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	bootstrap := Task{Playbook: "bootstrap", Part: 1, Parts: 1, Vars: map[string]any{"host_bootstrap_incarnation": ours}}
+	if a, code := h.system.unfenced(bootstrap); code != 0 || a.Result != nil || len(h.Active()) == 0 {
+		t.Errorf("no re-fence: %d, %+v", code, a)
+	}
+	bootstrap.Vars["host_bootstrap_refence"] = true
+	if a, code := h.system.unfenced(bootstrap); code != 0 || a.Result["number"] != int64(7) {
+		t.Errorf("%d, %+v", code, a)
+	}
+	if code := <-old; code != ExitKilled {
+		t.Errorf("the older run: %d", code)
+	}
+	bootstrap.Vars["host_bootstrap_incarnation"] = "another"
+	if a, code := h.system.unfenced(bootstrap); code != 0 || a.Result["number"] != int64(0) {
+		t.Errorf("of another control plane: %d, %+v", code, a)
+	}
+	bootstrap.Vars["host_bootstrap_incarnation"] = ours
+	if a, code := h.system.unfenced(bootstrap); code != 0 || a.Result["number"] != int64(7) {
+		t.Errorf("and back: %d, %+v", code, a)
+	}
+}
+
 // TestHostNotesWhatItMayNeverHear: each of these is what a bug of Kloigos would
 // look like from here.
 func TestHostNotesWhatItMayNeverHear(t *testing.T) {
@@ -96,7 +137,9 @@ func TestHostNotesWhatItMayNeverHear(t *testing.T) {
 	for want, do := range map[string]func(t *testing.T, h *Host){
 		"came with one number": func(t *testing.T, h *Host) {
 			t.Helper()
-			h.play(t, 2, "b", task("unit_allocate", "t1"))
+			if code := h.play(t, 2, "b", task("unit_allocate", "t1")); code != ExitRefused {
+				t.Errorf("it was not refused: %d", code)
+			}
 		},
 		"changes it beside run": func(t *testing.T, h *Host) {
 			t.Helper()

@@ -55,11 +55,13 @@ func (s *system) bootstrap(ctx context.Context, t Task) (Answer, int) {
 	incarnation, _ := t.Vars["host_bootstrap_incarnation"].(string)
 	refence, _ := t.Vars["host_bootstrap_refence"].(bool)
 	number, _ := t.Vars["host_bootstrap_number"].(float64)
-	switch why, alive := s.host.fence.claim(ctx, incarnation, refence, int64(number)); {
+	switch known, why, alive := s.host.fence.claim(ctx, incarnation, refence, int64(number)); {
 	case !alive:
 		return Answer{}, ExitKilled
 	case why != "":
 		return Answer{Message: why}, ExitRefused
+	case refence:
+		return Answer{Changed: true, Result: map[string]any{"number": known}}, 0
 	default:
 		return Answer{Changed: true}, 0
 	}
