@@ -35,11 +35,12 @@ start_node() {
         >>"$dir/node$1.log" 2>&1 </dev/null &
 }
 
-# pid N: of a node that runs, by the file it wrote, if that process is a cockroach still.
-pid() {
-    [ -r "$dir/node$1.pid" ] || return 1
-    p=$(cat "$dir/node$1.pid")
-    [ "$(cat "/proc/$p/comm" 2>/dev/null)" = cockroach ] && echo "$p"
+# runs N: whether a node runs, by the file it wrote, if that process is a cockroach still; p is its pid then. It starts no
+# process: a signal that comes while the shell waits for one makes its output look empty, and all nodes gone.
+runs() {
+    p='' comm=''
+    { read -r p <"$dir/node$1.pid" && read -r comm <"/proc/$p/comm"; } 2>/dev/null || return 1
+    [ "$comm" = cockroach ]
 }
 
 if [ $# -gt 1 ]; then
@@ -47,11 +48,11 @@ if [ $# -gt 1 ]; then
     case $n in 1 | 2 | 3) ;; *) echo "which node: 1, 2 or 3?" >&2; exit 2 ;; esac
     case $2 in
         kill)
-            p=$(pid "$n") || { echo "node $n does not run" >&2; exit 1; }
+            runs "$n" || { echo "node $n does not run" >&2; exit 1; }
             kill -9 "$p"
             ;;
         start)
-            if pid "$n" >/dev/null; then echo "node $n runs" >&2; exit 1; fi
+            if runs "$n"; then echo "node $n runs" >&2; exit 1; fi
             start_node "$n"
             ;;
         *) echo "kill or start?" >&2; exit 2 ;;
@@ -60,7 +61,7 @@ if [ $# -gt 1 ]; then
 fi
 
 for n in $nodes; do
-    if pid "$n" >/dev/null; then echo "node $n runs already" >&2; exit 1; fi
+    if runs "$n"; then echo "node $n runs already" >&2; exit 1; fi
 done
 [ -e "$certs/ca.crt" ] || cockroach cert create-ca --certs-dir="$certs" --ca-key="$dir/ca.key"
 [ -e "$certs/node.crt" ] || cockroach cert create-node localhost 127.0.0.1 --certs-dir="$certs" --ca-key="$dir/ca.key"
@@ -71,19 +72,19 @@ done
 stop() {
     trap '' INT TERM EXIT
     for n in $nodes; do
-        if p=$(pid "$n"); then kill -TERM "$p" 2>/dev/null || true; fi
+        if runs "$n"; then kill -TERM "$p" 2>/dev/null || true; fi
     done
     # A node that is stopped hands its leases over first; the last two can't, so that is bounded.
     seconds=0
     while [ "$seconds" -lt 60 ]; do
         running=no
-        for n in $nodes; do if pid "$n" >/dev/null; then running=yes; fi; done
+        for n in $nodes; do if runs "$n"; then running=yes; fi; done
         [ $running = yes ] || return 0
         sleep 1
         seconds=$((seconds + 1))
     done
     for n in $nodes; do
-        if p=$(pid "$n"); then kill -9 "$p" 2>/dev/null || true; fi
+        if runs "$n"; then kill -9 "$p" 2>/dev/null || true; fi
     done
 }
 trap 'stop; exit 0' INT TERM
@@ -116,7 +117,7 @@ END
 # Nodes are killed and started on purpose: this ends when none is left, or when it is told to.
 while :; do
     alive=no
-    for n in $nodes; do if pid "$n" >/dev/null; then alive=yes; fi; done
+    for n in $nodes; do if runs "$n"; then alive=yes; fi; done
     [ $alive = yes ] || { echo "no node is left" >&2; exit 1; }
     sleep 1
 done
