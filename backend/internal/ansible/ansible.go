@@ -196,7 +196,7 @@ const (
 	CodeTaskFailed     FailureCode = "task_failed"
 	CodeFenced         FailureCode = "fenced"          // the fence on the host refused: a newer holder, or another incarnation
 	CodeNoFence        FailureCode = "no_fence"        // the host was to check the run, and has no fence
-	CodeFenceUnchecked FailureCode = "fence_unchecked" // the host's fence could not make its check, and ran nothing
+	CodeFenceUnchecked FailureCode = "fence_unchecked" // the host's fence could not make its check for now, and ran nothing
 	CodeTimeout        FailureCode = "timeout"         // Play.Timeout
 	CodeCancelled      FailureCode = "cancelled"
 	CodeKilled         FailureCode = "killed"         // something else than we ended Ansible: the kernel for want of memory, or a person

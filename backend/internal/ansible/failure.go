@@ -12,11 +12,15 @@ import (
 var (
 	fenceSigns = []string{"kloigos-fence: refused"}
 	// Of the shell, where the wrapper is not there, and of the wrapper, where its state is not.
-	noFenceSigns   = []string{"fence-python: not found", "fence-python: No such file or directory", "kloigos-fence: cannot check: no fence state here"}
-	uncheckedSigns = []string{"kloigos-fence: cannot check:"}
-	hostKeySigns   = []string{"REMOTE HOST IDENTIFICATION HAS CHANGED", "Host key verification failed", "no matching host key type found", "host key is known for"}
-	loginSigns     = []string{"Permission denied (", "Too many authentication failures"}
-	sudoSigns      = []string{
+	noFenceSigns = []string{"fence-python: not found", "fence-python: No such file or directory", "kloigos-fence: cannot check: no fence state here"}
+	// Of the wrapper, where waiting may help; it does not where its log or its token can't be written.
+	uncheckedSigns = []string{
+		"kloigos-fence: cannot check: older run", "kloigos-fence: cannot check: the lock is busy",
+		"kloigos-fence: cannot check: no cgroup for", "kloigos-fence: cannot check: the run's cgroup cannot be entered",
+	}
+	hostKeySigns = []string{"REMOTE HOST IDENTIFICATION HAS CHANGED", "Host key verification failed", "no matching host key type found", "host key is known for"}
+	loginSigns   = []string{"Permission denied (", "Too many authentication failures"}
+	sudoSigns    = []string{
 		"Missing sudo password", "sudo: a password is required", "sudo: a terminal is required", "is not in the sudoers file",
 		"may not run sudo", "is not allowed to execute", "sudo: command not found", "sudo: not found", "Incorrect sudo password",
 	}

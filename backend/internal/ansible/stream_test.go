@@ -129,6 +129,7 @@ func TestClassify(t *testing.T) {
 	}{
 		{EventUnreachable, "ssh: connect to host x port 22: Connection timed out", CodeUnreachable},
 		{EventFailed, "MODULE FAILURE\nkloigos-fence: cannot check: older run run-5-a does not end", CodeFenceUnchecked},
+		{EventFailed, "MODULE FAILURE\nkloigos-fence: cannot check: the log cannot be written", CodeTaskFailed},
 		{EventFailed, "MODULE FAILURE\nkloigos-fence: cannot check: no fence state here, or not root", CodeNoFence},
 		{EventUnreachable, "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @", CodeHostKeyChanged},
 		{EventUnreachable, "No ED25519 host key is known for x and you have requested strict checking.\nHost key verification failed.", CodeHostKeyChanged},

@@ -123,7 +123,7 @@ var nextSteps = map[string]string{
 	ErrCodeTaskFailed:      "Read the host's message, mend the cause on the host, then retry the job. Steps that are done are not repeated.",
 	ErrCodeFenced:          "Another run holds this host now. If that is not so (after a restore of the database, say), re-fence the host.",
 	ErrCodeNoFence:         "Something took the fence off the host, or the machine was installed anew. Make sure that it is the right one, then re-fence the host.",
-	ErrCodeFenceUnchecked:  "The fence on the host could not make its check, so nothing was run: what an older run left there does not end, the host's disk is full, or the fence's lock is held. The message names it; see to that on the host, then retry the job.",
+	ErrCodeFenceUnchecked:  "The fence on the host could not make its check, so nothing was run: what an older run left there does not end, or the fence's lock is held. The message names it; see to that on the host (processes that hang in the kernel), then retry the job.",
 	ErrCodeTimeout:         "The host was too slow or the play hangs; look at the last task in the log, then retry the job.",
 	ErrCodeCancelled:       "Retry the job to go on where it stopped, or give up and clean.",
 	ErrCodeKilled:          "Something on the backend's machine ended Ansible time and again: the kernel for want of memory (its log tells), or a person. See to that, then retry the job.",
