@@ -231,10 +231,15 @@ func TestKilledAnsible(t *testing.T) {
 				done <- out
 			}()
 			eventually(t, "the host sleeps", asleep)
-			killed := 0
+			var of []int
 			for pid := range b.processes() {
-				over, _, _ := parentOf(pid)
-				if programOf(pid) == is.program && programOf(over) == is.parent && unix.Kill(pid, unix.SIGKILL) == nil {
+				if over, _, _ := parentOf(pid); programOf(pid) == is.program && programOf(over) == is.parent {
+					of = append(of, pid)
+				}
+			}
+			killed := 0
+			for _, pid := range of { // all are known by now: the children of one that is killed get the parent of another case
+				if unix.Kill(pid, unix.SIGKILL) == nil {
 					killed++
 				}
 			}
