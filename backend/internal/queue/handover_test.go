@@ -147,58 +147,42 @@ func TestCancelInTheMomentOfTheClaim(t *testing.T) {
 	}
 }
 
-// TestHandOverOfACancelledJob: a backend that gives a job back in the moment in
-// which it is cancelled leaves it to be ended at once.
-func TestHandOverOfACancelledJob(t *testing.T) {
+// TestCancelMeetsTheEndOfAnAttempt: a job cancelled in the moment in which its
+// attempt ends is cancelled by whoever has it next, however it ended: handed
+// over, or failed and to be tried again only much later.
+func TestCancelMeetsTheEndOfAnAttempt(t *testing.T) {
 	t.Parallel()
-	s := site.New(t)
-	s.AddAddresses("default", 1)
-	s.ReadyHost(site.HostSpec{Units: []string{"1"}})
-	_, id, err := s.Allocate(intent.CreateAllocation{})
-	if err != nil {
-		t.Fatal(err)
+	for name, result := range map[string]queue.Result{
+		"handed over": {End: queue.HandOver},
+		"to be tried again": {
+			End: queue.Retry, Error: &domain.JobError{Code: domain.ErrCodeUnreachable}, After: 10 * time.Minute,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := site.New(t)
+			s.AddAddresses("default", 1)
+			s.ReadyHost(site.HostSpec{Units: []string{"1"}})
+			_, id, err := s.Allocate(intent.CreateAllocation{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked := make(chan struct{})
+			first := s.BackendWith(func(context.Context, store.Claim, *queue.Log) queue.Result {
+				<-asked
+				return result
+			}, queue.Config{Lease: 10 * time.Minute})
+			site.Eventually(t, "a claim", func() bool { return s.Job(id).State == domain.JobRunning })
+			if err := s.Intents.CancelJob(t.Context(), s.Actor, id); err != nil {
+				t.Fatal(err)
+			}
+			first.Stop()
+			close(asked)
+			site.Await(t, "the first backend", first.Stopped())
+			s.BackendWith(s.Work(), queue.Config{Lease: time.Second})
+			s.Ended(id, domain.JobCancelled)
+		})
 	}
-	asked := make(chan struct{})
-	gives := s.BackendWith(func(context.Context, store.Claim, *queue.Log) queue.Result {
-		<-asked
-		return queue.Result{End: queue.HandOver}
-	}, queue.Config{Lease: 10 * time.Minute})
-	site.Eventually(t, "a claim", func() bool { return s.Job(id).State == domain.JobRunning })
-	if err := s.Intents.CancelJob(t.Context(), s.Actor, id); err != nil {
-		t.Fatal(err)
-	}
-	gives.Stop()
-	close(asked)
-	site.Await(t, "the first backend", gives.Stopped())
-	s.BackendWith(s.Work(), queue.Config{Lease: time.Second})
-	s.Ended(id, domain.JobCancelled)
-}
-
-// TestCancelDoesNotWaitForTheNextTry: an attempt that fails in the moment in which
-// its job is cancelled does not put that off until it would be tried again.
-func TestCancelDoesNotWaitForTheNextTry(t *testing.T) {
-	t.Parallel()
-	s := site.New(t)
-	s.AddAddresses("default", 1)
-	s.ReadyHost(site.HostSpec{Units: []string{"1"}})
-	_, id, err := s.Allocate(intent.CreateAllocation{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	asked := make(chan struct{})
-	fails := s.BackendWith(func(context.Context, store.Claim, *queue.Log) queue.Result {
-		<-asked
-		return queue.Result{End: queue.Retry, Error: &domain.JobError{Code: domain.ErrCodeUnreachable}, After: 10 * time.Minute}
-	}, queue.Config{})
-	site.Eventually(t, "a claim", func() bool { return s.Job(id).State == domain.JobRunning })
-	if err := s.Intents.CancelJob(t.Context(), s.Actor, id); err != nil {
-		t.Fatal(err)
-	}
-	fails.Stop()
-	close(asked)
-	site.Await(t, "the first backend", fails.Stopped())
-	s.BackendWith(s.Work(), queue.Config{})
-	s.Ended(id, domain.JobCancelled)
 }
 
 // TestStopHandsOver: what has not begun goes back at once; what runs has until

@@ -80,7 +80,7 @@ func (r *run) endOnHost(ctx context.Context) {
 	}
 	if err != nil {
 		slog.Warn("end what still runs on the host", "job", r.claim.ID, "host", r.host.Name, "error", err)
-		r.log.Note("The host could not be asked to end what may still run there; it refuses the next task of it.")
+		r.log.Note("The host could not be asked to end what may still run there. Its last task may come to its end; the first task of the next job on the host ends it before.")
 		return
 	}
 	if r.unchecked {
