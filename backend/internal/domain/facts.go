@@ -100,11 +100,16 @@ func (f *Facts) cleanStorage() {
 	}
 	groups := []VolumeGroup{}
 	for _, g := range f.VolumeGroups[:min(len(f.VolumeGroups), 1024)] {
-		if CheckVolumeGroup(g.Name) == nil && g.FreeBytes >= 0 && g.SizeBytes >= g.FreeBytes && g.SizeBytes <= maxBytes {
+		if g.Sensible() {
 			groups = append(groups, g)
 		}
 	}
 	f.Devices, f.VolumeGroups = devices, groups
+}
+
+// Sensible tells whether what a host told of a volume group can be computed with.
+func (g VolumeGroup) Sensible() bool {
+	return CheckVolumeGroup(g.Name) == nil && g.FreeBytes >= 0 && g.SizeBytes >= g.FreeBytes && g.SizeBytes <= maxBytes
 }
 
 // plain keeps up to limit bytes of printable text: no control characters, and

@@ -152,10 +152,11 @@ func volumeGroupRead(ctx context.Context, tx *store.Tx, r *run) error {
 		} `json:"volume_group"`
 	}
 	said := json.Unmarshal(r.result, &result)
-	if said != nil || result.VolumeGroup.SizeBytes <= 0 {
-		return nil //nolint:nilerr // a version that says nothing of the group leaves what the last probe read
+	now := domain.VolumeGroup{Name: r.host.Layout.VolumeGroup, SizeBytes: result.VolumeGroup.SizeBytes, FreeBytes: result.VolumeGroup.FreeBytes}
+	if said != nil || now.SizeBytes == 0 || !now.Sensible() {
+		return nil //nolint:nilerr // a version that says nothing of the group, or a lie, leaves what the last probe read
 	}
-	groups := []domain.VolumeGroup{{Name: r.host.Layout.VolumeGroup, SizeBytes: result.VolumeGroup.SizeBytes, FreeBytes: max(result.VolumeGroup.FreeBytes, 0)}}
+	groups := []domain.VolumeGroup{now}
 	for _, g := range r.host.Facts.VolumeGroups {
 		if g.Name != r.host.Layout.VolumeGroup {
 			groups = append(groups, g)
@@ -193,8 +194,19 @@ func bootstrap(ctx context.Context, r *run) error {
 	return r.fenced(ctx, known.Number)
 }
 
+// mostAhead is how far a host's numbers may be above ours: farther than any lost
+// database can have come, and so near that no host ever brings them to their end,
+// at which the claims of all would fail.
+const mostAhead = 1 << 32
+
 // fenced notes that the host has its fence, and the number that it has come to.
 func (r *run) fenced(ctx context.Context, seen int64) error {
+	if seen > r.fence+mostAhead {
+		return &domain.JobError{
+			Code: domain.ErrCodeTaskFailed, Host: r.host.Name,
+			Message: fmt.Sprintf("The host's fence has come to number %d, and ours is %d: this control plane never gave that. Look at /etc/kloigos/fence/token and /var/log/kloigos/tokens.log there, and at who wrote it.", seen, r.fence),
+		}
+	}
 	err := r.write(ctx, func(tx *store.Tx) error {
 		if err := tx.RaiseNumber(ctx, r.host.ID, seen); err != nil {
 			return fmt.Errorf("raise the number of the lock: %w", err)

@@ -1,0 +1,54 @@
+package worker_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/ansible"
+	"kloigos/backend/internal/ansible/scripted"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/testkit/site"
+)
+
+// TestRefenceBelievesNoAbsurdNumber: one host must not bring its numbers to their
+// end, at which the claims of all the others' jobs would fail with its own.
+func TestRefenceBelievesNoAbsurdNumber(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	host, other := p.ready("h1"), p.ready("h2")
+	p.Runner.HandleFunc("host_initialize", func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		return site.Play(ctx, play, sink, scripted.Script{Result: map[string]any{"number": int64(math.MaxInt64)}})
+	})
+	j := p.Ended(p.must(p.Intents.InitializeHost(t.Context(), p.Actor, host, 0, true)), domain.JobFailed)
+	if j.Error.Code != domain.ErrCodeTaskFailed || !strings.Contains(j.Error.Message, "never gave that") {
+		t.Errorf("%+v", j.Error)
+	}
+	for _, h := range []uuid.UUID{host, other} {
+		p.Ended(p.must(p.Intents.InitializeHost(t.Context(), p.Actor, h, 0, false)), domain.JobSucceeded)
+	}
+}
+
+// TestNoAbsurdVolumeGroup: what a host tells of its volumes when it is prepared is
+// computed with only if it can be.
+func TestNoAbsurdVolumeGroup(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	host := p.ready("h1")
+	before := p.Host(host).Facts.VolumeGroups
+	for _, lie := range []map[string]int64{
+		{"size_bytes": math.MaxInt64, "free_bytes": math.MaxInt64},
+		{"size_bytes": 1 << 30, "free_bytes": 1 << 31},
+		{"size_bytes": 1 << 30, "free_bytes": -1},
+	} {
+		p.Runner.Handle("host_initialize", scripted.Script{Result: map[string]any{"volume_group": lie}})
+		p.Ended(p.initialize(host), domain.JobSucceeded)
+		if after := p.Host(host).Facts.VolumeGroups; !slices.Equal(after, before) {
+			t.Errorf("%v: %+v, before %+v", lie, after, before)
+		}
+	}
+}
