@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strconv"
@@ -24,20 +25,47 @@ func refusedByFence(ctx context.Context, h *Host, fence string, timeout time.Dur
 		return "", false
 	}
 	defer client.Close()
-	stop := context.AfterFunc(ctx, func() { _ = client.Close() })
+	text, err := askFence(ctx, client, h, fence)
+	if err == nil {
+		return "", false
+	}
+	return text, classify(EventFailed, text) == CodeFenced
+}
+
+// askFence has the host's fence check the run, and starts nothing behind it. What the host said of it comes back; one
+// that says no end of it is hung up on, or it would fill the memory of this process.
+func askFence(ctx context.Context, client *ssh.Client, h *Host, fence string) (said string, err error) {
+	hangUp := func() { _ = client.Close() }
+	stop := context.AfterFunc(ctx, hangUp)
 	defer stop()
 	session, err := client.NewSession()
 	if err != nil {
-		return "", false
+		return "", err
 	}
 	defer session.Close()
-	var stderr bytes.Buffer
+	stderr := beginning{over: hangUp}
 	session.Stderr = &stderr
-	if err := session.Run(h.doNothing(fence)); err == nil {
-		return "", false
+	err = session.Run(h.doNothing(fence))
+	return string(stderr.kept), err
+}
+
+// maxSaid is more than a fence's line, and what the profile of an account prints before it.
+const maxSaid = 64 << 10
+
+// beginning keeps the first maxSaid bytes that are written to it, and calls over when there are more.
+type beginning struct {
+	kept []byte
+	over func()
+}
+
+func (b *beginning) Write(p []byte) (int, error) {
+	if room := maxSaid - len(b.kept); len(p) > room {
+		b.kept = append(b.kept, p[:room]...)
+		b.over()
+		return room, io.ErrShortWrite
 	}
-	text := stderr.String()
-	return text, classify(EventFailed, text) == CodeFenced
+	b.kept = append(b.kept, p...)
+	return len(p), nil
 }
 
 // doNothing is the command that only passes the host's fence. Each part has been checked to need no quotes (Validate).
@@ -62,17 +90,8 @@ func (s *Supervised) End(ctx context.Context, host Host) error {
 		return fmt.Errorf("end older runs on %s: %w", host.Name, err)
 	}
 	defer client.Close()
-	stop := context.AfterFunc(ctx, func() { _ = client.Close() })
-	defer stop()
-	session, err := client.NewSession()
-	if err != nil {
-		return fmt.Errorf("end older runs on %s: %w", host.Name, err)
-	}
-	defer session.Close()
-	var stderr bytes.Buffer
-	session.Stderr = &stderr
-	if err := session.Run(host.doNothing(s.config.fence)); err != nil {
-		return fmt.Errorf("end older runs on %s: %w: %s", host.Name, err, cut(cleanText(stderr.String()), maxMessage))
+	if said, err := askFence(ctx, client, &host, s.config.fence); err != nil {
+		return fmt.Errorf("end older runs on %s: %w: %s", host.Name, err, cut(cleanText(said), maxMessage))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package ansible
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -349,6 +350,23 @@ echo "$*" >>"$(dirname "$0")/fence.log"
 	host.HostKeys = []string{other}
 	if err := b.runner.End(t.Context(), host); err == nil || !strings.Contains(err.Error(), "another key") {
 		t.Errorf("another key: %v", err)
+	}
+}
+
+// A host that says no end of it when its fence is asked is hung up on: what it says is held in this process.
+func TestFenceThatSaysNoEndOfIt(t *testing.T) {
+	b := setup(t)
+	b.write(t, "fence-python", []byte("#!/bin/sh\nexec yes kloigos-fence >&2\n"), 0o755)
+	host := b.play("modules.yml", nil).Hosts[0]
+	host.Fence = &Fence{Incarnation: "11111111-2222-3333-4444-555555555555", Number: 6, Run: "run-7"}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	err := b.runner.End(ctx, host)
+	if err == nil || ctx.Err() != nil || len(err.Error()) > 2*maxMessage {
+		t.Errorf("%.200v, %v", err, ctx.Err())
+	}
+	if said, refused := refusedByFence(ctx, &host, filepath.Join(b.dir, "fence-python"), time.Minute); refused || len(said) != maxSaid || ctx.Err() != nil {
+		t.Errorf("%d bytes, %v, %v", len(said), refused, ctx.Err())
 	}
 }
 
