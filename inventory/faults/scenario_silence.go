@@ -123,14 +123,11 @@ func (w *World) allSilent(ctx context.Context) error {
 
 // silentForGood leaves a backend silent in the middle of the transaction that
 // ends its job, as when its machine has lost its power: the database waits for
-// the rest of it, and keeps the job's row locked, for as long as it is told to.
-// With a limit to that the job goes on elsewhere meanwhile.
+// the rest of it, and keeps the job's row locked, for as long as the backend's
+// connection told it to. Then the job goes on elsewhere.
 func (w *World) silentForGood(ctx context.Context) error {
 	if w.cockroach { // which has a limit by itself: it has a lease on its transactions
 		return nil
-	}
-	if err := w.limitIdle(ctx); err != nil {
-		return err
 	}
 	b, p, err := w.running(ctx, "unit_allocate", time.Second)
 	if err != nil {
@@ -143,18 +140,4 @@ func (w *World) silentForGood(ctx context.Context) error {
 		return err
 	}
 	return w.succeeds(ctx, p.job)
-}
-
-// limitIdle has the database end transactions in which nothing happens, as
-// docs/operations.md says that it should.
-func (w *World) limitIdle(ctx context.Context) error {
-	if err := exec1(ctx, w.database, "ALTER ROLE CURRENT_USER SET idle_in_transaction_session_timeout = '2s'"); err != nil {
-		return err
-	}
-	for _, b := range w.backends { // it counts for new connections
-		if err := b.Kill(); err != nil {
-			return err
-		}
-	}
-	return w.revive(ctx)
 }

@@ -154,6 +154,8 @@ func (s *Server) writeUses(ctx context.Context) {
 	if len(ids) == 0 {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second) // one that is locked must not end the noting of all
+	defer cancel()
 	if err := s.db.InTx(ctx, func(tx *store.Tx) error { return tx.TouchTokens(ctx, ids) }); err != nil {
 		s.log.Warn("note the last use of tokens", "error", err)
 	}

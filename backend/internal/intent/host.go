@@ -153,9 +153,23 @@ func (in *Intents) onHost(ctx context.Context, id uuid.UUID, ifMatch int64, f fu
 	})
 }
 
-// ProbeHost asks for the host's facts to be read again.
+// mostProbes is how many probes a host may have under way: one that began before
+// what it is to find, and one behind it.
+const mostProbes = 2
+
+// ProbeHost asks for the host's facts to be read again. While as many do so
+// already as are of use, the newest is returned: a host that lets them hang must
+// not take all workers.
 func (in *Intents) ProbeHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) (jobID uuid.UUID, err error) {
 	err = in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
+		under, err := underWay(ctx, tx, h.ID, domain.KindHostProbe)
+		if err != nil {
+			return err
+		}
+		if len(under) >= mostProbes {
+			jobID = under[0]
+			return recordMade(ctx, tx, "host", h.ID, jobID)
+		}
 		jobID, err = in.asked(ctx, tx, who, job.HostProbe{HostID: h.ID}, hostAudit(h, "host.probe"))
 		return err
 	})

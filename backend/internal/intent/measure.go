@@ -23,17 +23,13 @@ func (in *Intents) MeasureHost(ctx context.Context, who domain.Actor, id uuid.UU
 		if err := canMeasure(h); err != nil {
 			return err
 		}
-		// Whoever asks at the same time waits here, and then sees this one's job.
-		if _, err := tx.HoldHost(ctx, h.ID); err != nil {
-			return err
-		}
-		under, found, err := tx.Measuring(ctx, h.ID)
+		under, err := underWay(ctx, tx, h.ID, domain.KindHostMeasure)
 		if err != nil {
 			return err
 		}
-		if found {
-			jobID = under
-			return recordMade(ctx, tx, "host", h.ID, under)
+		if len(under) > 0 {
+			jobID = under[0]
+			return recordMade(ctx, tx, "host", h.ID, jobID)
 		}
 		audit := hostAudit(h, "host.measure")
 		audit.After = map[string]any{"samples": samples}
@@ -41,6 +37,15 @@ func (in *Intents) MeasureHost(ctx context.Context, who domain.Actor, id uuid.UU
 		return err
 	})
 	return jobID, err
+}
+
+// underWay returns the jobs of a kind that a host has. Whoever asks for another at
+// the same time waits here, and then sees this one's.
+func underWay(ctx context.Context, tx *store.Tx, host uuid.UUID, kind domain.JobKind) ([]uuid.UUID, error) {
+	if _, err := tx.HoldHost(ctx, host); err != nil {
+		return nil, err
+	}
+	return tx.UnderWay(ctx, host, kind)
 }
 
 func canMeasure(h store.Host) error {

@@ -89,7 +89,10 @@ func (q *Queue) succeed(batch []*ending) {
 	ctx, cancel := context.WithTimeout(context.Background(), q.endWithin())
 	defer cancel()
 	if len(batch) > 1 {
-		err := q.succeedTogether(ctx, batch)
+		// One of them that waits for a lock leaves time for the others by themselves.
+		together, enough := context.WithTimeout(ctx, q.endWithin()/3)
+		err := q.succeedTogether(together, batch)
+		enough()
 		if err == nil {
 			return
 		}
@@ -119,10 +122,8 @@ func (q *Queue) succeedTogether(ctx context.Context, batch []*ending) error {
 		owned = make(map[store.Success]bool, len(ours))
 		for _, s := range ours {
 			owned[s] = true
-			if apply := results[s].Apply; apply != nil {
-				if err := apply(ctx, tx); err != nil {
-					return err
-				}
+			if err := results[s].apply(ctx, tx); err != nil {
+				return err
 			}
 		}
 		return nil

@@ -152,3 +152,32 @@ func TestEndsThatDoNotFit(t *testing.T) {
 		}
 	}
 }
+
+// TestEndThatWaits for a lock, or panics, costs those that share its transaction a
+// little time and nothing else.
+func TestEndThatWaits(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	q, claims, results := endsOf(t, s, 3)
+	waits := make(chan bool, 1)
+	waits <- true
+	results[1].Apply = func(ctx context.Context, _ *store.Tx) error {
+		select {
+		case <-waits:
+			<-ctx.Done()
+			return ctx.Err()
+		default:
+			panic("in what it means")
+		}
+	}
+	errs := q.Succeed(claims, results)
+	var conflict *domain.Conflict
+	if errs[0] != nil || !errors.As(errs[1], &conflict) || conflict.Code != domain.ErrCodeInternal || errs[2] != nil {
+		t.Errorf("%v", errs)
+	}
+	for i, want := range []domain.JobState{domain.JobSucceeded, domain.JobRunning, domain.JobSucceeded} {
+		if j := s.Job(claims[i].ID); j.State != want {
+			t.Errorf("%d is %s", i, j.State)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -407,10 +408,8 @@ func write(ctx context.Context, tx *store.Tx, c store.Claim, r Result) error {
 	if err := tx.OwnJob(ctx, c.ID, c.Attempt); err != nil {
 		return err
 	}
-	if r.Apply != nil {
-		if err := r.Apply(ctx, tx); err != nil {
-			return err
-		}
+	if err := r.apply(ctx, tx); err != nil {
+		return err
 	}
 	switch r.End {
 	case Succeeded:
@@ -432,6 +431,21 @@ func write(ctx context.Context, tx *store.Tx, c store.Claim, r Result) error {
 		return tx.HandOver(ctx, c.ID, c.Attempt, after)
 	}
 	return err
+}
+
+// apply is Apply, if there is one. A panic of it ends its job, and not the backend
+// with all the others: it would go round from one to the next.
+func (r Result) apply(ctx context.Context, tx *store.Tx) (err error) {
+	if r.Apply == nil {
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			slog.Error("panic in what an end means", "error", p, "stack", string(debug.Stack()))
+			err = domain.Conflictf(domain.ErrCodeInternal, "the backend met an error of its own when the job had ended; it stands in its log")
+		}
+	}()
+	return r.Apply(ctx, tx)
 }
 
 // giveBack gives a job back to the queue.

@@ -155,6 +155,7 @@ func Unavailable(err error) bool {
 		"53000", "53100", "53200", "53300", // it lacks room on its disk, memory, connections
 		"58C00", "58C01", // CockroachDB has no quorum for what is asked for
 		"25006",          // it only reads: a standby that is about to be the primary
+		"25P03",          // it ended a transaction in which nothing happened, since this process stood still
 		"40001", "40P01": // it was asked again and again, and found others in the way each time
 		return true
 	}

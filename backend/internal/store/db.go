@@ -99,7 +99,7 @@ func Open(ctx context.Context, url string, options ...Option) (*DB, error) {
 	}
 	spread(cfg)
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		if err := lockWhatIsReturned(ctx, conn); err != nil {
+		if err := errors.Join(limitIdle(ctx, conn), lockWhatIsReturned(ctx, conn)); err != nil {
 			return err
 		}
 		conn.TypeMap().RegisterType(&pgtype.Type{Name: "uuid", OID: pgtype.UUIDOID, Codec: uuidCodec{}})
@@ -119,6 +119,19 @@ func Open(ctx context.Context, url string, options ...Option) (*DB, error) {
 	}
 	db.cockroach = strings.Contains(db.version, "CockroachDB")
 	return db, nil
+}
+
+const sqlLimitIdle = `
+SELECT set_config('idle_in_transaction_session_timeout', '10s', false)
+ WHERE current_setting('idle_in_transaction_session_timeout') IN ('0', '0s')`
+
+// limitIdle has the database end a transaction in which nothing happens: it was
+// left by a process that hangs, or whose machine is gone, and whatever it has
+// locked waits for it, with all who want that. A limit that an operator gave the
+// role, the database or the URL counts instead.
+func limitIdle(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, sqlLimitIdle)
+	return err
 }
 
 const sqlLockWhatIsReturned = `SET optimizer_use_lock_op_for_serializable = on`

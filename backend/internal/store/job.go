@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/job"
@@ -110,6 +111,23 @@ func (tx *Tx) HeldJob(ctx context.Context, id uuid.UUID) (Job, error) {
 		return Job{}, fmt.Errorf("hold job: %w", err)
 	}
 	return tx.Job(ctx, id)
+}
+
+const sqlUnderWay = `
+SELECT j.id
+  FROM jobs j
+ WHERE j.host_id = $1 AND j.kind = $2 AND j.state IN ('queued', 'running')
+ ORDER BY j.created_at DESC
+ LIMIT 2`
+
+// UnderWay returns the jobs of one kind and host that have not ended and were not
+// told to stop, the newest first, two at most.
+func (r Reads) UnderWay(ctx context.Context, host uuid.UUID, kind domain.JobKind) ([]uuid.UUID, error) {
+	rows, err := r.q.Query(ctx, sqlUnderWay, host, kind)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 }
 
 // JobSorting is the orders that jobs can be listed in.

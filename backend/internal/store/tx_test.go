@@ -361,12 +361,44 @@ func TestTheURLBoundsTheConnections(t *testing.T) {
 	}
 }
 
+// TestIdleTransactionsEnd, or whoever dies in one keeps what it has locked. An
+// operator's own limit counts.
+func TestIdleTransactionsEnd(t *testing.T) {
+	t.Parallel()
+	url := testkit.DatabaseURL(t)
+	limit := func(url string) (is time.Duration) {
+		var text string
+		if err := open(t, url).pool.QueryRow(t.Context(), `SHOW idle_in_transaction_session_timeout`).Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		is, err := time.ParseDuration(text)
+		if err != nil { // CockroachDB tells milliseconds
+			is, err = time.ParseDuration(text + "ms")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return is
+	}
+	if is := limit(url); is != 10*time.Second {
+		t.Errorf("%s by default", is)
+	}
+	sign := "?"
+	if strings.Contains(url, "?") {
+		sign = "&"
+	}
+	if is := limit(url + sign + "idle_in_transaction_session_timeout=3000"); is != 3*time.Second {
+		t.Errorf("%s where the URL says 3 s", is)
+	}
+}
+
 // TestUnavailable: what may well succeed a little later is told from a defect.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]bool{
 		"53100": true, // its disk is full
 		"25006": true, // a standby
+		"25P03": true, // stood still in a transaction
 		"40001": true, "40P01": true, "57P01": true,
 		"23505": false, "42601": false, "22P02": false,
 	} {

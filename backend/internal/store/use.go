@@ -53,20 +53,3 @@ func (tx *Tx) SetUse(ctx context.Context, all []UnitUse) error {
 	}
 	return nil
 }
-
-const sqlMeasuring = `
-SELECT j.id
-  FROM jobs j
- WHERE j.host_id = $1 AND j.kind = 'host_measure' AND j.state IN ('queued', 'running')
- ORDER BY j.created_at DESC
- LIMIT 1`
-
-// Measuring returns the job that measures a host, if there is one that was not
-// told to stop.
-func (r Reads) Measuring(ctx context.Context, host uuid.UUID) (id uuid.UUID, found bool, err error) {
-	err = r.q.QueryRow(ctx, sqlMeasuring, host).Scan(&id)
-	if isNoRows(err) {
-		return uuid.Nil, false, nil
-	}
-	return id, err == nil, err
-}

@@ -52,3 +52,40 @@ func TestNoAbsurdVolumeGroup(t *testing.T) {
 		}
 	}
 }
+
+// TestHungProbesTakeFewWorkers: whoever asks again and again for a probe of a host
+// that lets them hang is told of those that do.
+func TestHungProbesTakeFewWorkers(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	host, other := p.ready("h1"), p.ready("h2")
+	goOn := make(chan struct{})
+	p.Runner.HandleFunc("host_probe", func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		if play.Hosts[0].Name == "h1" {
+			return site.Play(ctx, play, sink, scripted.Script{Wait: goOn, Result: site.Facts("h1")})
+		}
+		return site.Play(ctx, play, sink, scripted.Script{Result: site.Facts("h2")})
+	})
+	probe := func(host uuid.UUID) uuid.UUID {
+		return p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0))
+	}
+	first, second := probe(host), probe(host)
+	if first == second {
+		t.Error("what was asked for after a probe began was not looked for")
+	}
+	for range 5 {
+		if again := probe(host); again != second {
+			t.Errorf("%s beside %s and %s", again, first, second)
+		}
+	}
+	if one, two := probe(other), probe(other); one == two {
+		t.Error("the probes of another host count")
+	}
+	close(goOn)
+	for _, id := range []uuid.UUID{first, second} {
+		p.Ended(id, domain.JobSucceeded)
+	}
+	if third := probe(host); third == second {
+		t.Error("an ended one counts")
+	}
+}
