@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -121,9 +122,24 @@ func open(url string) (*sql.DB, error) {
 	}
 	// Statements are planned anew each time: a prepared one does not survive a change of its table.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
-	db := stdlib.OpenDB(*config)
+	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(keepUnlocked))
 	db.SetMaxOpenConns(4)
 	return db, nil
+}
+
+// keepUnlocked has the tables that are made here not be locked against later
+// migrations, as CockroachDB's are by default since 26.1: not each of its ways to
+// change a table takes such a lock off.
+func keepUnlocked(ctx context.Context, conn *pgx.Conn) error {
+	if conn.PgConn().ParameterStatus("crdb_version") == "" {
+		return nil
+	}
+	_, err := conn.Exec(ctx, `SET create_table_with_schema_locked = off`)
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && refused.Code == "42704" { // one of before, which does not know it
+		return nil
+	}
+	return err
 }
 
 func newProvider(db *sql.DB) (*goose.Provider, error) {

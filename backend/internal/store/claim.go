@@ -196,8 +196,9 @@ func (tx *Tx) claimFirst(ctx context.Context, worker uuid.UUID, lease time.Durat
 	return claims, claims[0].Found == limit && len(claims) < limit, tx.begin(ctx, needHosts)
 }
 
-// A claim waits for nobody, so it can be part of no deadlock: a host whose lock
-// is being written is left to the attempt itself.
+// A claim waits for no lock, so it can be part of no deadlock: a host whose lock
+// is being written is left to the attempt itself. (On CockroachDB it may wait to
+// read one that is being written, which whoever writes it needs nothing of ours for.)
 const sqlBeginClaimed = `
 WITH held AS (
      UPDATE host_locks
