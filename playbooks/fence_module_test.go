@@ -113,12 +113,7 @@ func TestRefenceOfOurOwnHost(t *testing.T) {
 	f := setup(t)
 	f.module(t, false, nil) // as a host is that was claimed before
 	refence := map[string]any{"refence": true}
-	name := filepath.Join(t.TempDir(), "pid")
-	old := f.command(t, incarnation, 41, "lost", "-c", sleeper, name)
-	if err := old.Start(); err != nil {
-		t.Fatal(err)
-	}
-	await(t, name)
+	old, _ := f.asleep(t, 41, "lost")
 	if said := f.module(t, true, refence); said.Result != nil || len(said.Done) > 0 {
 		t.Errorf("a check: %+v", said)
 	}
@@ -176,12 +171,7 @@ func TestRefenceOfTheHostOfAnother(t *testing.T) {
 func TestRefenceThatWasCutIsMadeGood(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	name := filepath.Join(t.TempDir(), "pid")
-	old := f.command(t, incarnation, 5, "theirs", "-c", sleeper, name)
-	if err := old.Start(); err != nil {
-		t.Fatal(err)
-	}
-	await(t, name)
+	old, _ := f.asleep(t, 5, "theirs")
 	if err := os.Remove(f.state + "/incarnation"); err != nil {
 		t.Fatal(err)
 	}

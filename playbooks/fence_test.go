@@ -398,15 +398,21 @@ open(sys.argv[1], 'w').write(str(os.getpid()))
 time.sleep(60)
 `
 
+// asleep is a run that has begun and sleeps, with the PIDs of it and of a child that left its session.
+func (f fence) asleep(t *testing.T, number int, run string) (command *exec.Cmd, pids []string) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "pid")
+	command = f.command(t, incarnation, number, run, "-c", sleeper, name)
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return command, []string{await(t, name), await(t, name+".child")}
+}
+
 func TestFenceKillsTheOlderRunBeforeTheNewOneStarts(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	name := filepath.Join(t.TempDir(), "pid")
-	old := f.command(t, incarnation, 1, "old", "-c", sleeper, name)
-	if err := old.Start(); err != nil {
-		t.Fatal(err)
-	}
-	pids := []string{await(t, name), await(t, name+".child")}
+	old, pids := f.asleep(t, 1, "old")
 
 	begin := time.Now()
 	// A zombie still has a PID, and nobody here collects the grandchild: what counts is that it runs no more.

@@ -43,30 +43,22 @@ func askFence(ctx context.Context, client *ssh.Client, h *Host, fence string) (s
 		return "", err
 	}
 	defer session.Close()
-	stderr := beginning{over: hangUp}
-	session.Stderr = &stderr
-	err = session.Run(h.doNothing(fence))
-	return string(stderr.kept), err
+	stderr, err := session.StderrPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := session.Start(h.doNothing(fence)); err != nil {
+		return "", err
+	}
+	kept, _ := io.ReadAll(io.LimitReader(stderr, maxSaid)) // why it ended, Wait tells
+	if len(kept) == maxSaid {
+		hangUp()
+	}
+	return string(kept), session.Wait()
 }
 
 // maxSaid is more than a fence's line, and what the profile of an account prints before it.
 const maxSaid = 64 << 10
-
-// beginning keeps the first maxSaid bytes that are written to it, and calls over when there are more.
-type beginning struct {
-	kept []byte
-	over func()
-}
-
-func (b *beginning) Write(p []byte) (int, error) {
-	if room := maxSaid - len(b.kept); len(p) > room {
-		b.kept = append(b.kept, p[:room]...)
-		b.over()
-		return room, io.ErrShortWrite
-	}
-	b.kept = append(b.kept, p...)
-	return len(p), nil
-}
 
 // doNothing is the command that only passes the host's fence. Each part has been checked to need no quotes (Validate).
 func (h *Host) doNothing(fence string) string {

@@ -122,7 +122,7 @@ func (q *Queue) succeedTogether(ctx context.Context, batch []*ending) error {
 		owned = make(map[store.Success]bool, len(ours))
 		for _, s := range ours {
 			owned[s] = true
-			if err := results[s].apply(ctx, tx); err != nil {
+			if err := results[s].apply(ctx, tx, s.ID); err != nil {
 				return err
 			}
 		}

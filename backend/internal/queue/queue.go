@@ -408,7 +408,7 @@ func write(ctx context.Context, tx *store.Tx, c store.Claim, r Result) error {
 	if err := tx.OwnJob(ctx, c.ID, c.Attempt); err != nil {
 		return err
 	}
-	if err := r.apply(ctx, tx); err != nil {
+	if err := r.apply(ctx, tx, c.ID); err != nil {
 		return err
 	}
 	switch r.End {
@@ -435,13 +435,13 @@ func write(ctx context.Context, tx *store.Tx, c store.Claim, r Result) error {
 
 // apply is Apply, if there is one. A panic of it ends its job, and not the backend
 // with all the others: it would go round from one to the next.
-func (r Result) apply(ctx context.Context, tx *store.Tx) (err error) {
+func (r Result) apply(ctx context.Context, tx *store.Tx, job uuid.UUID) (err error) {
 	if r.Apply == nil {
 		return nil
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			slog.Error("panic in what an end means", "error", p, "stack", string(debug.Stack()))
+			slog.Error("panic in what an end means", "job", job, "error", p, "stack", string(debug.Stack()))
 			err = domain.Conflictf(domain.ErrCodeInternal, "the backend met an error of its own when the job had ended; it stands in its log")
 		}
 	}()

@@ -117,11 +117,10 @@ const sqlUnderWay = `
 SELECT j.id
   FROM jobs j
  WHERE j.host_id = $1 AND j.kind = $2 AND j.state IN ('queued', 'running')
- ORDER BY j.created_at DESC
- LIMIT 2`
+ ORDER BY j.created_at DESC`
 
 // UnderWay returns the jobs of one kind and host that have not ended and were not
-// told to stop, the newest first, two at most.
+// told to stop, the newest first.
 func (r Reads) UnderWay(ctx context.Context, host uuid.UUID, kind domain.JobKind) ([]uuid.UUID, error) {
 	rows, err := r.q.Query(ctx, sqlUnderWay, host, kind)
 	if err != nil {
