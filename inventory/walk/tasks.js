@@ -173,7 +173,12 @@ export const tasks = {
     await page.getByRole("dialog", { name: "Keys" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "hidden" });
-    await page.keyboard.press("/");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await page.evaluate(() => { // before the frame that takes the focus from the closed dialog
+      document.querySelector("dialog.keys").close();
+      document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true }));
+    });
     await page.getByRole("combobox").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("combobox").waitFor({ state: "hidden" });

@@ -114,6 +114,11 @@ function open() {
   ask();
 }
 
+// isTyping tells of keys that a field takes; one of a dialog just closed has the focus until the next frame.
+function isTyping(at) {
+  return at.checkVisibility() && at.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
+}
+
 function openKeys() {
   if (palette.open || keys.open) return;
   keys.querySelector("#single-keys").checked = singleKeys();
@@ -138,8 +143,7 @@ for (const d of [palette, keys]) d.addEventListener("click", (e) => { if (e.targ
 
 document.addEventListener("keydown", (e) => {
   if ((e.ctrlKey || e.metaKey) && !e.altKey && !e.shiftKey && e.key.toLowerCase() === "k") { e.preventDefault(); open(); return; }
-  if (e.ctrlKey || e.metaKey || e.altKey || !singleKeys()) return;
-  if (e.target.closest("input, textarea, select, [contenteditable]")) return;
+  if (e.ctrlKey || e.metaKey || e.altKey || !singleKeys() || isTyping(e.target)) return;
   if (e.key === "/") { e.preventDefault(); open(); }
   if (e.key === "?") { e.preventDefault(); openKeys(); }
 });
