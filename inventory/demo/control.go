@@ -47,12 +47,7 @@ func (i *Installation) build(ctx context.Context) error {
 }
 
 func (i *Installation) startDatabase(ctx context.Context) (err error) {
-	options := localdb.Options{Dir: i.path("db")}
-	if i.options.Check {
-		// A backend that is stopped in a transaction must not keep what that has locked (docs/operations.md).
-		options.Settings = []string{"idle_in_transaction_session_timeout=5s"}
-	}
-	if i.database, err = localdb.Start(ctx, options); err != nil {
+	if i.database, err = localdb.Start(ctx, localdb.Options{Dir: i.path("db")}); err != nil {
 		return err
 	}
 	i.stages.Note("%s in %s", i.database.Engine, i.database.Dir)

@@ -329,6 +329,16 @@ export const tasks = {
     assert.ok(await other.locator(`#L${line}`).evaluate((e) => { const r = e.getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight; }), "the line is in sight");
   },
 
+  async "find the failure, though the page's script came after the outline"({ s, open }) {
+    const { id } = (await ask(s, "/jobs?state=failed&kind=host_probe&limit=1")).items[0];
+    const page = await open();
+    const outline = page.waitForResponse(`**/jobs/${id}/outline`, { timeout: 5000 });
+    await page.route(/\/job[^/]*\.js/, async (script) => { await outline; await new Promise((done) => setTimeout(done, 500)); await script.continue(); });
+    await page.goto(`/jobs/${id}`);
+    await page.locator("#to-failure[href*='#L']").click();
+    await page.waitForURL(/#L\d+$/);
+  },
+
   async "lay a host out, in two tabs at once"({ s, open }) {
     const { id } = (await ask(s, "/hosts?state=probed")).items[1];
     const page = await open(), second = await open();

@@ -448,13 +448,15 @@ function draw() {
 // The outline is asked for again when there is more to tell, and the less often
 // the longer it takes.
 let outlineDue = false, asked = performance.now(), rest = 4000;
-document.addEventListener("htmx:after:swap", () => {
+function outlineCame() {
   const matrix = outline.querySelector(".matrix");
   if (!matrix) return;
   rest = Math.max(4000, (performance.now() - asked) * 20, matrix.querySelectorAll("tr").length * 30);
   outline.parentElement.classList.toggle("logsplit-wide", matrix.classList.contains("matrix-wide"));
   if (Number(matrix.dataset.failed)) { toFailure.href = "#L" + matrix.dataset.failed; toFailure.hidden = false; }
-});
+}
+document.addEventListener("htmx:after:swap", outlineCame);
+outlineCame(); // before this script did, perhaps
 setInterval(() => {
   if (!outlineDue || document.visibilityState !== "visible" || performance.now() - asked < rest) return;
   outlineDue = false;
