@@ -34,8 +34,9 @@ import (
 )
 
 const (
-	heartbeat      = 10 * time.Second
-	heartbeatRetry = time.Second
+	heartbeat       = 10 * time.Second
+	heartbeatRetry  = time.Second
+	heartbeatWithin = 5 * time.Second
 	// How long a running task may go on after the first request to stop.
 	taskGrace = 30 * time.Second
 	// How long Ansible waits for a host's sshd and sudo.
@@ -306,7 +307,9 @@ func (b *Backend) beat(stop context.Context, placed func(store.Place, time.Time)
 	}
 	for {
 		pause, asked := heartbeat, time.Now()
-		place, err := b.db.SeenBackend(stop, me)
+		try, cancel := context.WithTimeout(stop, heartbeatWithin)
+		place, err := b.db.SeenBackend(try, me)
+		cancel()
 		switch {
 		case err == nil:
 			placed(place, asked)

@@ -43,6 +43,16 @@ func (q *Queue) renewEvery() time.Duration { return min(q.cfg.Lease/3, time.Seco
 // giveUp is how long after its last renewal an attempt lets go of its job.
 func (q *Queue) giveUp() time.Duration { return q.cfg.Lease * 3 / 4 }
 
+// renewWithin is the most that one try of a renewal may take.
+const renewWithin = 5 * time.Second
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
 // renew keeps the lease, and ends the job's context when it is to be stopped
 // or when the lease could not be renewed in time.
 func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, k *keeping, end context.CancelCauseFunc) {
@@ -54,7 +64,8 @@ func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, k *k
 			return
 		}
 		asked := time.Now()
-		try, cancel := context.WithDeadline(ctx, leased.Add(giveUp))
+		// A try that meets a node which fell silent leaves time for one at another.
+		try, cancel := context.WithDeadline(ctx, earlier(leased.Add(giveUp), asked.Add(min(giveUp/4, renewWithin))))
 		var cancelling bool
 		err := q.db.InTx(try, func(tx *store.Tx) (err error) {
 			cancelling, err = tx.RenewLease(try, c.ID, c.Attempt, q.cfg.Worker, q.cfg.Lease)

@@ -98,6 +98,8 @@ func Open(ctx context.Context, url string, options ...Option) (*DB, error) {
 		cfg.MaxConns = max(cfg.MaxConns, 16)
 	}
 	spread(cfg)
+	leaveTheSilent(cfg)
+	onlyWritable(cfg)
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		if err := errors.Join(limitIdle(ctx, conn), lockWhatIsReturned(ctx, conn)); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -74,8 +75,30 @@ func (g *gate) carry(conn net.Conn) {
 		return
 	}
 	defer func() { _ = server.Close() }()
-	go func() { _, _ = io.Copy(server, conn); _ = server.Close() }()
-	_, _ = io.Copy(conn, server)
+	go func() { _, _ = io.Copy(unlessSilent{g, server}, conn); _ = server.Close() }()
+	_, _ = io.Copy(unlessSilent{g, conn}, server)
+}
+
+// unlessSilent takes what comes to a node that fell silent, and tells nobody.
+type unlessSilent struct {
+	g  *gate
+	to io.Writer
+}
+
+func (u unlessSilent) Write(b []byte) (int, error) {
+	u.g.mu.Lock()
+	silent := u.g.silent
+	u.g.mu.Unlock()
+	if silent {
+		return len(b), nil
+	}
+	return u.to.Write(b)
+}
+
+func (g *gate) hush() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.silent = true
 }
 
 // die ends it as a kill -9 does: every connection breaks, and none is taken.
@@ -164,20 +187,10 @@ func TestASilentNodeIsPassedOver(t *testing.T) {
 	}
 }
 
-// TestANodeDies under load: what was in the middle of a transaction is told so,
-// everything else goes on over the others, and nothing is done twice.
-func TestANodeDies(t *testing.T) {
-	t.Parallel()
-	postgresOnly(t)
-	c := setup(t)
-	one, two, three := newGate(t, c.url), newGate(t, c.url), newGate(t, c.url)
-	db := open(t, through(t, c.url, one.address(), two.address(), three.address()))
-	add := func() error {
-		return db.InTx(t.Context(), func(tx *Tx) error { return tx.one(t.Context(), errors.New("none"), sqlAdd, "a") })
-	}
-	// As many connections as the pool has, held at once.
-	var full sync.WaitGroup
-	var held sync.WaitGroup
+// fill opens as many connections as the pool has, and makes sure that each node got some.
+func fill(t *testing.T, db *DB, nodes ...*gate) {
+	t.Helper()
+	var full, held sync.WaitGroup
 	held.Add(16)
 	for range 16 {
 		full.Go(func() {
@@ -193,9 +206,68 @@ func TestANodeDies(t *testing.T) {
 		})
 	}
 	full.Wait()
-	if one.connections() == 0 || two.connections() == 0 || three.connections() == 0 {
-		t.Errorf("connections went to %d, %d and %d", one.connections(), two.connections(), three.connections())
+	for i, g := range nodes {
+		if g.connections() == 0 {
+			t.Errorf("no connection went to node %d", i+1)
+		}
 	}
+}
+
+// TestANodeFallsSilent while connections to it stand, as when its machine loses
+// its power: they are found out before they are used, and left.
+func TestANodeFallsSilent(t *testing.T) {
+	t.Parallel()
+	postgresOnly(t)
+	c := setup(t)
+	one, two, three := newGate(t, c.url), newGate(t, c.url), newGate(t, c.url)
+	db := open(t, through(t, c.url, one.address(), two.address(), three.address()))
+	fill(t, db, one, two, three)
+	time.Sleep(1100 * time.Millisecond) // what was idle for less than a second is used unseen
+	two.hush()
+	within, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			err := db.InTx(within, func(tx *Tx) error { return tx.one(within, errors.New("none"), sqlAdd, "a") })
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	two.die() // the driver waits to say goodbye
+	if n := c.read(t, "a"); n != 16 {
+		t.Errorf("counted %d", n)
+	}
+}
+
+// A standby is no node to connect to: what it says is old, and it takes nothing.
+func TestAStandbyIsPassedOver(t *testing.T) {
+	t.Parallel()
+	c := setup(t)
+	db, err := Open(t.Context(), c.url+"&default_transaction_read_only=on")
+	if err == nil {
+		db.Close()
+	}
+	if !errors.Is(err, pgconn.ErrReadOnlyConnection) || !Unavailable(err) {
+		t.Errorf("connected to one that only reads: %v", err)
+	}
+	open(t, c.url+"&default_transaction_read_only=on&target_session_attrs=any")
+}
+
+// TestANodeDies under load: what was in the middle of a transaction is told so,
+// everything else goes on over the others, and nothing is done twice.
+func TestANodeDies(t *testing.T) {
+	t.Parallel()
+	postgresOnly(t)
+	c := setup(t)
+	one, two, three := newGate(t, c.url), newGate(t, c.url), newGate(t, c.url)
+	db := open(t, through(t, c.url, one.address(), two.address(), three.address()))
+	add := func() error {
+		return db.InTx(t.Context(), func(tx *Tx) error { return tx.one(t.Context(), errors.New("none"), sqlAdd, "a") })
+	}
+	fill(t, db, one, two, three)
 	two.die()
 	for n := range 100 { // each idle connection to it is met once
 		if err := add(); err != nil {
