@@ -8,11 +8,15 @@ it: it takes the keys first, so that nobody comes in again, and kills until no p
 
 Everything is decided by what is there now, never by what an earlier task changed: a run that was cut anywhere
 converges. It writes no configuration.
+
+Where the unit is promised to nobody and the login name or the UID is an account's or a group's of the host, nothing of
+this tenant ever came here: C(stopped) then touches neither and returns C(foreign).
 """
 
 from __future__ import annotations
 
 import glob
+import grp
 import json
 import os
 import pwd
@@ -167,13 +171,22 @@ class Unit:
                 self.refuse("UID %d belongs to unit %s" % (self.uid, other["unit"]["name"]))
 
     def claim_identity(self):
+        for problem in self.strangers():
+            self.refuse(problem)
+
+    def strangers(self):
+        """What has the login name or the UID here without being this tenant."""
         for account in pwd.getpwall():
             same_name, same_uid = account.pw_name == self.user, account.pw_uid == self.uid
             if same_name != same_uid:
-                self.refuse("login name %s and UID %d do not belong together here: the account %s has UID %d" % (
-                    self.user, self.uid, account.pw_name, account.pw_uid))
+                yield "login name %s and UID %d do not belong together here: the account %s has UID %d" % (
+                    self.user, self.uid, account.pw_name, account.pw_uid)
             elif same_name and not account.pw_dir.startswith(self.unit["mount"] + "/"):
-                self.refuse("the account %s is there already and is no tenant of %s" % (self.user, self.name))
+                yield "the account %s is there already and is no tenant of %s" % (self.user, self.name)
+        for group in grp.getgrall():
+            if (group.gr_name == self.user) != (group.gr_gid == self.uid):
+                yield "login name %s and GID %d do not belong together here: the group %s has GID %d" % (
+                    self.user, self.uid, group.gr_name, group.gr_gid)
 
     def claim_volume(self):
         mount = self.unit["mount"]
@@ -280,13 +293,17 @@ class Unit:
     # stopped
 
     def stop(self):
+        self.facts = {"foreign": False}
         holder = self.holder()
         if holder not in (None, self.allocation["id"]):
             self.refuse("unit %s is held by allocation %s, not by %s" % (self.name, holder, self.allocation["id"]))
             return
-        account = next((a for a in pwd.getpwall() if a.pw_name == self.user or a.pw_uid == self.uid), None)
-        if account and not account.pw_dir.startswith(self.unit["mount"] + "/"):
-            self.refuse("the account %s (UID %d) is no tenant of %s" % (account.pw_name, account.pw_uid, self.name))
+        strangers = list(self.strangers())
+        self.facts = {"foreign": holder is None and bool(strangers)}
+        if self.facts["foreign"]:
+            return
+        if strangers:
+            self.refuse(strangers[0])
             return
         for path, what, kind in ((KEYS + self.user, "took the keys", "file"), (LINGER + self.user, "ended linger", "linger")):
             if os.path.exists(path):
