@@ -44,6 +44,7 @@ var AddressLifecycle = Lifecycle[AddressState]{
 		{AddressReleasing, DeallocateRequested, AddressReleasing},
 		{AddressReleasing, DeallocateSucceeded, AddressFree},
 		{AddressReleasing, DeallocateFailed, AddressReleasing},
+		{AddressReleasing, DeallocateWithdrawn, AddressAllocated},
 
 		{AddressReserved, DeclaredLost, AddressQuarantined},
 		{AddressAllocated, DeclaredLost, AddressQuarantined},

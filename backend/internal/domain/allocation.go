@@ -46,6 +46,7 @@ var AllocationLifecycle = Lifecycle[AllocationState]{
 		{AllocationDeallocationFailed, DeallocateRequested, AllocationDeallocating},
 		{AllocationDeallocating, DeallocateSucceeded, AllocationDeallocated},
 		{AllocationDeallocating, DeallocateFailed, AllocationDeallocationFailed},
+		{AllocationDeallocating, DeallocateWithdrawn, AllocationAllocated},
 
 		{AllocationAllocating, DeclaredLost, AllocationLost},
 		{AllocationAllocated, DeclaredLost, AllocationLost},

@@ -54,8 +54,10 @@ func joints() string {
 
 The joint table: what each moment of a job does to every object it is about, in one transaction with the change of the job itself.
 *Start* is when it is asked for or retried; *failure* also when it is cancelled; *waits* when it ended well and a person has to
-confirm something. A job of a host is about all of its units that can take the event. *Replaced units* are the free ones, and those
-that could not be made, in whose place a new layout puts others: they take ` + "`replace_requested`" + ` once, when it is asked for.
+confirm something; *withdrawn*, in place of failure, when it was cancelled before anything of what it is for had begun. A job of a
+host is about all of its units that can take the event. *Replaced units* are the free ones, and those that could not be made, in
+whose place a new layout puts others: they take ` + "`replace_requested`" + ` once, when it is asked for. A layout that is given up
+takes only those that could not be made (` + "`layout_withdrawn`" + `).
 
 `)
 	for _, j := range JointTable {
@@ -81,7 +83,7 @@ that could not be made, in whose place a new layout puts others: they take ` + "
 		for _, m := range []struct {
 			name string
 			e    Effect
-		}{{"start", j.Start}, {"success", j.Success}, {"failure", j.Failure}, {"waits", j.Waits}} {
+		}{{"start", j.Start}, {"success", j.Success}, {"failure", j.Failure}, {"waits", j.Waits}, {"withdrawn", j.Withdrawn}} {
 			if m.e != (Effect{}) {
 				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", m.name, code(m.e.Host), code(m.e.Unit), code(m.e.Replaced), code(m.e.Allocation), code(m.e.Address), code(m.e.Plan))
 			}

@@ -63,7 +63,7 @@ var HostLifecycle = Lifecycle[HostState]{
 		{State: HostReady, Means: "its free units can be allocated"},
 		{State: HostDraining, Means: "takes no new allocations; the present ones stay"},
 		{State: HostDecommissioning, Means: "everything of Kloigos is being removed from it", Deadline: minutesForDecommission},
-		{State: HostDecommissionFailed, Means: "decommissioning failed; see the job, then decommission again", Failed: true},
+		{State: HostDecommissionFailed, Means: "decommissioning failed; see the job, then decommission again, or initialize it to keep it", Failed: true},
 		{State: HostDecommissioned, Means: "clean again and no longer managed", Final: true},
 		{State: HostLost, Means: "declared lost by an operator; refused should it answer again", Final: true},
 	},
@@ -100,6 +100,7 @@ var HostLifecycle = Lifecycle[HostState]{
 		{HostProbed, InitializeRequested, HostInitializing},
 		{HostInitFailed, InitializeRequested, HostInitializing},
 		{HostReady, InitializeRequested, HostInitializing},
+		{HostDecommissionFailed, InitializeRequested, HostInitializing},
 		{HostInitializing, InitializeSucceeded, HostReady},
 		{HostInitializing, InitializeFailed, HostInitFailed},
 

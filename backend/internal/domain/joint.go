@@ -41,6 +41,9 @@ type Joint struct {
 	Success  Effect
 	Failure  Effect // failed for good, or cancelled
 	Waits    Effect // ended well, but a person has to confirm something
+	// Withdrawn is in place of Failure where the job was cancelled before anything
+	// of what it is for had begun; empty where that leaves the same.
+	Withdrawn Effect
 	// GiveUp is the kind of job that cleans up after a failed one; empty where
 	// the failure leaves nothing behind.
 	GiveUp JobKind
@@ -97,10 +100,11 @@ var JointTable = []Joint{
 	},
 	{
 		Kind: KindUnitDeallocate, Playbook: "unit_deallocate", Steps: []string{"deallocate"},
-		Means:   "ends all that runs in a unit, removes its tenant and wipes its volume",
-		Start:   Effect{Unit: DeallocateRequested, Allocation: DeallocateRequested, Address: DeallocateRequested},
-		Success: Effect{Unit: DeallocateSucceeded, Allocation: DeallocateSucceeded, Address: DeallocateSucceeded},
-		Failure: Effect{Unit: DeallocateFailed, Allocation: DeallocateFailed, Address: DeallocateFailed},
+		Means:     "ends all that runs in a unit, removes its tenant and wipes its volume",
+		Start:     Effect{Unit: DeallocateRequested, Allocation: DeallocateRequested, Address: DeallocateRequested},
+		Success:   Effect{Unit: DeallocateSucceeded, Allocation: DeallocateSucceeded, Address: DeallocateSucceeded},
+		Failure:   Effect{Unit: DeallocateFailed, Allocation: DeallocateFailed, Address: DeallocateFailed},
+		Withdrawn: Effect{Unit: DeallocateWithdrawn, Allocation: DeallocateWithdrawn, Address: DeallocateWithdrawn},
 	},
 	{
 		Kind: KindAllocationKeys, Playbook: "unit_allocate", Steps: []string{"allocate"},

@@ -27,7 +27,7 @@ func TestJointTableNamesWhatIsThere(t *testing.T) {
 		if j.GiveUp != "" && !kinds[j.GiveUp] {
 			t.Errorf("%s: give-up %q is no kind", j.Kind, j.GiveUp)
 		}
-		for moment, e := range map[string]domain.Effect{"start": j.Start, "success": j.Success, "failure": j.Failure, "waits": j.Waits} {
+		for moment, e := range map[string]domain.Effect{"start": j.Start, "success": j.Success, "failure": j.Failure, "waits": j.Waits, "withdrawn": j.Withdrawn} {
 			if e.Replaced != "" && e.Replaced != domain.ReplaceSucceeded && e.Replaced != domain.ReplaceFailed {
 				t.Errorf("%s: %s is no end of a replaced unit", j.Kind, e.Replaced)
 			}
@@ -102,7 +102,7 @@ func TestPlansMoveNothingElse(t *testing.T) {
 		if j.ReadOnly && j.Checks || j.Changes() == (j.ReadOnly || j.Checks) {
 			t.Errorf("%s: either it reads, or it checks, or it changes the host", j.Kind)
 		}
-		for _, e := range []domain.Effect{j.Start, j.Success, j.Failure, j.Waits} {
+		for _, e := range []domain.Effect{j.Start, j.Success, j.Failure, j.Waits, j.Withdrawn} {
 			only := domain.Effect{Plan: e.Plan}
 			if j.Checks && e != only || !j.Checks && e.Plan != "" {
 				t.Errorf("%s: %+v", j.Kind, e)
@@ -248,18 +248,26 @@ func (x explorer) moves(w world) (moves []move, holes []string) {
 		case j.Kind == domain.KindHostRelayout && w.host != "ready" && w.host != "init_failed":
 			can = false
 		}
-		asked := w
 		if j.Kind == domain.KindHostRelayout && can {
 			// Asked for: the free unit goes, another one takes its place. Given
-			// up: it goes, and none does. A retry is what follows below.
-			if to := x.unit.next(w.unit, domain.ReplaceRequested); to != "" || w.unit == "" || w.unit == "removed" {
-				asked.old = to
-				for _, unit := range []string{"preparing", ""} {
-					asked.unit = unit
-					if to, why := x.apply(asked, j.Start, wholeHost); why == "" {
-						to.jobs, to.failed = with(w.jobs, j.Kind), without(w.failed, j.Kind)
-						add("ask for "+string(j.Kind)+" with "+unit, to)
-					}
+			// up: what could not be made goes, and nothing takes its place. A retry
+			// is what follows below.
+			for _, of := range []struct {
+				on   domain.Event
+				unit string
+			}{{domain.ReplaceRequested, "preparing"}, {domain.LayoutWithdrawn, ""}} {
+				asked, to := w, x.unit.next(w.unit, of.on)
+				switch {
+				case of.on == domain.LayoutWithdrawn && w.host != "init_failed":
+					continue
+				case to != "" || w.unit == "" || w.unit == "removed":
+					asked.unit, asked.old = of.unit, to
+				case of.on == domain.ReplaceRequested:
+					continue
+				}
+				if to, why := x.apply(asked, j.Start, wholeHost); why == "" {
+					to.jobs, to.failed = with(w.jobs, j.Kind), without(w.failed, j.Kind)
+					add("ask for "+string(j.Kind)+" by "+string(of.on), to)
 				}
 			}
 			can = slices.Contains(list(w.failed), string(j.Kind)) || w.unit != "" && w.unit != "removed" && x.unit.next(w.unit, domain.ReplaceRequested) == ""
@@ -288,6 +296,9 @@ func (x explorer) moves(w world) (moves []move, holes []string) {
 			end("success", j.Success)
 		}
 		end("failure", j.Failure)
+		if j.Withdrawn != (domain.Effect{}) {
+			end("withdrawn", j.Withdrawn)
+		}
 		if j.Kind == domain.KindHostProbe && !w.key {
 			end("waits", j.Waits)
 			trusted := w

@@ -59,6 +59,17 @@ func (l Lifecycle[S]) From(on Event) []S {
 	return from
 }
 
+// After returns the states that the event leads to.
+func (l Lifecycle[S]) After(on Event) []S {
+	var to []S
+	for _, t := range l.Transitions {
+		if t.On == on && !slices.Contains(to, t.To) {
+			to = append(to, t.To)
+		}
+	}
+	return to
+}
+
 // Info returns what is known of a state.
 func (l Lifecycle[S]) Info(s S) StateInfo[S] {
 	for _, i := range l.States {

@@ -34,12 +34,14 @@ const (
 	DeallocateRequested Event = "deallocate_requested"
 	DeallocateSucceeded Event = "deallocate_succeeded"
 	DeallocateFailed    Event = "deallocate_failed"
+	DeallocateWithdrawn Event = "deallocate_withdrawn"
 	RemoveRequested     Event = "remove_requested"
 	RemoveSucceeded     Event = "remove_succeeded"
 	RemoveFailed        Event = "remove_failed"
 	ReplaceRequested    Event = "replace_requested"
 	ReplaceSucceeded    Event = "replace_succeeded"
 	ReplaceFailed       Event = "replace_failed"
+	LayoutWithdrawn     Event = "layout_withdrawn"
 	Closed              Event = "closed"
 	Opened              Event = "opened"
 )
@@ -78,6 +80,7 @@ var UnitLifecycle = Lifecycle[UnitState]{
 		{UnitDeallocationFailed, DeallocateRequested, UnitDeallocating},
 		{UnitDeallocating, DeallocateSucceeded, UnitFree},
 		{UnitDeallocating, DeallocateFailed, UnitDeallocationFailed},
+		{UnitDeallocating, DeallocateWithdrawn, UnitAllocated},
 
 		{UnitFree, Closed, UnitUnavailable},
 		{UnitUnavailable, Opened, UnitFree},
@@ -96,6 +99,7 @@ var UnitLifecycle = Lifecycle[UnitState]{
 		{UnitPreparationFailed, ReplaceRequested, UnitRemoving},
 		{UnitRemoving, ReplaceSucceeded, UnitRemoved},
 		{UnitRemoving, ReplaceFailed, UnitRemoved},
+		{UnitPreparationFailed, LayoutWithdrawn, UnitRemoving},
 
 		{UnitPreparing, DeclaredLost, UnitRemoved},
 		{UnitPreparationFailed, DeclaredLost, UnitRemoved},

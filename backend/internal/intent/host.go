@@ -209,7 +209,11 @@ func canConfirmKey(h store.Host) error {
 // replaces another incarnation in the host's fence.
 func (in *Intents) InitializeHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, refence bool) (jobID uuid.UUID, err error) {
 	err = in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
-		if err := canInitialize(h); err != nil {
+		can := canInitialize
+		if refence {
+			can = canRefence
+		}
+		if err := can(h); err != nil {
 			return err
 		}
 		action := "host.initialize"
@@ -222,7 +226,20 @@ func (in *Intents) InitializeHost(ctx context.Context, who domain.Actor, id uuid
 	return jobID, err
 }
 
+// canInitialize also refuses a host that was never initialized here and has the
+// fence of another installation: it would refuse, and the host could then be
+// left neither as it is nor taken.
 func canInitialize(h store.Host) error {
+	if err := canRefence(h); err != nil {
+		return err
+	}
+	if of := h.Facts.Incarnation; h.State == domain.HostProbed && of != "" && of != h.Incarnation.String() {
+		return domain.Conflictf("foreign_fence", "it belongs to another Kloigos, whose fence is on it; remove the host from the lists here, or re-fence it if nobody else manages it")
+	}
+	return nil
+}
+
+func canRefence(h store.Host) error {
 	if err := takes(domain.HostLifecycle, h.State, domain.InitializeRequested); err != nil {
 		return err
 	}
@@ -362,7 +379,8 @@ func HostOperations(h store.Host) []domain.Operation {
 		operation("confirm-host-key", canConfirmKey(h)),
 		operation("set-layout", canSetLayout(h)),
 		operation("relayout", canRelayout(h)),
-		operation("initialize", canInitializeNow(h)),
+		operation("initialize", probed(h, canInitialize)),
+		operation("refence", probed(h, canRefence)),
 		operation("drain", takes(domain.HostLifecycle, h.State, domain.DrainRequested)),
 		operation("undrain", takes(domain.HostLifecycle, h.State, domain.DrainCancelled)),
 		operation("decommission", canDecommission(h)),
@@ -371,9 +389,9 @@ func HostOperations(h store.Host) []domain.Operation {
 	}
 }
 
-func canInitializeNow(h store.Host) error {
+func probed(h store.Host, can func(store.Host) error) error {
 	if h.Facts == nil {
 		return domain.Conflictf("host_state", "it has not been probed")
 	}
-	return canInitialize(h)
+	return can(h)
 }

@@ -40,6 +40,9 @@ func (in *Intents) RetryJobFrom(ctx context.Context, who domain.Actor, id uuid.U
 			return domain.Conflictf("job_kind", "this backend knows no jobs of kind %q", j.Kind)
 		}
 		err := stillItsOwn(ctx, tx, j)
+		if err == nil {
+			err = asItFailed(ctx, tx, j, joint)
+		}
 		if err != nil {
 			return err
 		}
@@ -149,6 +152,30 @@ func stillItsOwn(ctx context.Context, tx *store.Tx, j store.Job) error {
 	return nil
 }
 
+// asItFailed makes sure that what a job changes is still where its failure left
+// it: whatever was asked for since is not done again, or undone, by an old job.
+func asItFailed(ctx context.Context, tx *store.Tx, j store.Job, joint domain.Joint) error {
+	if on := joint.Failure.Host; on != "" && joint.Changes() {
+		h, err := tx.Host(ctx, j.Subject().HostID)
+		if err != nil {
+			return fmt.Errorf("load host: %w", err)
+		}
+		if !slices.Contains(domain.HostLifecycle.After(on), h.State) {
+			return domain.Conflictf("job_superseded", "its host is %s by now (%s); nothing is left of this job to do or to clean", h.State, domain.HostLifecycle.Info(h.State).Means)
+		}
+	}
+	if on := joint.Failure.Allocation; on != "" {
+		a, err := tx.Allocation(ctx, j.Subject().AllocationID)
+		if err != nil {
+			return fmt.Errorf("load allocation: %w", err)
+		}
+		if !slices.Contains(domain.AllocationLifecycle.After(on), a.State) {
+			return domain.Conflictf("job_superseded", "its allocation is %s by now (%s); ask for what is to be done with it", a.State, domain.AllocationLifecycle.Info(a.State).Means)
+		}
+	}
+	return nil
+}
+
 // CancelJob ends a queued job, or has one stopped that has begun.
 func (in *Intents) CancelJob(ctx context.Context, who domain.Actor, id uuid.UUID) error {
 	return in.onJob(ctx, id, func(tx *store.Tx, j store.Job) error {
@@ -156,8 +183,8 @@ func (in *Intents) CancelJob(ctx context.Context, who domain.Actor, id uuid.UUID
 		if err != nil {
 			return err
 		}
-		if joint, ok := domain.JointOf(j.Kind); ok && ended {
-			if err := tx.Apply(ctx, joint.Failure, j.Subject(), "its job was cancelled"); err != nil {
+		if ended {
+			if err := leaveQueue(ctx, tx, j); err != nil {
 				return err
 			}
 		}
@@ -173,6 +200,24 @@ func (in *Intents) CancelJob(ctx context.Context, who domain.Actor, id uuid.UUID
 	})
 }
 
+// leaveQueue says what it means that a job was cancelled while it was queued.
+func leaveQueue(ctx context.Context, tx *store.Tx, j store.Job) error {
+	joint, ok := domain.JointOf(j.Kind)
+	if !ok {
+		return nil
+	}
+	if joint.Withdrawn != (domain.Effect{}) {
+		whole, err := tx.IsWhole(ctx, j.Subject().AllocationID)
+		if err != nil {
+			return err
+		}
+		if whole {
+			return tx.Apply(ctx, joint.Withdrawn, j.Subject(), "")
+		}
+	}
+	return tx.Apply(ctx, joint.Failure, j.Subject(), "its job was cancelled")
+}
+
 // GiveUpJob cleans up after a job that failed, by another job.
 func (in *Intents) GiveUpJob(ctx context.Context, who domain.Actor, id uuid.UUID) (jobID uuid.UUID, err error) {
 	err = in.onJob(ctx, id, func(tx *store.Tx, j store.Job) error {
@@ -186,6 +231,13 @@ func (in *Intents) GiveUpJob(ctx context.Context, who domain.Actor, id uuid.UUID
 		}
 		if err := stillItsOwn(ctx, tx, j); err != nil {
 			return err
+		}
+		if args.Kind() == domain.KindHostDecommission {
+			// What was initialized after all is not taken apart by what failed before.
+			joint, _ := domain.JointOf(j.Kind)
+			if err := asItFailed(ctx, tx, j, joint); err != nil {
+				return err
+			}
 		}
 		jobID, err = in.asked(ctx, tx, who, args, jobAudit(j, "job.give_up"))
 		return err

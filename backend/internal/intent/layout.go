@@ -77,7 +77,7 @@ func (in *Intents) onFacts(ctx context.Context, id uuid.UUID, first func(domain.
 	if err != nil {
 		return err
 	}
-	around, _ := relayoutOf(h, units)
+	around, _ := relayoutOf(h, units, domain.ReplaceRequested)
 	return again(around)
 }
 
@@ -97,7 +97,7 @@ func canSetLayout(h store.Host) error {
 // space. An ordinal is never used again.
 func (in *Intents) RelayoutHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, r domain.LayoutRequest) (jobID uuid.UUID, err error) {
 	err = in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
-		jobID, err = in.relayout(ctx, tx, who, h, hostAudit(h, "host.relayout"), func(around domain.Relayout) (domain.Layout, error) {
+		jobID, err = in.relayout(ctx, tx, who, h, hostAudit(h, "host.relayout"), domain.ReplaceRequested, func(around domain.Relayout) (domain.Layout, error) {
 			return domain.PlanRelayout(around, r)
 		})
 		return err
@@ -120,14 +120,15 @@ func (in *Intents) withdrawLayout(ctx context.Context, tx *store.Tx, who domain.
 	if h.State != domain.HostInitFailed {
 		return uuid.Nil, domain.Conflictf("host_state", "the host is %s; there is nothing left of this job to clean", h.State)
 	}
-	return in.relayout(ctx, tx, who, h, audit, func(around domain.Relayout) (domain.Layout, error) {
+	return in.relayout(ctx, tx, who, h, audit, domain.LayoutWithdrawn, func(around domain.Relayout) (domain.Layout, error) {
 		l := around.Present
 		l.Units = around.Kept
 		return l, nil
 	})
 }
 
-func (in *Intents) relayout(ctx context.Context, tx *store.Tx, who domain.Actor, h store.Host, audit store.Audit, plan func(domain.Relayout) (domain.Layout, error)) (uuid.UUID, error) {
+// relayout makes the plan come true. The event is what takes the units that go.
+func (in *Intents) relayout(ctx context.Context, tx *store.Tx, who domain.Actor, h store.Host, audit store.Audit, going domain.Event, plan func(domain.Relayout) (domain.Layout, error)) (uuid.UUID, error) {
 	if err := canRelayout(h); err != nil {
 		return uuid.Nil, err
 	}
@@ -139,7 +140,7 @@ func (in *Intents) relayout(ctx context.Context, tx *store.Tx, who domain.Actor,
 	if slices.ContainsFunc(units, func(u store.Unit) bool { return u.State == domain.UnitPreparing || u.State == domain.UnitRemoving }) {
 		return uuid.Nil, domain.Conflictf("host_changed", "the host is being laid out in the meantime; look at it again")
 	}
-	around, replaced := relayoutOf(h, units)
+	around, replaced := relayoutOf(h, units, going)
 	layout, err := plan(around)
 	if err != nil {
 		return uuid.Nil, err
@@ -152,7 +153,7 @@ func (in *Intents) relayout(ctx context.Context, tx *store.Tx, who domain.Actor,
 	}
 	// A unit that was placed or given back since they were read is counted
 	// otherwise than it was planned for.
-	moved, err := tx.ReplaceUnits(ctx, h.ID)
+	moved, err := tx.ReplaceUnits(ctx, h.ID, going)
 	if err != nil {
 		return uuid.Nil, err
 	}
@@ -202,8 +203,8 @@ func names(units []store.Unit) []string {
 	return all
 }
 
-// relayoutOf tells what of a host stays and what a new layout replaces.
-func relayoutOf(h store.Host, units []store.Unit) (around domain.Relayout, replaced []store.Unit) {
+// relayoutOf tells what of a host stays and what goes with an event.
+func relayoutOf(h store.Host, units []store.Unit, going domain.Event) (around domain.Relayout, replaced []store.Unit) {
 	around = domain.Relayout{Facts: *h.Facts, Present: *h.Layout}
 	var having []domain.UnitLayout
 	for _, u := range units {
@@ -212,7 +213,7 @@ func relayoutOf(h store.Host, units []store.Unit) (around domain.Relayout, repla
 		if u.State != domain.UnitPreparing && u.State != domain.UnitPreparationFailed && u.State != domain.UnitRemoving {
 			having = append(having, l)
 		}
-		if _, err := domain.UnitLifecycle.Next(u.State, domain.ReplaceRequested); err == nil {
+		if _, err := domain.UnitLifecycle.Next(u.State, going); err == nil {
 			replaced = append(replaced, u)
 			continue
 		}

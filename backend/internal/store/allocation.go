@@ -144,6 +144,17 @@ func (tx *Tx) MoveAllocation(ctx context.Context, id uuid.UUID, from domain.Allo
 	return to, tx.one(ctx, movedMeanwhile("allocation"), sqlMoveAllocation, id, from, to, message)
 }
 
+const sqlIsWhole = `
+SELECT EXISTS (SELECT 1 FROM jobs j WHERE j.allocation_id = $1 AND j.kind = 'unit_allocate' AND j.state = 'succeeded')
+       AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.allocation_id = $1 AND j.kind = 'unit_deallocate' AND j.attempt > 0)`
+
+// IsWhole tells whether an allocation was set up and nothing of it was ever
+// begun to be taken away.
+func (r Reads) IsWhole(ctx context.Context, id uuid.UUID) (whole bool, err error) {
+	err = r.q.QueryRow(ctx, sqlIsWhole, id).Scan(&whole)
+	return whole, err
+}
+
 const sqlReplaceKeys = `
 UPDATE allocations
    SET ssh_keys = $2, keys_version = keys_version + 1, version = version + 1, updated_at = now()

@@ -213,10 +213,10 @@ DELETE FROM unit_cpus
  WHERE host_id = $1
    AND unit_id IN (SELECT u.id FROM compute_units u WHERE u.host_id = $1 AND u.state = 'removing')`
 
-// ReplaceUnits takes the CPUs from those units of a host that a new layout
-// replaces, and returns how many they were.
-func (tx *Tx) ReplaceUnits(ctx context.Context, host uuid.UUID) (int64, error) {
-	n, err := tx.MoveUnitsOfHost(ctx, host, domain.ReplaceRequested, "replaced by a new layout")
+// ReplaceUnits takes the CPUs from those units of a host that go with a new
+// layout, or with one that is withdrawn, and returns how many they were.
+func (tx *Tx) ReplaceUnits(ctx context.Context, host uuid.UUID, on domain.Event) (int64, error) {
+	n, err := tx.MoveUnitsOfHost(ctx, host, on, "replaced by a new layout")
 	if err != nil {
 		return 0, err
 	}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -69,6 +70,9 @@ func operation(h api.Host, name string) (o ui.Operation, ok bool) {
 		o.Label, o.Plan = "Initialize", true
 		o.What = "Installs what units need, makes the volume group and a volume for each unit, and keeps the system on its own CPUs."
 		o.Main = (h.State == "probed" && h.Layout != nil) || h.State == "init_failed"
+		if h.State == "decommission_failed" {
+			o.What = "Prepares the host once more, to keep it. Its units are closed then; open those that are to be handed out."
+		}
 		if h.State == "ready" || h.State == "init_failed" {
 			o.Label, o.What = "Initialize again", "Runs the preparation once more. What is in place stays as it is; tenants are not disturbed."
 		}
@@ -96,6 +100,16 @@ func operation(h api.Host, name string) (o ui.Operation, ok bool) {
 	return o, true
 }
 
+// needsFence tells whether it makes sense to offer the taking over of a host: its
+// fence is another's, or stood in the way of what failed, perhaps.
+func needsFence(h api.Host) bool {
+	if h.State != "probed" {
+		return h.State == "init_failed" || h.State == "decommission_failed"
+	}
+	return slices.ContainsFunc(h.Operations, func(o api.Operation) bool { return o.Name == "refence" && o.Allowed }) &&
+		!slices.ContainsFunc(h.Operations, func(o api.Operation) bool { return o.Name == "initialize" && o.Allowed })
+}
+
 func operations(h api.Host) (can, cannot []ui.Operation) {
 	for _, given := range h.Operations {
 		name := strings.ReplaceAll(given.Name, "_", "-")
@@ -104,13 +118,11 @@ func operations(h api.Host) (can, cannot []ui.Operation) {
 			continue
 		}
 		o.Allowed, o.Prevents = given.Allowed, given.Prevents
+		if name == "refence" && !needsFence(h) {
+			continue
+		}
 		if o.Allowed {
 			can = append(can, o)
-			if name == "initialize" && h.State == "init_failed" {
-				again, _ := operation(h, "refence")
-				again.Allowed = true
-				can = append(can, again)
-			}
 		} else {
 			cannot = append(cannot, o)
 		}

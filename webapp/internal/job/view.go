@@ -118,6 +118,14 @@ func steps(j api.Job) []ui.StepView {
 	return all
 }
 
+// withdrawn is what a job leaves that is cancelled before it began, where that is
+// more than what was.
+var withdrawn = map[string]string{
+	"host_initialize":   " The host waits to be initialized again.",
+	"host_relayout":     " The units that it was to replace are gone all the same; its own can be made by a retry.",
+	"host_decommission": " The host and its units stay closed until it is decommissioned, or initialized again.",
+}
+
 // operations are what can be done with a job now.
 func operations(j api.Job) (can []ui.Operation) {
 	for _, o := range j.Operations {
@@ -134,7 +142,7 @@ func operations(j api.Job) (can []ui.Operation) {
 			v.Label, v.Danger = "Cancel", true
 			v.What = "Stops Ansible and what it runs on the host; the task at hand may be cut off. The job can be retried from the step at which it stopped."
 			if j.State == "queued" && j.Attempt == 0 {
-				v.What = "Takes it out of the queue; nothing was changed on the host yet."
+				v.What = "Takes it out of the queue; nothing was changed on the host yet." + withdrawn[j.Kind]
 			}
 			v.Action += "cancel"
 		case "give_up":

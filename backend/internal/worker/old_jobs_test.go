@@ -1,0 +1,157 @@
+package worker_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/domain"
+)
+
+func (p place) pause() {
+	p.T.Helper()
+	if err := p.Intents.PauseQueue(p.T.Context(), p.Actor, "new switches"); err != nil {
+		p.T.Fatal(err)
+	}
+}
+
+func (p place) resume() {
+	p.T.Helper()
+	if err := p.Intents.ResumeQueue(p.T.Context(), p.Actor); err != nil {
+		p.T.Fatal(err)
+	}
+}
+
+func (p place) cancel(job uuid.UUID) {
+	p.T.Helper()
+	if err := p.Intents.CancelJob(p.T.Context(), p.Actor, job); err != nil {
+		p.T.Fatal(err)
+	}
+}
+
+// TestADeallocationThatNeverBeganIsTakenBack: its tenant is as he was. One of
+// which something was begun is not.
+func TestADeallocationThatNeverBeganIsTakenBack(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	p.AddAddresses("default", 1)
+	p.ready("h1")
+	a := p.allocated()
+
+	p.pause()
+	mistake := p.deallocate(a)
+	p.is(a, domain.AllocationDeallocating, domain.UnitDeallocating, domain.AddressReleasing)
+	p.cancel(mistake)
+	p.is(a, domain.AllocationAllocated, domain.UnitAllocated, domain.AddressAllocated)
+	if message := p.Allocation(a).StateMessage; message != "" {
+		t.Errorf("it says %q", message)
+	}
+	// Whose tenant is there is asked for his name once more.
+	p.conflict(p.Intents.RetryJob(t.Context(), p.Actor, mistake, false), "job_superseded")
+	p.resume()
+
+	p.Runner.Handle("unit_deallocate", taskFailed)
+	p.Ended(p.deallocate(a), domain.JobFailed)
+	p.Succeed()
+	p.pause()
+	p.cancel(p.deallocate(a))
+	p.is(a, domain.AllocationDeallocationFailed, domain.UnitDeallocationFailed, domain.AddressReleasing)
+	p.resume()
+	p.Ended(p.deallocate(a), domain.JobSucceeded)
+	p.is(a, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
+}
+
+// TestAnOldJobOfAHostDoesNothingAnew: what failed once and was done by another
+// job since is neither done again nor taken apart.
+func TestAnOldJobOfAHostDoesNothingAnew(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	host := p.laidOut("h1")
+	p.Runner.Handle("host_initialize", taskFailed)
+	old := p.Ended(p.initialize(host), domain.JobFailed)
+	p.Succeed()
+	p.Ended(p.initialize(host), domain.JobSucceeded)
+	_, err := p.Intents.GiveUpJob(t.Context(), p.Actor, old.ID)
+	p.conflict(err, "job_superseded")
+	p.conflict(p.Intents.RetryJob(t.Context(), p.Actor, old.ID, false), "job_superseded")
+	if h := p.Host(host); h.State != domain.HostReady || h.Units["free"] != 2 {
+		t.Errorf("%+v", h)
+	}
+}
+
+// TestADecommissionedHostIsKept by an initialization, whether anything of its
+// decommissioning was begun or not.
+func TestADecommissionedHostIsKept(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	host := p.ready("h1")
+	decommission := func() uuid.UUID {
+		t.Helper()
+		return p.must(p.Intents.DecommissionHost(t.Context(), p.Actor, host, 0))
+	}
+	kept := func(job uuid.UUID) {
+		t.Helper()
+		if h := p.Host(host); h.State != domain.HostDecommissionFailed || h.Units["unavailable"] != 2 {
+			t.Errorf("%+v", h)
+		}
+		p.Ended(p.initialize(host), domain.JobSucceeded)
+		for _, u := range p.Units(host) {
+			if err := p.Intents.OpenUnit(t.Context(), p.Actor, u.ID, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if h := p.Host(host); h.State != domain.HostReady || h.Units["free"] != 2 {
+			t.Errorf("%+v", h)
+		}
+		p.conflict(p.Intents.RetryJob(t.Context(), p.Actor, job, false), "job_superseded")
+	}
+	p.pause()
+	mistake := decommission()
+	p.cancel(mistake)
+	p.resume()
+	kept(mistake)
+
+	p.Runner.Handle("host_decommission", taskFailed)
+	job := p.Ended(decommission(), domain.JobFailed).ID
+	p.Succeed()
+	kept(job)
+}
+
+// TestTheHostOfAnotherKloigosIsLeftAlone: it is refused while it can still be
+// taken out of the lists, and taken over only by who says so.
+func TestTheHostOfAnotherKloigosIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	theirs, taken := p.laidOut("h1"), p.laidOut("h2")
+	for _, host := range []uuid.UUID{theirs, taken} {
+		p.sql(`UPDATE hosts SET facts = jsonb_set(facts, '{incarnation}', to_jsonb($2::TEXT)) WHERE id = $1`, host, uuid.NewString())
+		_, err := p.Intents.InitializeHost(t.Context(), p.Actor, host, 0, false)
+		p.conflict(err, "foreign_fence")
+	}
+	if err := p.Intents.RemoveHost(t.Context(), p.Actor, theirs, 0); err != nil {
+		t.Error(err)
+	}
+	p.Ended(p.must(p.Intents.InitializeHost(t.Context(), p.Actor, taken, 0, true)), domain.JobSucceeded)
+	p.Ended(p.initialize(taken), domain.JobSucceeded) // what a probe read before it was taken over is old
+}
+
+// TestWhatIsFreeStaysWhenALayoutIsGivenUp: only what the layout could not make goes.
+func TestWhatIsFreeStaysWhenALayoutIsGivenUp(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	p.AddAddresses("default", 1)
+	host := p.ready("h1")
+	a := p.inFirst(host)
+	p.Runner.Handle("host_initialize", taskFailed)
+	failed := p.Ended(p.relayout(host, domain.LayoutRequest{Units: []domain.LayoutUnit{{CPUs: "4-5"}}}), domain.JobFailed)
+	p.Succeed()
+	p.Ended(p.deallocate(a), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.GiveUpJob(t.Context(), p.Actor, failed.ID)), domain.JobSucceeded)
+	if diff := cmp.Diff([]string{"h1-cu01 free 1-3"}, p.unitNames(host)); diff != "" || p.Host(host).State != domain.HostReady {
+		t.Errorf("the host is %s, its units:\n%s", p.Host(host).State, diff)
+	}
+	if _, _, units, keep := p.lastInitialize(); !cmp.Equal(units, keep) {
+		t.Errorf("it was given %v, of which %v stay", units, keep)
+	}
+}
