@@ -108,6 +108,20 @@ func (w *World) prepareForTenant(ctx context.Context, p *piece) error {
 	switch p.kind {
 	case "unit_deallocate":
 		p.ask = func(ctx context.Context) (string, error) { return w.remove(ctx, a) }
+		again := p.mend
+		p.mend = func(ctx context.Context) error {
+			if _, err := w.over(ctx, p.job); err != nil {
+				return err
+			}
+			now, err := retried(ctx, w, func(c *client.Client) (api.Allocation, error) { return c.GetAllocation(ctx, a.ID) })
+			if err != nil {
+				return err
+			}
+			if now.State == "allocated" { // cancelled before it began: its tenant must be as he was
+				return w.giveBack(ctx, a)
+			}
+			return again(ctx)
+		}
 		return nil
 	case "host_measure":
 		p.ask = w.ofHost(p, func(c *client.Client, ctx context.Context, name string, o ...client.Option) (api.Host, string, error) {
