@@ -13,6 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+
+	"kloigos/crdb/nodes"
 )
 
 // The tables in which the schema's own state is kept.
@@ -122,7 +124,8 @@ func open(url string) (*sql.DB, error) {
 	}
 	// Statements are planned anew each time: a prepared one does not survive a change of its table.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
-	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(keepUnlocked))
+	nodes.Prepare(config)
+	db := stdlib.OpenDB(*config, stdlib.OptionBeforeConnect(nodes.Spread), stdlib.OptionAfterConnect(keepUnlocked))
 	db.SetMaxOpenConns(4)
 	return db, nil
 }

@@ -171,11 +171,14 @@ class Unit:
                 self.refuse("UID %d belongs to unit %s" % (self.uid, other["unit"]["name"]))
 
     def claim_identity(self):
-        for problem in self.strangers():
-            self.refuse(problem)
+        strangers = list(self.accounts_of_others())
+        if self.holder() is None:
+            strangers += self.groups_of_others()
+        for stranger in strangers:
+            self.refuse(stranger)
 
-    def strangers(self):
-        """What has the login name or the UID here without being this tenant."""
+    def accounts_of_others(self):
+        """What accounts have the login name or the UID here without being this tenant's."""
         for account in pwd.getpwall():
             same_name, same_uid = account.pw_name == self.user, account.pw_uid == self.uid
             if same_name != same_uid:
@@ -183,6 +186,8 @@ class Unit:
                     self.user, self.uid, account.pw_name, account.pw_uid)
             elif same_name and not account.pw_dir.startswith(self.unit["mount"] + "/"):
                 yield "the account %s is there already and is no tenant of %s" % (self.user, self.name)
+
+    def groups_of_others(self):
         for group in grp.getgrall():
             if (group.gr_name == self.user) != (group.gr_gid == self.uid):
                 yield "login name %s and GID %d do not belong together here: the group %s has GID %d" % (
@@ -298,12 +303,12 @@ class Unit:
         if holder not in (None, self.allocation["id"]):
             self.refuse("unit %s is held by allocation %s, not by %s" % (self.name, holder, self.allocation["id"]))
             return
-        strangers = list(self.strangers())
-        self.facts = {"foreign": holder is None and bool(strangers)}
-        if self.facts["foreign"]:
+        if holder is None and (any(self.accounts_of_others()) or any(self.groups_of_others())):
+            self.facts["foreign"] = True
             return
-        if strangers:
-            self.refuse(strangers[0])
+        account = next((a for a in pwd.getpwall() if a.pw_name == self.user or a.pw_uid == self.uid), None)
+        if account and not account.pw_dir.startswith(self.unit["mount"] + "/"):
+            self.refuse("the account %s (UID %d) is no tenant of %s" % (account.pw_name, account.pw_uid, self.name))
             return
         for path, what, kind in ((KEYS + self.user, "took the keys", "file"), (LINGER + self.user, "ended linger", "linger")):
             if os.path.exists(path):

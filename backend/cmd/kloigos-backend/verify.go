@@ -84,7 +84,7 @@ func verifyDatabase(ctx context.Context, o verify.Options, tokens, acknowledged 
 	if err != nil {
 		return false, err
 	}
-	db, err := store.Open(ctx, cfg.DatabaseURL)
+	db, err := store.Open(ctx, cfg.DatabaseURL, store.ReadsOnly())
 	if err != nil {
 		return false, err
 	}

@@ -163,6 +163,13 @@ func asItFailed(ctx context.Context, tx *store.Tx, j store.Job, joint domain.Joi
 		if !slices.Contains(domain.HostLifecycle.After(on), h.State) {
 			return domain.Conflictf("job_superseded", "its host is %s by now (%s); nothing is left of this job to do or to clean", h.State, domain.HostLifecycle.Info(h.State).Means)
 		}
+		since, err := tx.DoneSince(ctx, j)
+		if err != nil {
+			return err
+		}
+		if since {
+			return domain.Conflictf("job_superseded", "another job has changed its host since; nothing is left of this one to do or to clean")
+		}
 	}
 	if on := joint.Failure.Allocation; on != "" {
 		a, err := tx.Allocation(ctx, j.Subject().AllocationID)
@@ -183,15 +190,13 @@ func (in *Intents) CancelJob(ctx context.Context, who domain.Actor, id uuid.UUID
 		if err != nil {
 			return err
 		}
-		if ended {
-			if err := leaveQueue(ctx, tx, j); err != nil {
-				return err
-			}
-		}
 		audit := jobAudit(j, "job.cancel")
 		audit.After = map[string]any{"state": domain.JobCancelling}
 		if ended {
 			audit.After["state"] = domain.JobCancelled
+			if err := leaveQueue(ctx, tx, who, j, audit.After); err != nil {
+				return err
+			}
 		}
 		if err := tx.AddEvent(ctx, who, audit); err != nil {
 			return err
@@ -200,8 +205,9 @@ func (in *Intents) CancelJob(ctx context.Context, who domain.Actor, id uuid.UUID
 	})
 }
 
-// leaveQueue says what it means that a job was cancelled while it was queued.
-func leaveQueue(ctx context.Context, tx *store.Tx, j store.Job) error {
+// leaveQueue says what it means that a job was cancelled while it was queued;
+// what else follows is told as well.
+func leaveQueue(ctx context.Context, tx *store.Tx, who domain.Actor, j store.Job, told map[string]any) error {
 	joint, ok := domain.JointOf(j.Kind)
 	if !ok {
 		return nil
@@ -212,10 +218,27 @@ func leaveQueue(ctx context.Context, tx *store.Tx, j store.Job) error {
 			return err
 		}
 		if whole {
-			return tx.Apply(ctx, joint.Withdrawn, j.Subject(), "")
+			if err := tx.Apply(ctx, joint.Withdrawn, j.Subject(), ""); err != nil {
+				return err
+			}
+			return bringKeys(ctx, tx, who, j, told)
 		}
 	}
 	return tx.Apply(ctx, joint.Failure, j.Subject(), "its job was cancelled")
+}
+
+// bringKeys has the keys of an allocation brought to its host that a job for them
+// found on its way out: it left that be.
+func bringKeys(ctx context.Context, tx *store.Tx, who domain.Actor, j store.Job, told map[string]any) error {
+	a, err := tx.Allocation(ctx, j.Subject().AllocationID)
+	if err != nil {
+		return fmt.Errorf("load allocation: %w", err)
+	}
+	if a.KeysApplied >= a.KeysVersion {
+		return nil
+	}
+	told["keys_job"], err = tx.Enqueue(ctx, who, j.WorkspaceID, job.AllocationKeys{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID})
+	return err
 }
 
 // GiveUpJob cleans up after a job that failed, by another job.

@@ -43,14 +43,17 @@ func (q *Queue) renewEvery() time.Duration { return min(q.cfg.Lease/3, time.Seco
 // giveUp is how long after its last renewal an attempt lets go of its job.
 func (q *Queue) giveUp() time.Duration { return q.cfg.Lease * 3 / 4 }
 
-// renewWithin is the most that one try of a renewal may take.
+// renewWithin is how long one try of a renewal may take while there is time for
+// several: one that meets a node which fell silent leaves the rest to another.
 const renewWithin = 5 * time.Second
 
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
+// untilWhen is when a try that begins now is given up. The last one has all the
+// time that is left, since a database may also be slow.
+func untilWhen(now, giveUp time.Time) time.Time {
+	if giveUp.Sub(now) > 2*renewWithin {
+		return now.Add(renewWithin)
 	}
-	return b
+	return giveUp
 }
 
 // renew keeps the lease, and ends the job's context when it is to be stopped
@@ -64,8 +67,7 @@ func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, k *k
 			return
 		}
 		asked := time.Now()
-		// A try that meets a node which fell silent leaves time for one at another.
-		try, cancel := context.WithDeadline(ctx, earlier(leased.Add(giveUp), asked.Add(min(giveUp/4, renewWithin))))
+		try, cancel := context.WithDeadline(ctx, untilWhen(asked, leased.Add(giveUp)))
 		var cancelling bool
 		err := q.db.InTx(try, func(tx *store.Tx) (err error) {
 			cancelling, err = tx.RenewLease(try, c.ID, c.Attempt, q.cfg.Worker, q.cfg.Lease)

@@ -14,6 +14,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"kloigos/crdb/nodes"
 )
 
 // ErrCommitUnknown says that the connection broke while a COMMIT was under
@@ -88,6 +90,15 @@ func WithTracer(t pgx.QueryTracer) Option {
 	return func(cfg *pgxpool.Config) { cfg.ConnConfig.Tracer = t }
 }
 
+// ReadsOnly is for who only reads: a standby will do, if the URL names one.
+func ReadsOnly() Option {
+	return func(cfg *pgxpool.Config) {
+		if parsed, err := pgx.ParseConfig(cfg.ConnString()); err == nil {
+			cfg.ConnConfig.ValidateConnect = parsed.ValidateConnect
+		}
+	}
+}
+
 // Open connects and looks once what database it is.
 func Open(ctx context.Context, url string, options ...Option) (*DB, error) {
 	cfg, err := pgxpool.ParseConfig(url)
@@ -97,9 +108,11 @@ func Open(ctx context.Context, url string, options ...Option) (*DB, error) {
 	if !strings.Contains(url, "pool_max_conns=") { // pgx would take 4, or as many as there are cores
 		cfg.MaxConns = max(cfg.MaxConns, 16)
 	}
-	spread(cfg)
-	leaveTheSilent(cfg)
-	onlyWritable(cfg)
+	nodes.Prepare(cfg.ConnConfig)
+	cfg.BeforeConnect = nodes.Spread
+	if cfg.PingTimeout == 0 {
+		cfg.PingTimeout = nodes.PingTimeout
+	}
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		if err := errors.Join(limitIdle(ctx, conn), lockWhatIsReturned(ctx, conn)); err != nil {
 			return err

@@ -129,6 +129,18 @@ func (r Reads) UnderWay(ctx context.Context, host uuid.UUID, kind domain.JobKind
 	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 }
 
+const sqlDoneSince = `
+SELECT EXISTS (SELECT 1 FROM jobs o
+                WHERE o.host_id = $1 AND o.unit_id IS NULL AND o.kind = ANY($2) AND o.state = 'succeeded' AND o.finished_at > $3)`
+
+// DoneSince tells whether another job has changed the whole host of one since
+// that ended.
+func (r Reads) DoneSince(ctx context.Context, j Job) (since bool, err error) {
+	kinds := kindsThat(domain.Joint.Changes)
+	err = r.q.QueryRow(ctx, sqlDoneSince, j.HostID, kinds, j.FinishedAt).Scan(&since)
+	return since, err
+}
+
 // JobSorting is the orders that jobs can be listed in.
 var JobSorting = Sorting[Job]{
 	{"-created_at", []column{byTime("j.created_at"), byID("j.id")}, func(j Job) Position { return Position{Time: j.CreatedAt, ID: j.ID} }},

@@ -38,9 +38,9 @@ func setup(t *testing.T) *counters {
 	return c
 }
 
-func open(t *testing.T, url string) *DB {
+func open(t *testing.T, url string, options ...Option) *DB {
 	t.Helper()
-	db, err := Open(t.Context(), url)
+	db, err := Open(t.Context(), url, options...)
 	if err != nil {
 		t.Fatal(err)
 	}

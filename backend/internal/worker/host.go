@@ -224,9 +224,26 @@ func initialize(ctx context.Context, r *run) error {
 	}
 	err = r.play(ctx, inputs.OfInitialize(r.host, units, []string{}), true)
 	if err == nil {
-		r.outcome = fmt.Sprintf("%d units are ready to be allocated.", len(units))
+		r.outcome = prepared(units)
 	}
 	return err
+}
+
+func prepared(units []store.Unit) string {
+	ready, closed := 0, 0
+	for _, u := range units {
+		switch u.State {
+		case domain.UnitPreparing, domain.UnitFree:
+			ready++
+		case domain.UnitUnavailable:
+			closed++
+		default:
+		}
+	}
+	if closed > 0 {
+		return fmt.Sprintf("%d units are ready to be allocated, and %d closed: open those that are to be handed out.", ready, closed)
+	}
+	return fmt.Sprintf("%d units are ready to be allocated.", ready)
 }
 
 // relayout makes the new units. Of those that go, volume and mount are removed

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/testkit/site"
 )
 
 func (p place) pause() {
@@ -51,6 +52,13 @@ func TestADeallocationThatNeverBeganIsTakenBack(t *testing.T) {
 	p.conflict(p.Intents.RetryJob(t.Context(), p.Actor, mistake, false), "job_superseded")
 	p.resume()
 
+	// Keys that were left on the way out come in again.
+	p.sql(`UPDATE allocations SET keys_version = keys_version + 1 WHERE id = $1`, a)
+	p.pause()
+	p.cancel(p.deallocate(a))
+	p.resume()
+	site.Eventually(t, "the keys", func() bool { return p.Allocation(a).KeysApplied == p.Allocation(a).KeysVersion })
+
 	p.Runner.Handle("unit_deallocate", taskFailed)
 	p.Ended(p.deallocate(a), domain.JobFailed)
 	p.Succeed()
@@ -78,6 +86,17 @@ func TestAnOldJobOfAHostDoesNothingAnew(t *testing.T) {
 	if h := p.Host(host); h.State != domain.HostReady || h.Units["free"] != 2 {
 		t.Errorf("%+v", h)
 	}
+	// Nor where another one has failed by then: that one has its own ways on.
+	p.Runner.Handle("host_initialize", taskFailed)
+	newer := p.Ended(p.initialize(host), domain.JobFailed)
+	p.Succeed()
+	_, err = p.Intents.GiveUpJob(t.Context(), p.Actor, old.ID)
+	p.conflict(err, "job_superseded")
+	p.conflict(p.Intents.RetryJob(t.Context(), p.Actor, old.ID, false), "job_superseded")
+	if err := p.Intents.RetryJob(t.Context(), p.Actor, newer.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	p.Ended(newer.ID, domain.JobSucceeded)
 }
 
 // TestADecommissionedHostIsKept by an initialization, whether anything of its
@@ -95,7 +114,9 @@ func TestADecommissionedHostIsKept(t *testing.T) {
 		if h := p.Host(host); h.State != domain.HostDecommissionFailed || h.Units["unavailable"] != 2 {
 			t.Errorf("%+v", h)
 		}
-		p.Ended(p.initialize(host), domain.JobSucceeded)
+		if j := p.Ended(p.initialize(host), domain.JobSucceeded); j.Outcome != "0 units are ready to be allocated, and 2 closed: open those that are to be handed out." {
+			t.Errorf("it says %q", j.Outcome)
+		}
 		for _, u := range p.Units(host) {
 			if err := p.Intents.OpenUnit(t.Context(), p.Actor, u.ID, 0); err != nil {
 				t.Fatal(err)
