@@ -363,7 +363,7 @@ func TestGroupStopsInOrderAndKillsTheStubborn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	group := demo.NewGroup(dir)
-	gentle, err := group.Start("gentle", "/bin/sh", nil, "-c", "trap 'echo stopped; exit 0' TERM; while :; do sleep 0.05; done")
+	gentle, err := group.Start("gentle", "/bin/sh", nil, "-c", "trap 'echo stopped; exit 0' TERM; echo ready; while :; do sleep 0.05; done")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -379,7 +379,9 @@ func TestGroupStopsInOrderAndKillsTheStubborn(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Error("nobody told of the process that ended")
 	}
-	time.Sleep(100 * time.Millisecond) // for the shell to set its trap
+	for until := time.Now().Add(20 * time.Second); !strings.Contains(gentle.Tail(), "ready") && time.Now().Before(until); {
+		time.Sleep(10 * time.Millisecond)
+	}
 	if err := group.Stop(); err != nil {
 		t.Error(err)
 	}

@@ -151,10 +151,16 @@ func TestSilentWire(t *testing.T) {
 		t.Errorf("%q, silent %t", got, w.Silent())
 	}
 	held := slices.Concat(tellTale[Claims][0], commitMessage)
-	_ = before.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
 	if _, err := before.Write(held); err != nil {
 		t.Fatal(err)
 	}
+	for range 2000 {
+		if w.Silent() {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	_ = before.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
 	if n, err := before.Read(make([]byte, 1)); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) || !w.Silent() {
 		t.Errorf("it said %d bytes, %v, silent %t", n, err, w.Silent())
 	}

@@ -64,7 +64,7 @@ func cutOff(ctx context.Context, w *World) error {
 	before := h.Number()
 	b.wire.Cut()
 	h.Behave(host.Manners{})
-	err = await(ctx, "the one that was cut off to end its play", 2*w.spec.Lease, func() bool { return len(b.supervisors()) == 0 })
+	err = await(ctx, "the one that was cut off to end its play", 3*w.spec.Lease, func() bool { return len(b.supervisors()) == 0 })
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (w *World) silentInPlay(ctx context.Context) error {
 	b.wire.Silence()
 	defer b.wire.Mend()
 	h.Behave(host.Manners{})
-	if err := await(ctx, "the silent one to end its play", 2*w.spec.Lease, func() bool { return len(b.supervisors()) == 0 }); err != nil {
+	if err := await(ctx, "the silent one to end its play", 3*w.spec.Lease, func() bool { return len(b.supervisors()) == 0 }); err != nil {
 		return err
 	}
 	if err := w.succeeds(ctx, p.job); err != nil {

@@ -111,6 +111,7 @@ export const tasks = {
     await page.waitForURL("**/allocations/*");
     await says(page.locator(".head .state").first(), "allocating");
     await page.getByRole("link", { name: "Allocations", exact: true }).first().click();
+    await page.waitForURL("**/allocations");
     await page.getByLabel("State").selectOption("allocated");
     await page.waitForURL("**state=allocated**");
     await row(page).locator("a.name").click();
@@ -145,11 +146,13 @@ export const tasks = {
     const page = await open(nobody);
     await page.goto("/hosts?state=ready");
     assert.equal(new URL(page.url()).pathname, "/login");
+    await page.locator("input[name=account]:focus").waitFor();
     await page.keyboard.type(s.account); // the field has the focus
     await page.keyboard.press("Tab");
     await page.keyboard.type("wrong");
     await page.keyboard.press("Enter");
     await page.locator("#wrong").waitFor();
+    await page.locator("input[type=password]:focus").waitFor();
     await page.keyboard.type(s.password); // and again
     await page.keyboard.press("Enter");
     await page.waitForURL("**/hosts?state=ready");
@@ -326,13 +329,16 @@ export const tasks = {
     const other = await open();
     await other.goto(page.url());
     await other.locator(`#L${line}`).waitFor();
-    assert.ok(await other.locator(`#L${line}`).evaluate((e) => { const r = e.getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight; }), "the line is in sight");
+    await other.waitForFunction((id) => { // in sight, once what is above it has come
+      const r = document.getElementById(id)?.getBoundingClientRect();
+      return r && r.top >= 0 && r.bottom <= innerHeight;
+    }, `L${line}`);
   },
 
   async "find the failure, though the page's script came after the outline"({ s, open }) {
     const { id } = (await ask(s, "/jobs?state=failed&kind=host_probe&limit=1")).items[0];
     const page = await open();
-    const outline = page.waitForResponse(`**/jobs/${id}/outline`, { timeout: 5000 });
+    const outline = page.waitForResponse(`**/jobs/${id}/outline`);
     await page.route(/\/job[^/]*\.js/, async (script) => { await outline; await new Promise((done) => setTimeout(done, 500)); await script.continue(); });
     await page.goto(`/jobs/${id}`);
     await page.locator("#to-failure[href*='#L']").click();

@@ -246,7 +246,7 @@ func TestStreamEndsOnShutdown(t *testing.T) {
 // A viewer that takes nothing is cut, and holds next to nothing until then.
 func TestStreamOfAViewerThatTakesNothing(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(c *httpapi.Config) { c.StallTimeout = 500 * time.Millisecond })
+	b := setup(t, func(c *httpapi.Config) { c.StallTimeout = 5 * time.Second })
 	r := b.running()
 	for range 40 { // 40 MiB: more than sockets hold
 		r.say(16, strings.Repeat("x", 64<<10))

@@ -73,20 +73,19 @@ func TestLeaseIsGivenUpInTime(t *testing.T) {
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
 	given := make(chan error, 1)
 	work := func(ctx context.Context, _ store.Claim, _ *queue.Log) queue.Result {
-		if _, err := conn.Exec(t.Context(), `BEGIN; SELECT id FROM jobs WHERE id = '`+id.String()+`' FOR UPDATE`); err != nil {
-			given <- err
-			return queue.Result{End: queue.HandOver}
-		}
 		<-ctx.Done()
 		given <- context.Cause(ctx)
 		return queue.Result{End: queue.HandOver}
+	}
+	if _, err := conn.Exec(t.Context(), `BEGIN; SELECT id FROM jobs WHERE id = '`+id.String()+`' FOR UPDATE`); err != nil {
+		t.Fatal(err)
 	}
 	q := queue.New(s.DB, work, queue.NewSignals(), queue.Config{Worker: worker, Lease: lease})
 	begun := time.Now()
 	go q.Attempt(t.Context(), t.Context(), store.Claim{ID: id, Attempt: 1, State: "running"})
 	select {
 	case err := <-given:
-		if took := time.Since(begun); !errors.Is(err, queue.ErrLeaseLost) || took < lease*3/4 || took > lease*3/4+700*time.Millisecond {
+		if took := time.Since(begun); !errors.Is(err, queue.ErrLeaseLost) || took < lease*3/4 || took > lease {
 			t.Errorf("after %s: %v", took, err)
 		}
 	case <-time.After(2 * lease):
@@ -192,7 +191,8 @@ func TestTakeover(t *testing.T) {
 		last, err := s.DB.LastSequence(t.Context(), id)
 		return err == nil && last > 0
 	})
-	sql(s, `UPDATE jobs SET lease_expires_at = now() - INTERVAL '1 second' WHERE id = $1`, id)
+	// Not his any more, or a renewal makes it last again.
+	sql(s, `UPDATE jobs SET lease_expires_at = now() - INTERVAL '1 second', worker_id = gen_random_uuid() WHERE id = $1`, id)
 	second := s.BackendWith(s.Work(), queue.Config{Lease: time.Second})
 	j := s.Ended(id, domain.JobSucceeded)
 	close(dead)

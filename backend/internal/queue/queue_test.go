@@ -69,7 +69,7 @@ func TestSlowEndIsWritten(t *testing.T) {
 	t.Parallel()
 	s := site.New(t)
 	id := enqueue(s, job.HostProbe{HostID: s.ReadyHost(site.HostSpec{}).ID})
-	const lease = 500 * time.Millisecond
+	const lease = 3 * time.Second
 	var ends atomic.Int64
 	work := func(context.Context, store.Claim, *queue.Log) queue.Result {
 		return queue.Result{End: queue.Succeeded, Apply: func(ctx context.Context, _ *store.Tx) error {
@@ -77,7 +77,7 @@ func TestSlowEndIsWritten(t *testing.T) {
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
-			case <-time.After(3 * lease):
+			case <-time.After(lease * 3 / 2):
 				return nil
 			}
 		}}

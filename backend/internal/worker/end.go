@@ -13,8 +13,9 @@ import (
 )
 
 // endWithin bounds how long a host is asked to end what still runs on it: the
-// whole of a cancel is to take no longer than ten seconds.
-const endWithin = 8 * time.Second
+// whole of a cancel is to take no longer than ten seconds, of which one may pass
+// until it is heard, and some with the end of the play and of the job.
+const endWithin = 6 * time.Second
 
 // cutShort tells whether the job ends now although something that it began may
 // still go on on the host: a module there outlives the play that started it,

@@ -88,5 +88,6 @@ document.addEventListener("keydown", (e) => {
 
 enhance(document);
 const wrong = document.getElementById("wrong");
-// Who mistyped a password types it again; all else is read first.
-if (wrong) (wrong.closest("form")?.querySelector("input[type=password]") ?? wrong).focus();
+// Who mistyped a password types it again; all else is read first. Who types already goes on.
+const now = document.activeElement;
+if (wrong && (now === document.body || now.autofocus && now.value === now.defaultValue)) (wrong.closest("form")?.querySelector("input[type=password]") ?? wrong).focus();
