@@ -40,9 +40,6 @@ func (in *Intents) RetryJobFrom(ctx context.Context, who domain.Actor, id uuid.U
 			return domain.Conflictf("job_kind", "this backend knows no jobs of kind %q", j.Kind)
 		}
 		err := stillItsOwn(ctx, tx, j)
-		if err == nil {
-			err = asItFailed(ctx, tx, j, joint)
-		}
 		if err != nil {
 			return err
 		}
@@ -56,6 +53,9 @@ func (in *Intents) RetryJobFrom(ctx context.Context, who domain.Actor, id uuid.U
 			}
 		}
 		if err := tx.RetryJob(ctx, j, version, withoutPlan(j, version)); err != nil {
+			return err
+		}
+		if err := asItFailed(ctx, tx, j, joint); err != nil {
 			return err
 		}
 		from, err := beginning(j, step)
