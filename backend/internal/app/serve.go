@@ -71,7 +71,8 @@ func Version() string {
 type Backend struct {
 	cfg    config.Config
 	log    *slog.Logger
-	db     *store.DB
+	db     *store.DB // for requests and the reconciler
+	jobs   *store.DB // connections that no request can take: leases are renewed whatever the API is asked
 	keyset *secret.Keyset
 	runner ansible.Runner
 	id     uuid.UUID
@@ -102,37 +103,56 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*Backend, e
 	if len(status.Pending) > 0 {
 		return nil, fmt.Errorf("the database lacks migrations (%s); run kloigos-backend init", strings.Join(status.Pending, ", "))
 	}
-	db, err := store.Open(ctx, cfg.DatabaseURL)
+	db, jobs, err := pools(ctx, cfg)
 	if err != nil {
-		return nil, err
-	}
-	keyset, err := secret.Load(cfg.KeysetFile)
-	if err == nil {
-		// With another key it would claim jobs, and fail each of them.
-		err = keyset.CheckCanary(ctx, db.Setting)
-	}
-	if err == nil {
-		err = allowed(ctx, db)
-	}
-	if err != nil {
-		db.Close()
 		return nil, err
 	}
 	host, _ := os.Hostname()
-	b := &Backend{cfg: cfg, log: log, db: db, keyset: keyset, id: uuid.New(), name: fmt.Sprintf("%s/%d", host, os.Getpid())}
-	if cfg.Has(config.RoleWorker) {
-		runner, err := ansible.NewRunner(ansible.Config{
-			RunRoot: cfg.RunRoot, ConnectTimeout: patience, Ahead: cfg.PlaysAhead,
-			// What is made ahead never takes the memory that the next job is reckoned with.
-			MayLoad: func() bool { return cfg.JobMemory == 0 || memory.Here().Room(cfg.JobMemory, 0) > 1 },
-		})
-		if err != nil {
-			db.Close()
-			return nil, fmt.Errorf("prepare Ansible: %w", err)
-		}
-		b.runner = runner
+	b := &Backend{cfg: cfg, log: log, db: db, jobs: jobs, id: uuid.New(), name: fmt.Sprintf("%s/%d", host, os.Getpid())}
+	if err := b.prepare(ctx); err != nil {
+		b.Close()
+		return nil, err
 	}
 	return b, nil
+}
+
+// pools opens one pool of connections for requests and one for jobs.
+func pools(ctx context.Context, cfg config.Config) (requests, jobs *store.DB, err error) {
+	if requests, err = store.Open(ctx, cfg.DatabaseURL); err != nil {
+		return nil, nil, err
+	}
+	var options []store.Option
+	if cfg.Has(config.RoleAPI) {
+		options = append(options, store.HalfAsMany())
+	}
+	if jobs, err = store.Open(ctx, cfg.DatabaseURL, options...); err != nil {
+		requests.Close()
+	}
+	return requests, jobs, err
+}
+
+// prepare makes sure that this backend may work on its database, and that it can.
+func (b *Backend) prepare(ctx context.Context) (err error) {
+	if b.keyset, err = secret.Load(b.cfg.KeysetFile); err != nil {
+		return err
+	}
+	// With another key it would claim jobs, and fail each of them.
+	if err := b.keyset.CheckCanary(ctx, b.db.Setting); err != nil {
+		return err
+	}
+	if err := allowed(ctx, b.db); err != nil || !b.cfg.Has(config.RoleWorker) {
+		return err
+	}
+	runner, err := ansible.NewRunner(ansible.Config{
+		RunRoot: b.cfg.RunRoot, ConnectTimeout: patience, Ahead: b.cfg.PlaysAhead,
+		// What is made ahead never takes the memory that the next job is reckoned with.
+		MayLoad: func() bool { return b.cfg.JobMemory == 0 || memory.Here().Room(b.cfg.JobMemory, 0) > 1 },
+	})
+	if err != nil {
+		return fmt.Errorf("prepare Ansible: %w", err)
+	}
+	b.runner = runner
+	return nil
 }
 
 // allowed refuses a backend that is older than the schema allows.
@@ -159,6 +179,7 @@ func (b *Backend) Close() {
 		r.Close()
 	}
 	b.db.Close()
+	b.jobs.Close()
 }
 
 // Serve does what the backend's roles say until stop is done: then it takes no
@@ -180,13 +201,13 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	targets := domain.TargetPolicy{AllowLoopback: b.cfg.AllowLoopbackHosts, Denied: b.cfg.DeniedNetworks}
 	signals := queue.NewSignals()
 	registry := metrics.NewRegistry(Version())
-	metrics.Watch(registry, b.db)
+	metrics.Watch(registry, b.db, b.jobs)
 	soon, wake, placed := func() {}, func() {}, func(store.Place, time.Time) {}
 	var parts sync.WaitGroup
 	defer func() { end(); parts.Wait() }()
 	if b.cfg.Has(config.RoleWorker) {
-		w := worker.New(b.db, b.runner, b.keyset, worker.Config{Name: b.name, Targets: targets, Failpoints: points, Metrics: registry})
-		q := queue.New(b.db, w.Work, signals, queue.Config{
+		w := worker.New(b.jobs, b.runner, b.keyset, worker.Config{Name: b.name, Targets: targets, Failpoints: points, Metrics: registry})
+		q := queue.New(b.jobs, w.Work, signals, queue.Config{
 			Worker: b.id, Slots: b.cfg.Workers, Lease: b.cfg.Lease, Logger: b.log, Failpoints: points, Metrics: registry, Room: b.room(registry), Ahead: w.Ahead,
 		})
 		soon, wake, placed = q.Soon, q.Wake, q.SetPlace
@@ -308,7 +329,7 @@ func (b *Backend) beat(stop context.Context, placed func(store.Place, time.Time)
 	for {
 		pause, asked := heartbeat, time.Now()
 		try, cancel := context.WithTimeout(stop, heartbeatWithin)
-		place, err := b.db.SeenBackend(try, me)
+		place, err := b.jobs.SeenBackend(try, me)
 		cancel()
 		switch {
 		case err == nil:
@@ -321,7 +342,7 @@ func (b *Backend) beat(stop context.Context, placed func(store.Place, time.Time)
 		case <-stop.Done():
 			bye, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 			defer cancel()
-			_ = b.db.InTx(bye, func(tx *store.Tx) error { return tx.GoneBackend(bye, b.id) })
+			_ = b.jobs.InTx(bye, func(tx *store.Tx) error { return tx.GoneBackend(bye, b.id) })
 			return
 		case <-time.After(pause):
 		}

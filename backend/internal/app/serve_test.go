@@ -1,35 +1,54 @@
 package app_test
 
 import (
-	"io"
+	"context"
 	"log/slog"
+	"maps"
 	"net"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"kloigos/backend/api"
+	"kloigos/backend/api/client"
+	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/ansible/scripted"
 	"kloigos/backend/internal/app"
 	"kloigos/backend/internal/config"
+	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/testkit"
+	"kloigos/backend/internal/testkit/site"
 )
 
 // prepared is the configuration of a backend with all roles, on a database that
 // init has prepared.
 func prepared(t *testing.T) config.Config {
 	t.Helper()
+	cfg, _ := preparedWith(t, nil)
+	return cfg
+}
+
+// preparedWith has other settings too, and returns the administrator's password.
+func preparedWith(t *testing.T, more map[string]string) (cfg config.Config, password string) {
+	t.Helper()
 	settings := map[string]string{
 		"KLOIGOS_DATABASE_URL": testkit.DatabaseURL(t), "KLOIGOS_KEYSET_FILE": filepath.Join(t.TempDir(), "keyset.json"), "KLOIGOS_LISTEN": "127.0.0.1:0",
 	}
+	maps.Copy(settings, more)
 	cfg, err := config.Load(nil, func(name string) string { return settings[name] })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := app.Init(t.Context(), cfg, io.Discard); err != nil {
+	var out strings.Builder
+	if err := app.Init(t.Context(), cfg, &out); err != nil {
 		t.Fatal(err)
 	}
-	return cfg
+	_, password, _ = strings.Cut(out.String(), "password: ")
+	return cfg, strings.TrimSpace(password)
 }
 
 // TestABackendThatCanNotListenEnds, its worker and reconciler as well: it would
@@ -71,4 +90,92 @@ func TestABackendNeedsTheKeysetOfItsDatabase(t *testing.T) {
 			b.Close()
 		}
 	}
+}
+
+// TestRequestsLeaveConnectionsToJobs: requests that hold every connection they
+// can get, and as many that wait for one, end no play for want of a renewal.
+func TestRequestsLeaveConnectionsToJobs(t *testing.T) {
+	t.Parallel()
+	cfg, password := preparedWith(t, map[string]string{"KLOIGOS_LEASE": "3s", "KLOIGOS_ALLOW_LOOPBACK_HOSTS": "true"})
+	runner, hold := scripted.New(), make(chan struct{})
+	runner.HandleFunc("host_probe", func(ctx context.Context, p ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		return site.Play(ctx, p, sink, scripted.Script{Wait: hold, Result: site.Facts(p.Hosts[0].Name)})
+	})
+	c := serve(t, cfg, runner, password)
+	register := func(name string) (id, jobID string) {
+		in := api.RegisterHost{Name: name, Address: "127.0.0.1", Port: site.NewSSHServer(t).Port, TrustOnFirstUse: true}
+		h, jobID, err := c.RegisterHost(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h.ID, jobID
+	}
+	busy, _ := register("busy")
+	_, jobID := register("h")
+	site.Eventually(t, "both plays run", func() bool { return len(runner.Calls()) == 2 })
+
+	letGo := holdHost(t, cfg.DatabaseURL, busy)
+	var asked sync.WaitGroup
+	for range 64 {
+		asked.Go(func() { _, _, _ = c.ProbeHost(t.Context(), busy) })
+	}
+	time.Sleep(2 * cfg.Lease) // two leases in which nobody could renew
+	letGo()
+	asked.Wait()
+	close(hold)
+	site.Eventually(t, "the job has ended", func() bool {
+		j, err := c.GetJob(t.Context(), jobID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j.Attempt != 1 || j.Error != nil {
+			t.Fatalf("%s in attempt %d: %+v", j.State, j.Attempt, j.Error)
+		}
+		return j.State == string(domain.JobSucceeded)
+	})
+}
+
+// serve serves what cfg says until the test ends, and logs in to it.
+func serve(t *testing.T, cfg config.Config, runner ansible.Runner, password string) *client.Client {
+	t.Helper()
+	b, err := app.Open(t.Context(), cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	at, ended := make(chan net.Addr, 1), make(chan error, 1)
+	go func() { ended <- b.WithRunner(runner).Serve(ctx, ctx, func(a net.Addr) { at <- a }) }()
+	t.Cleanup(func() {
+		end()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		b.Close()
+	})
+	c, err := client.New(client.Config{BaseURL: "http://" + site.Await(t, "it listens", at).String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := c.CreateSession(t.Context(), api.Login{Account: app.Administrator, Password: password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.WithToken(session.Token)
+}
+
+// holdHost locks a host's row: whoever wants to change it waits, on a
+// connection of his own.
+func holdHost(t *testing.T, database, id string) (letGo func()) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), `BEGIN`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), `UPDATE hosts SET name = name WHERE id = $1`, id); err != nil {
+		t.Fatal(err)
+	}
+	return func() { _ = conn.Close(context.Background()) }
 }

@@ -23,38 +23,43 @@ func NewRegistry(version string) *prometheus.Registry {
 	return r
 }
 
-// Watch counts what becomes of a database's transactions and shows how its
-// pool and the queue stand. Called once, before the database is used by more
-// than one goroutine.
-func Watch(r *prometheus.Registry, db *store.DB) {
+// Watch counts what becomes of transactions and shows how the pools of
+// connections, by what they are for, and the queue stand. Called once, before
+// they are used by more than one goroutine.
+func Watch(r *prometheus.Registry, requests, jobs *store.DB) {
 	retries := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "kloigos_database_retries_total", Help: "Transactions that were begun again because they met others (40001, 40P01).",
 	})
 	unknown := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "kloigos_database_unknown_commits_total", Help: "COMMITs whose answer was lost; what they did is settled by idempotency keys and leases.",
 	})
-	db.OnRetry(retries.Inc)
-	db.OnCommitUnknown(unknown.Inc)
-	r.MustRegister(retries, unknown, &pool{db: db}, newQueue(db))
+	all := pools{"requests": requests, "jobs": jobs}
+	for _, db := range all {
+		db.OnRetry(retries.Inc)
+		db.OnCommitUnknown(unknown.Inc)
+	}
+	r.MustRegister(retries, unknown, all, newQueue(requests))
 }
 
 var (
-	connections = prometheus.NewDesc("kloigos_database_connections", "Connections of the pool: used, idle, and the most there may be.", []string{"state"}, nil)
-	waits       = prometheus.NewDesc("kloigos_database_connection_waits_total", "How often a connection had to be waited for.", nil, nil)
+	connections = prometheus.NewDesc("kloigos_database_connections", "Connections of the pool for requests and of the one for jobs: used, idle, and the most there may be.", []string{"pool", "state"}, nil)
+	waits       = prometheus.NewDesc("kloigos_database_connection_waits_total", "How often a connection of a pool had to be waited for.", []string{"pool"}, nil)
 )
 
-type pool struct{ db *store.DB }
+type pools map[string]*store.DB
 
 // Describe implements prometheus.Collector.
-func (p *pool) Describe(c chan<- *prometheus.Desc) { c <- connections; c <- waits }
+func (p pools) Describe(c chan<- *prometheus.Desc) { c <- connections; c <- waits }
 
 // Collect implements prometheus.Collector.
-func (p *pool) Collect(c chan<- prometheus.Metric) {
-	s := p.db.Connections()
-	for state, n := range map[string]int32{"used": s.Used, "idle": s.Idle, "max": s.Max} {
-		c <- prometheus.MustNewConstMetric(connections, prometheus.GaugeValue, float64(n), state)
+func (p pools) Collect(c chan<- prometheus.Metric) {
+	for pool, db := range p {
+		s := db.Connections()
+		for state, n := range map[string]int32{"used": s.Used, "idle": s.Idle, "max": s.Max} {
+			c <- prometheus.MustNewConstMetric(connections, prometheus.GaugeValue, float64(n), pool, state)
+		}
+		c <- prometheus.MustNewConstMetric(waits, prometheus.CounterValue, float64(s.Waits), pool)
 	}
-	c <- prometheus.MustNewConstMetric(waits, prometheus.CounterValue, float64(s.Waits))
 }
 
 // Memory shows what jobs can still take here.

@@ -26,7 +26,7 @@ func setup(t *testing.T) (*site.Site, *prometheus.Registry) {
 	t.Helper()
 	s := site.New(t)
 	r := metrics.NewRegistry("test")
-	metrics.Watch(r, s.DB)
+	metrics.Watch(r, s.DB, s.DB)
 	return s, r
 }
 
@@ -296,7 +296,7 @@ func TestTransactionsAreCounted(t *testing.T) {
 		t.Fatal("no error")
 	}
 	wants(t, r, map[string]float64{"kloigos_database_unknown_commits_total": 1})
-	if max := testkit.Scrape(t, r)[`kloigos_database_connections{state="max"}`]; max < 16 {
+	if max := testkit.Scrape(t, r)[`kloigos_database_connections{pool="jobs",state="max"}`]; max < 16 {
 		t.Errorf("at most %v connections", max)
 	}
 }

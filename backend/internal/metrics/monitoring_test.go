@@ -35,7 +35,7 @@ func described(t *testing.T) map[string][]string {
 	t.Helper()
 	r := metrics.NewRegistry("test")
 	db := &store.DB{} // nothing is asked of it
-	metrics.Watch(r, db)
+	metrics.Watch(r, db, db)
 	metrics.Memory(r, func() (int64, error) { return 0, nil })
 	httpapi.NewHealth(httpapi.Config{DB: db, Log: slog.New(slog.DiscardHandler), Metrics: r})
 	queue.New(db, nil, queue.NewSignals(), queue.Config{Worker: uuid.New(), Metrics: r})

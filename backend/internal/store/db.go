@@ -99,6 +99,12 @@ func ReadsOnly() Option {
 	}
 }
 
+// HalfAsMany is for a second pool of a process, beside one that has as many
+// connections as the URL says.
+func HalfAsMany() Option {
+	return func(cfg *pgxpool.Config) { cfg.MaxConns = max(2, cfg.MaxConns/2) }
+}
+
 // Open connects and looks once what database it is.
 func Open(ctx context.Context, url string, options ...Option) (*DB, error) {
 	cfg, err := pgxpool.ParseConfig(url)

@@ -216,7 +216,11 @@ DELETE FROM unit_cpus
 // ReplaceUnits takes the CPUs from those units of a host that go with a new
 // layout, or with one that is withdrawn, and returns how many they were.
 func (tx *Tx) ReplaceUnits(ctx context.Context, host uuid.UUID, on domain.Event) (int64, error) {
-	n, err := tx.MoveUnitsOfHost(ctx, host, on, "replaced by a new layout")
+	why := "replaced by a new layout"
+	if on == domain.LayoutWithdrawn {
+		why = "its layout was given up"
+	}
+	n, err := tx.MoveUnitsOfHost(ctx, host, on, why)
 	if err != nil {
 		return 0, err
 	}
