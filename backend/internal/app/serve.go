@@ -249,9 +249,9 @@ func (b *Backend) room(registry *prometheus.Registry) func(recent int) int {
 // server is the API, or for a backend without it what tells of its health.
 func (b *Backend) server(intents *intent.Intents, signals *queue.Signals, registry *prometheus.Registry, points failpoint.Points) *httpapi.Server {
 	cfg := httpapi.Config{
-		DB: b.db, Intents: intents, Sessions: intent.NewSessions(b.db), Signals: signals, Log: b.log, Metrics: registry,
+		DB: b.db, Health: b.jobs, Intents: intents, Sessions: intent.NewSessions(b.db), Signals: signals, Log: b.log, Metrics: registry,
 		TrustedProxies: b.cfg.TrustedProxies, Failpoints: points, Version: Version(), Contract: worker.Contract, Ready: []httpapi.Check{
-			{Name: "keyset", Run: func(ctx context.Context) error { return b.keyset.CheckCanary(ctx, b.db.Setting) }},
+			{Name: "keyset", Run: func(ctx context.Context) error { return b.keyset.CheckCanary(ctx, b.jobs.Setting) }},
 			{Name: "schema", Run: b.schemaFits},
 		},
 	}
@@ -295,7 +295,7 @@ func (b *Backend) serveHTTP(stop, hard context.Context, server *httpapi.Server, 
 }
 
 func (b *Backend) schemaFits(ctx context.Context) error {
-	applied, err := b.db.AppliedMigrations(ctx)
+	applied, err := b.jobs.AppliedMigrations(ctx)
 	if err != nil {
 		return err
 	}

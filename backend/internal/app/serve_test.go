@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -93,7 +94,8 @@ func TestABackendNeedsTheKeysetOfItsDatabase(t *testing.T) {
 }
 
 // TestRequestsLeaveConnectionsToJobs: requests that hold every connection they
-// can get, and as many that wait for one, end no play for want of a renewal.
+// can get, and as many that wait for one, end no play for want of a renewal; nor
+// do they have a load balancer take this backend for dead, with all the others.
 func TestRequestsLeaveConnectionsToJobs(t *testing.T) {
 	t.Parallel()
 	cfg, password := preparedWith(t, map[string]string{"KLOIGOS_LEASE": "3s", "KLOIGOS_ALLOW_LOOPBACK_HOSTS": "true"})
@@ -101,7 +103,7 @@ func TestRequestsLeaveConnectionsToJobs(t *testing.T) {
 	runner.HandleFunc("host_probe", func(ctx context.Context, p ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
 		return site.Play(ctx, p, sink, scripted.Script{Wait: hold, Result: site.Facts(p.Hosts[0].Name)})
 	})
-	c := serve(t, cfg, runner, password)
+	c, at := serve(t, cfg, runner, password)
 	register := func(name string) (id, jobID string) {
 		in := api.RegisterHost{Name: name, Address: "127.0.0.1", Port: site.NewSSHServer(t).Port, TrustOnFirstUse: true}
 		h, jobID, err := c.RegisterHost(t.Context(), in)
@@ -119,7 +121,11 @@ func TestRequestsLeaveConnectionsToJobs(t *testing.T) {
 	for range 64 {
 		asked.Go(func() { _, _, _ = c.ProbeHost(t.Context(), busy) })
 	}
-	time.Sleep(2 * cfg.Lease) // two leases in which nobody could renew
+	for end := time.Now().Add(2 * cfg.Lease); time.Now().Before(end); time.Sleep(200 * time.Millisecond) { // two leases in which nobody could renew
+		if status := get(t, at+"/readyz"); status != http.StatusOK {
+			t.Errorf("/readyz says %d", status)
+		}
+	}
 	letGo()
 	asked.Wait()
 	close(hold)
@@ -136,7 +142,7 @@ func TestRequestsLeaveConnectionsToJobs(t *testing.T) {
 }
 
 // serve serves what cfg says until the test ends, and logs in to it.
-func serve(t *testing.T, cfg config.Config, runner ansible.Runner, password string) *client.Client {
+func serve(t *testing.T, cfg config.Config, runner ansible.Runner, password string) (c *client.Client, url string) {
 	t.Helper()
 	b, err := app.Open(t.Context(), cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -152,7 +158,8 @@ func serve(t *testing.T, cfg config.Config, runner ansible.Runner, password stri
 		}
 		b.Close()
 	})
-	c, err := client.New(client.Config{BaseURL: "http://" + site.Await(t, "it listens", at).String()})
+	url = "http://" + site.Await(t, "it listens", at).String()
+	c, err = client.New(client.Config{BaseURL: url})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +167,25 @@ func serve(t *testing.T, cfg config.Config, runner ansible.Runner, password stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.WithToken(session.Token)
+	return c.WithToken(session.Token), url
+}
+
+// get asks once, for no longer than a load balancer does.
+func get(t *testing.T, url string) (status int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
 }
 
 // holdHost locks a host's row: whoever wants to change it waits, on a

@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"net"
@@ -19,7 +18,9 @@ import (
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/playbook"
 	"kloigos/backend/internal/testkit"
+	"kloigos/backend/internal/testkit/site"
 )
 
 // wire stands between a backend and its database. Once told to, it cuts the
@@ -204,7 +205,9 @@ func TestDatabaseIsAway(t *testing.T) {
 	if p := a.problem(t); p.Code != "unavailable" || a.header.Get("Retry-After") == "" {
 		t.Errorf("problem %+v, %v", p, a.header)
 	}
-	b.mustDo(http.MethodGet, strings.TrimSuffix(at, api.Prefix)+"/readyz", nil, 503)
+	site.Eventually(t, "it is not ready", func() bool { // it says so once what it found before is old
+		return b.do(http.MethodGet, strings.TrimSuffix(at, api.Prefix)+"/readyz", nil).status == 503
+	})
 	b.mustDo(http.MethodGet, strings.TrimSuffix(at, api.Prefix)+"/healthz", nil, 200)
 	// Who scraped before is still told, or nobody would hear of this; a stranger is not.
 	b.mustDo(http.MethodGet, metrics, nil, 503, "Authorization", "Bearer "+stranger.Token)
@@ -240,11 +243,15 @@ func TestAScraperThatWasRefusedIsForgotten(t *testing.T) {
 func TestInternalErrorsAreOpaque(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *httpapi.Config) {
-		c.Ready = []httpapi.Check{{Name: "broken", Run: func(context.Context) error { panic(errors.New("hunter2")) }}}
+		c.Contract = func(string) (playbook.Contract, bool) { panic(errors.New("hunter2")) }
 	})
 	b.sql("ALTER TABLE events RENAME TO elsewhere")
-	for _, path := range []string{b.url + api.Prefix + "/events", b.url + "/readyz"} {
-		a := b.mustDo(http.MethodGet, path, nil, 500)
+	for path, method := range map[string]string{"/events": http.MethodGet, "/playbooks/host_probe/versions": http.MethodPost} {
+		body := any(nil)
+		if method == http.MethodPost {
+			body = "hello"
+		}
+		a := b.mustDo(method, path, body, 500, "Content-Type", "application/zstd")
 		p := a.problem(t)
 		if p.Code != "internal" || strings.Contains(string(a.body), "hunter2") || strings.Contains(string(a.body), "relation") || p.Errors != nil {
 			t.Errorf("%s: %s", path, a.body)

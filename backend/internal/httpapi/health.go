@@ -3,7 +3,10 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -11,9 +14,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/recent"
 )
 
-const readyTimeout = 3 * time.Second
+const (
+	// readyTimeout is what the checks may take, and readyAnswer what one waits for
+	// them who asks: a load balancer cuts off a server that keeps it waiting.
+	readyTimeout, readyAnswer = 3 * time.Second, 500 * time.Millisecond
+	// readyFor is how long what was found is answered for while the next look is
+	// under way. A database that is slow is slow for all backends: if all said no,
+	// it would be as if it were away.
+	readyFor = 5 * time.Second
+)
 
 // readiness is the answer of /readyz.
 type readiness struct {
@@ -31,10 +43,8 @@ func (s *Server) registerHealth() {
 }
 
 func (s *Server) readyz(c *fiber.Ctx) error {
-	ctx, cancel := context.WithTimeout(c.UserContext(), readyTimeout)
-	defer cancel()
 	out := readiness{Ready: !s.isClosing(), Checks: map[string]bool{"serving": !s.isClosing()}}
-	for check, err := range s.checks(ctx) {
+	for check, err := range s.ready.look(c.UserContext()) {
 		out.Checks[check] = err == nil
 		if err != nil {
 			s.log.Warn("not ready", "check", check, "error", err)
@@ -59,11 +69,62 @@ const databaseCheck = "database"
 // checks tells of each thing that must hold before this backend takes requests
 // why it does not; nil where it does.
 func (s *Server) checks(ctx context.Context) map[string]error {
-	found := map[string]error{databaseCheck: s.db.Ping(ctx)}
+	found := map[string]error{databaseCheck: s.cfg.Health.Ping(ctx)}
 	for _, check := range s.cfg.Ready {
-		found[check.Name] = check.Run(ctx)
+		found[check.Name] = check.run(ctx)
 	}
 	return found
+}
+
+// run is Run; a panic says no, and ends nothing.
+func (c Check) run(ctx context.Context) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return c.Run(ctx)
+}
+
+// ready is how the checks stand, for all who ask: they cost no more however
+// often anyone does.
+type ready struct {
+	looks recent.Reads[struct{}, map[string]error]
+	mu    sync.Mutex
+	last  map[string]error
+	at    time.Time // of the last look's end
+}
+
+func newReady(s *Server) *ready {
+	r := &ready{}
+	r.looks = recent.Reads[struct{}, map[string]error]{
+		For: readyAnswer, Within: readyTimeout,
+		Read: func(ctx context.Context, _ struct{}) (map[string]error, error) {
+			found := s.checks(ctx)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.last, r.at = found, time.Now()
+			return found, nil
+		},
+	}
+	return r
+}
+
+// look tells what was found a moment ago, or, where that takes long, the last
+// time.
+func (r *ready) look(ctx context.Context) map[string]error {
+	ctx, cancel := context.WithTimeout(ctx, readyAnswer)
+	defer cancel()
+	found, late := r.looks.Get(ctx, struct{}{})
+	if late == nil {
+		return found
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Since(r.at) > readyFor {
+		return map[string]error{databaseCheck: fmt.Errorf("no answer for %s: %w", readyFor, late)}
+	}
+	return r.last
 }
 
 // only lets a request through whose bearer has a permission; for what lies

@@ -223,7 +223,7 @@ func TestReadyNeedsEveryCheck(t *testing.T) {
 	t.Parallel()
 	b := setup(t, failingCheck)
 	a := b.mustDo(http.MethodGet, b.url+"/readyz", nil, http.StatusServiceUnavailable, "Authorization", "")
-	if strings.Contains(string(a.body), "hunter2") || !strings.Contains(string(a.body), `"keyset":false`) {
+	if strings.Contains(string(a.body), "hunter2") || !strings.Contains(string(a.body), `"keyset":false`) || !strings.Contains(string(a.body), `"broken":false`) {
 		t.Errorf("ready: %s", a.body)
 	}
 	told := testkit.Series(t, string(b.mustDo(http.MethodGet, b.url+"/metrics", nil, http.StatusOK).body))

@@ -12,7 +12,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"kloigos/backend/api"
-	"kloigos/backend/internal/recent"
 )
 
 const (
@@ -77,24 +76,13 @@ func (s *Server) scraper(c *fiber.Ctx) error {
 var readyDesc = prometheus.NewDesc("kloigos_ready",
 	"1 if a check of /readyz holds. Without its database this backend can't know the others, and tells of that one alone.", []string{"check"}, nil)
 
-// ready tells whoever scrapes what /readyz tells a load balancer.
-type ready struct {
-	looks recent.Reads[struct{}, map[string]error]
-}
-
-func newReady(s *Server) *ready {
-	return &ready{recent.Reads[struct{}, map[string]error]{
-		For: time.Second, Within: scrapeTimeout,
-		Read: func(ctx context.Context, _ struct{}) (map[string]error, error) { return s.checks(ctx), nil },
-	}}
-}
-
 // Describe implements prometheus.Collector.
 func (r *ready) Describe(c chan<- *prometheus.Desc) { c <- readyDesc }
 
-// Collect implements prometheus.Collector.
+// Collect implements prometheus.Collector: whoever scrapes is told what /readyz
+// tells a load balancer.
 func (r *ready) Collect(c chan<- prometheus.Metric) {
-	found, _ := r.looks.Get(context.Background(), struct{}{}) // which has no error of its own
+	found := r.look(context.Background())
 	if found[databaseCheck] != nil {
 		c <- prometheus.MustNewConstMetric(readyDesc, prometheus.GaugeValue, 0, databaseCheck)
 		return

@@ -58,6 +58,7 @@ type Config struct {
 	// Contract is what the job that runs a playbook gives to it: a version from
 	// outside must take it. Without it no version is taken.
 	Contract     func(playbook string) (playbook.Contract, bool)
+	Health       *store.DB            // connections that no request can take, for /readyz; nil: DB
 	Ready        []Check              // beside the database, which is always checked
 	Metrics      *prometheus.Registry // nil: one of its own
 	ReadTimeout  time.Duration        // for a whole request, body included; 0: 15 s
@@ -79,6 +80,7 @@ type Server struct {
 	metrics  *metrics
 	uses     uses
 	scrapers scrapers
+	ready    *ready
 	backlog  *recent.Reads[struct{}, []store.Backlog]
 	capacity *recent.Reads[uuid.UUID, api.Capacity]
 	watches  watches
@@ -126,6 +128,9 @@ func bare(cfg Config) *Server {
 	if cfg.StallTimeout == 0 {
 		cfg.StallTimeout = stallTimeout
 	}
+	if cfg.Health == nil {
+		cfg.Health = cfg.DB
+	}
 	if cfg.Metrics == nil {
 		cfg.Metrics = prometheus.NewRegistry()
 	}
@@ -134,7 +139,8 @@ func bare(cfg Config) *Server {
 		metrics: newMetrics(cfg.Metrics), viewers: make(chan struct{}, maxViewers), gates: make(chan struct{}, maxGates), largeBodies: make(chan struct{}, maxLargeBodies),
 		watches: watches{jobs: map[uuid.UUID]*watch{}}, backlog: newBacklog(cfg.DB), capacity: newCapacity(cfg.DB),
 	}
-	cfg.Metrics.MustRegister(newReady(s))
+	s.ready = newReady(s)
+	cfg.Metrics.MustRegister(s.ready)
 	s.life, s.end = context.WithCancel(context.Background())
 	s.app = fiber.New(fiber.Config{
 		AppName: "kloigos", DisableStartupMessage: true, Immutable: true, StrictRouting: true, CaseSensitive: true,

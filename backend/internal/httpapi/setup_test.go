@@ -447,7 +447,10 @@ func (b *backend) apiToken(name string) string {
 }
 
 func failingCheck(c *httpapi.Config) {
-	c.Ready = []httpapi.Check{{Name: "keyset", Run: func(context.Context) error { return fmt.Errorf("wrong key hunter2") }}}
+	c.Ready = []httpapi.Check{
+		{Name: "keyset", Run: func(context.Context) error { return fmt.Errorf("wrong key hunter2") }},
+		{Name: "broken", Run: func(context.Context) error { panic("hunter2") }},
+	}
 }
 
 // rawRequest sends a path as it is; net/http would refuse or mend it.

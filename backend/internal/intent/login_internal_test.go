@@ -1,9 +1,13 @@
 package intent
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -30,8 +34,10 @@ func TestFailedLoginsBlockTheName(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(t.Context()) }()
+	s := NewSessions(db)
 	passes := func(statement string) { // time passes
 		t.Helper()
+		s.blocks.names = nil
 		if _, err := conn.Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +52,6 @@ func TestFailedLoginsBlockTheName(t *testing.T) {
 		}
 		return seconds
 	}
-	s := NewSessions(db)
 	hashes := 0
 	s.compare = func(password, _ string) (bool, error) { hashes++; return password == "right", nil }
 	try := func(name, password string) error {
@@ -57,6 +62,13 @@ func TestFailedLoginsBlockTheName(t *testing.T) {
 		t.Helper()
 		if err := try(name, "wrong"); !errors.Is(err, ErrBadLogin) {
 			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	blocked := func(name string) {
+		t.Helper()
+		var b *LoginBlocked
+		if before := hashes; !errors.As(try(name, "right"), &b) || b.For <= 0 || b.For.Seconds() > 30 || hashes != before {
+			t.Fatalf("%s, blocked: %v, %d hashes", name, b, hashes-before)
 		}
 	}
 	names := []string{"admin", "nobody"}
@@ -76,11 +88,12 @@ func TestFailedLoginsBlockTheName(t *testing.T) {
 			}
 		}
 		passes(`UPDATE login_failures SET blocked_until = now() + INTERVAL '30 seconds'`)
-		before := hashes
 		for _, name := range names {
-			var b *LoginBlocked
-			if err := try(name, "right"); !errors.As(err, &b) || b.For <= 0 || b.For.Seconds() > 30 || hashes != before {
-				t.Fatalf("%s, blocked: %v, %d hashes", name, err, hashes-before)
+			blocked(name)
+			asked := db.Connections().Acquired
+			blocked(name)
+			if now := db.Connections().Acquired; now != asked {
+				t.Errorf("%s: the database was asked again at once", name)
 			}
 		}
 		passes(blockEnds)
@@ -99,7 +112,7 @@ func TestFailedLoginsBlockTheName(t *testing.T) {
 	}
 	passes(hourEnds)
 	if err := db.InTx(t.Context(), func(tx *store.Tx) error {
-		n, err := tx.DeleteOldLogins(t.Context())
+		n, _, err := tx.DeleteOldLogins(t.Context())
 		if err == nil && n != 2 {
 			t.Errorf("%d names were taken away", n)
 		}
@@ -115,4 +128,53 @@ func TestFailedLoginsBlockTheName(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// However many log in, few connections are held by them: all under one name wait
+// for one row, with strangers among them who would keep everybody else out.
+func TestLoginsHoldFewConnections(t *testing.T) {
+	t.Parallel()
+	url := testkit.MigratedURL(t)
+	db, err := store.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	s := NewSessions(db)
+	s.compare = func(string, string) (bool, error) { return false, nil }
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := sha256.Sum256([]byte("admin"))
+	if _, err := tx.Exec(t.Context(), `INSERT INTO login_failures (name_hash, failures, last_at, blocked_until) VALUES ($1, 1, now(), now())`, hash[:]); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	var refused, answered atomic.Int32
+	for range 2 * waitingLogins {
+		all.Go(func() {
+			if _, err := s.Login(t.Context(), domain.Actor{}, "admin", "wrong"); errors.Is(err, ErrTooManyLogins) {
+				refused.Add(1)
+			}
+			answered.Add(1)
+		})
+	}
+	for end := time.Now().Add(20 * time.Second); answered.Load() < waitingLogins || db.Connections().Used < parallelLogins; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d were answered, %d connections are used", answered.Load(), db.Connections().Used)
+		}
+	}
+	if used := db.Connections().Used; used > parallelLogins || refused.Load() != waitingLogins {
+		t.Errorf("%d connections are used, %d logins were refused", used, refused.Load())
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Error(err)
+	}
+	all.Wait()
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -40,8 +41,11 @@ const SessionLifetime = 24 * time.Hour
 const RoleAdministrator = "administrator"
 
 const (
-	parallelHashes = 2  // each takes a core and 19 MiB
+	parallelLogins = 2  // each takes a core, 19 MiB and a connection to the database
 	waitingLogins  = 32 // beyond these, a login is refused at once
+	// blockSeen is how long a name that is found blocked is refused without asking
+	// again, and mostBlocks of how many names that is remembered.
+	blockSeen, mostBlocks = time.Second, 1000
 )
 
 // passwordCost is the first of OWASP's equivalent settings for argon2id
@@ -52,15 +56,51 @@ var passwordCost = argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism
 type Sessions struct {
 	db      *store.DB
 	waiting chan struct{}
-	hashing chan struct{}
+	logins  chan struct{}
+	blocks  blocks
 	nobody  func() string // hash of a password that nobody has
 	compare func(password, hash string) (bool, error)
+}
+
+// blocks are names that were found blocked a moment ago, by their hashes, and
+// until when: whoever goes on trying costs the database nothing.
+type blocks struct {
+	mu    sync.Mutex
+	names map[[sha256.Size]byte]block
+}
+
+type block struct{ ends, ask time.Time }
+
+// left is for how long a name is blocked still, as far as is known.
+func (b *blocks) left(name [sha256.Size]byte) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	have := b.names[name]
+	if now := time.Now(); now.Before(have.ask) {
+		return have.ends.Sub(now)
+	}
+	return 0
+}
+
+func (b *blocks) note(name [sha256.Size]byte, blocked time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	if len(b.names) >= mostBlocks {
+		maps.DeleteFunc(b.names, func(_ [sha256.Size]byte, old block) bool { return !now.Before(old.ask) })
+	}
+	if b.names == nil {
+		b.names = map[[sha256.Size]byte]block{}
+	}
+	if len(b.names) < mostBlocks {
+		b.names[name] = block{ends: now.Add(blocked), ask: now.Add(min(blocked, blockSeen))}
+	}
 }
 
 // NewSessions makes the logins over a database.
 func NewSessions(db *store.DB) *Sessions {
 	return &Sessions{
-		db: db, waiting: make(chan struct{}, waitingLogins), hashing: make(chan struct{}, parallelHashes),
+		db: db, waiting: make(chan struct{}, waitingLogins), logins: make(chan struct{}, parallelLogins),
 		compare: argon2id.ComparePasswordAndHash,
 		nobody: sync.OnceValue(func() string {
 			hash, _ := argon2id.CreateHash(newSecret(), &passwordCost) // fails only where crypto/rand does, which never does
@@ -72,11 +112,20 @@ func NewSessions(db *store.DB) *Sessions {
 // Login opens a session for whoever knows the password. An account that does
 // not exist takes as long as a wrong password, and is blocked as one that does.
 // While a name is blocked no password is looked at; sessions and tokens that
-// are there already stay good.
+// are there already stay good. However many strangers try, only a few at a time
+// talk to the database.
 func (s *Sessions) Login(ctx context.Context, from domain.Actor, name, password string) (Issued, error) {
 	tried := sha256.Sum256([]byte(name))
+	if blocked := s.blocks.left(tried); blocked > 0 {
+		return Issued{}, &LoginBlocked{For: blocked}
+	}
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return Issued{}, err
+	}
+	defer leave()
 	var blocked time.Duration
-	err := s.db.InTx(ctx, func(tx *store.Tx) (err error) {
+	err = s.db.InTx(ctx, func(tx *store.Tx) (err error) {
 		blocked, err = tx.TryLogin(ctx, tried[:])
 		return err
 	})
@@ -84,6 +133,7 @@ func (s *Sessions) Login(ctx context.Context, from domain.Actor, name, password 
 		return Issued{}, fmt.Errorf("count the login: %w", err)
 	}
 	if blocked > 0 {
+		s.blocks.note(tried, blocked)
 		return Issued{}, &LoginBlocked{For: blocked}
 	}
 	account, err := s.db.AccountByName(ctx, name)
@@ -95,9 +145,10 @@ func (s *Sessions) Login(ctx context.Context, from domain.Actor, name, password 
 	if !known {
 		hash = s.nobody()
 	}
-	match, err := s.matches(ctx, password, hash)
+	match, err := s.compare(password, hash)
+	defer debug.FreeOSMemory() // an idle backend would hold the 19 MiB for minutes
 	if err != nil {
-		return Issued{}, errors.Join(err, s.uncount(ctx, tried[:]))
+		return Issued{}, errors.Join(fmt.Errorf("compare password: %w", err), s.uncount(ctx, tried[:]))
 	}
 	if !known || !match {
 		return Issued{}, ErrBadLogin
@@ -115,33 +166,27 @@ func (s *Sessions) Login(ctx context.Context, from domain.Actor, name, password 
 	return made, err
 }
 
-// uncount is for a try that was given up, perhaps because its request was.
+// uncount is for a try whose password could not be looked at.
 func (s *Sessions) uncount(ctx context.Context, nameHash []byte) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	return s.db.InTx(ctx, func(tx *store.Tx) error { return tx.UncountLogin(ctx, nameHash) })
 }
 
-func (s *Sessions) matches(ctx context.Context, password, hash string) (bool, error) {
+// enter waits until a login may go on, behind few others.
+func (s *Sessions) enter(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.waiting <- struct{}{}:
-		defer func() { <-s.waiting }()
 	default:
-		return false, ErrTooManyLogins
+		return nil, ErrTooManyLogins
 	}
 	select {
-	case s.hashing <- struct{}{}:
-		defer func() { <-s.hashing }()
-		// An idle backend would hold the 19 MiB for minutes.
-		defer debug.FreeOSMemory()
+	case s.logins <- struct{}{}:
+		return func() { <-s.logins; <-s.waiting }, nil
 	case <-ctx.Done():
-		return false, ErrTooManyLogins
+		<-s.waiting
+		return nil, ErrTooManyLogins
 	}
-	match, err := s.compare(password, hash)
-	if err != nil {
-		return false, fmt.Errorf("compare password: %w", err)
-	}
-	return match, nil
 }
 
 // CreateAdministrator makes the first account with a generated password, which

@@ -191,12 +191,13 @@ func (db *DB) OnCommitUnknown(f func()) { db.unknown = f }
 type Connections struct {
 	Used, Idle, Max int32
 	Waits           int64 // how often, so far, one had to be waited for
+	Acquired        int64 // how often, so far, one was taken
 }
 
 // Connections tells how the pool stands now.
 func (db *DB) Connections() Connections {
 	s := db.pool.Stat()
-	return Connections{Used: s.AcquiredConns(), Idle: s.IdleConns(), Max: s.MaxConns(), Waits: s.EmptyAcquireCount()}
+	return Connections{Used: s.AcquiredConns(), Idle: s.IdleConns(), Max: s.MaxConns(), Waits: s.EmptyAcquireCount(), Acquired: s.AcquireCount()}
 }
 
 // Ping asks the database for an answer.

@@ -13,8 +13,15 @@ import (
 const (
 	expiryJobs   = 50
 	expiryChunks = 500
-	expiryEvents = 500
+	expiryRows   = 500 // of anything else
 )
+
+// some removes a bounded number of rows, by a statement whose one parameter that
+// is, and tells how many, and whether more may be left.
+func (tx *Tx) some(ctx context.Context, remove statement) (n int64, more bool, err error) {
+	n, err = tx.exec(ctx, remove, expiryRows)
+	return n, n == expiryRows, err
+}
 
 const sqlExpiredLogs = `
 SELECT j.id
@@ -89,8 +96,8 @@ DELETE FROM events
 // ExpireEvents removes a bounded number of a workspace's audit events that are
 // older than keep, and tells how many, and whether more may be left.
 func (tx *Tx) ExpireEvents(ctx context.Context, workspace uuid.UUID, keep time.Duration) (events int64, more bool, err error) {
-	if events, err = tx.exec(ctx, sqlDeleteEvents, workspace, int64(keep/time.Second), expiryEvents); err != nil {
+	if events, err = tx.exec(ctx, sqlDeleteEvents, workspace, int64(keep/time.Second), expiryRows); err != nil {
 		return 0, false, fmt.Errorf("remove events: %w", err)
 	}
-	return events, events == expiryEvents, nil
+	return events, events == expiryRows, nil
 }

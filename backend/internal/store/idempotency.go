@@ -76,9 +76,13 @@ func (r Reads) Recorded(ctx context.Context, account uuid.UUID, key string) (Rec
 
 const sqlDeleteOldKeys = `
 DELETE FROM idempotency_keys
- WHERE created_at < now() - INTERVAL '24 hours'`
+ WHERE (account_id, key) IN (SELECT k.account_id, k.key
+                               FROM idempotency_keys k
+                              WHERE k.created_at < now() - INTERVAL '24 hours'
+                              ORDER BY k.created_at
+                              LIMIT $1)`
 
 // DeleteOldIdempotencyKeys forgets requests of more than a day ago.
-func (tx *Tx) DeleteOldIdempotencyKeys(ctx context.Context) (int64, error) {
-	return tx.exec(ctx, sqlDeleteOldKeys)
+func (tx *Tx) DeleteOldIdempotencyKeys(ctx context.Context) (n int64, more bool, err error) {
+	return tx.some(ctx, sqlDeleteOldKeys)
 }

@@ -67,10 +67,9 @@ DELETE FROM login_failures
                        FROM login_failures f
                       WHERE f.last_at < now() - INTERVAL '1 hour'
                       ORDER BY f.last_at
-                      LIMIT 1000)`
+                      LIMIT $1)`
 
-// DeleteOldLogins takes away up to 1,000 names under which nobody tried for an
-// hour.
-func (tx *Tx) DeleteOldLogins(ctx context.Context) (int64, error) {
-	return tx.exec(ctx, sqlDeleteOldLogins)
+// DeleteOldLogins takes away names under which nobody tried for an hour.
+func (tx *Tx) DeleteOldLogins(ctx context.Context) (n int64, more bool, err error) {
+	return tx.some(ctx, sqlDeleteOldLogins)
 }

@@ -196,11 +196,15 @@ UPDATE plans
 
 const sqlDeleteOldPlans = `
 DELETE FROM plans
- WHERE applied_job_id IS NULL AND state <> 'checking' AND expires_at < now() - INTERVAL '30 days'`
+ WHERE id IN (SELECT p.id
+                FROM plans p
+               WHERE p.applied_job_id IS NULL AND p.state <> 'checking' AND p.expires_at < now() - INTERVAL '30 days'
+               ORDER BY p.expires_at
+               LIMIT $1)`
 
 // DeleteOldPlans forgets plans that were never applied.
-func (tx *Tx) DeleteOldPlans(ctx context.Context) (int64, error) {
-	return tx.exec(ctx, sqlDeleteOldPlans)
+func (tx *Tx) DeleteOldPlans(ctx context.Context) (n int64, more bool, err error) {
+	return tx.some(ctx, sqlDeleteOldPlans)
 }
 
 const sqlRuns = `

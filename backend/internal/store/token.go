@@ -108,11 +108,11 @@ DELETE FROM tokens
                 FROM tokens t
                WHERE t.expires_at < now() - INTERVAL '1 day'
                ORDER BY t.expires_at
-               LIMIT 1000)`
+               LIMIT $1)`
 
-// DeleteExpiredTokens takes away up to 1,000 tokens that expired long ago.
-func (tx *Tx) DeleteExpiredTokens(ctx context.Context) (int64, error) {
-	return tx.exec(ctx, sqlDeleteExpiredTokens)
+// DeleteExpiredTokens takes away tokens that expired long ago.
+func (tx *Tx) DeleteExpiredTokens(ctx context.Context) (n int64, more bool, err error) {
+	return tx.some(ctx, sqlDeleteExpiredTokens)
 }
 
 const sqlTouchTokens = `
