@@ -17,8 +17,8 @@ import (
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/intent"
-	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/playbook"
+	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit"
 	"kloigos/backend/internal/testkit/site"
 )
