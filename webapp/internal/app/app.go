@@ -35,14 +35,9 @@ import (
 	"kloigos/webapp/internal/unit"
 )
 
-const (
-	bodyLimit   = 1<<20 + 64<<10 // bytes; the largest form is a playbook's artifact, of which the API takes 1 MiB
-	readTimeout = 30 * time.Second
-	idleTimeout = 2 * time.Minute
-	// csp lets a page load what is embedded here and nothing else; nothing in a
-	// page itself is run or styles anything.
-	csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
+// csp lets a page load what is embedded here and nothing else; nothing in a
+// page itself is run or styles anything.
+const csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // Config is the configuration of the web app.
 type Config struct {
@@ -99,15 +94,11 @@ func New(closing context.Context, cfg Config, log *slog.Logger) (*fiber.App, err
 	}
 	sessions := &session.Sessions{Insecure: cfg.InsecureCookie, TrustedProxies: cfg.TrustedProxies}
 	a := &page.App{API: api, Sessions: sessions, Assets: assets, Log: log, Now: time.Now, Closing: closing}
-	server := fiber.New(fiber.Config{
-		AppName: "kloigos-webapp", ServerHeader: "", DisableStartupMessage: true, Immutable: true,
-		BodyLimit: bodyLimit, ReadTimeout: readTimeout, IdleTimeout: idleTimeout, ErrorHandler: a.ErrorHandler,
-		ReadBufferSize: 16 << 10,
-	})
+	server := limited(api, sessions, a.ErrorHandler)
 	server.Get("/web/healthz", func(c *fiber.Ctx) error { return c.SendString("ok\n") })
 	server.Use(headers(cfg.InsecureCookie), recover.New(), assets.Serve)
 	server.Use(compress.New(compress.Config{Level: compress.LevelBestSpeed, Next: isStream}))
-	server.Use(sessions.Guard)
+	server.Use(sessions.Guard, fewFields)
 	server.Post("/web/theme", a.Theme)
 	for _, mount := range []func(fiber.Router, *page.App){
 		login.Mount, overview.Mount, host.Mount, unit.Mount, allocation.Mount, job.Mount, plan.Mount, playbook.Mount,

@@ -39,9 +39,9 @@ func TestEachTroubleHasItsPage(t *testing.T) {
 	}
 }
 
-// Browsers open connections ahead. What is said on one on which nothing came is
-// taken for the answer to the request that comes just then, unless it is 408:
-// that one is sent again.
+// Browsers open connections ahead. What is said on one on which nothing came
+// would be taken for the answer to the request that comes just then: it is closed
+// without a word, and the request is sent again.
 func TestAConnectionThatSaysNothingIsNoError(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -61,7 +61,7 @@ func TestAConnectionThatSaysNothingIsNoError(t *testing.T) {
 		t.Fatal(err)
 	}
 	said, err := io.ReadAll(conn)
-	if err != nil || !strings.HasPrefix(string(said), "HTTP/1.1 408 ") || !strings.Contains(string(said), "Connection: close") {
+	if err != nil || len(said) > 0 {
 		t.Errorf("%v: %.200s", err, said)
 	}
 	if err := server.Shutdown(); err != nil {

@@ -39,7 +39,7 @@ func export(a *page.App) fiber.Handler {
 		c.Set(fiber.HeaderContentType, contentType)
 		c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+name+`"`)
 		c.Set(fiber.HeaderCacheControl, "no-store")
-		c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
+		page.Stream(c, func(w *bufio.Writer) {
 			ctx, cancel := context.WithTimeout(a.Closing, exportTime)
 			defer cancel()
 			writeAll(ctx, speaker, f, firstPage, make(w))

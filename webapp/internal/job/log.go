@@ -134,7 +134,7 @@ func text(a *page.App) fiber.Handler {
 		speaker, c := r.API, r.C
 		c.Set(fiber.HeaderContentType, "text/plain; charset=utf-8")
 		c.Set(fiber.HeaderCacheControl, "no-store")
-		c.Context().SetBodyStreamWriter(func(w *bufio.Writer) { writeText(a.Closing, speaker, id, log, w) })
+		page.Stream(c, func(w *bufio.Writer) { writeText(a.Closing, speaker, id, log, w) })
 		return nil
 	})
 }

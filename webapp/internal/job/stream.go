@@ -27,7 +27,7 @@ const (
 	gatherMany = 400 * time.Millisecond
 	many       = 20 // lines within gather
 	mostInOne  = 500
-	roomBefore = 64
+	roomBefore = 16 // each up to some hundred KiB
 )
 
 // stream sends a job to a browser as server-sent events of HTML that is
@@ -49,7 +49,7 @@ func stream(a *page.App) fiber.Handler {
 		c.Set(fiber.HeaderContentType, "text/event-stream")
 		c.Set(fiber.HeaderCacheControl, "no-store")
 		c.Set("X-Accel-Buffering", "no")
-		c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
+		page.Stream(c, func(w *bufio.Writer) {
 			ctx, cancel := context.WithCancel(a.Closing)
 			defer cancel()
 			s := sender{w: w, ctx: ctx, speaker: speaker, now: a.Now, pause: gather}

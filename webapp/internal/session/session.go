@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
 )
 
 const (
@@ -38,8 +39,11 @@ func (s *Sessions) name() string {
 }
 
 // Token returns the token of the request's session, "" if there is none.
-func (s *Sessions) Token(c *fiber.Ctx) string {
-	t := c.Cookies(s.name())
+func (s *Sessions) Token(c *fiber.Ctx) string { return s.TokenOf(&c.Request().Header) }
+
+// TokenOf is Token of a request of which only the header is there.
+func (s *Sessions) TokenOf(h *fasthttp.RequestHeader) string {
+	t := string(h.Cookie(s.name()))
 	if len(t) > maxToken || strings.ContainsFunc(t, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""
 	}

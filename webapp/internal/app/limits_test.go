@@ -1,0 +1,84 @@
+package app
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"kloigos/webapp/internal/apitest"
+)
+
+// listens has a site answer on a port of its own.
+func listens(t *testing.T, s *site) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = s.app.Listener(l) }()
+	t.Cleanup(func() { _ = s.app.ShutdownWithTimeout(5 * time.Second) })
+	return l.Addr().String()
+}
+
+// sends posts a form of some size in bytes, of one field or of as many as there can
+// be, and returns the status of the answer.
+func sends(t *testing.T, address, path, cookie string, size int, fields bool) int {
+	t.Helper()
+	body := strings.Repeat("a", size)
+	if fields {
+		body = strings.Repeat("a&", size/2)
+	}
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	go func() { // the server may answer and close before it has read all
+		_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: kloigos.example\r\nSec-Fetch-Site: same-origin\r\nOrigin: https://kloigos.example\r\n"+
+			"Cookie: __Host-kloigos=%s\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", path, cookie, len(body), body)
+	}()
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(resp.Body)
+	if resp.StatusCode == http.StatusRequestEntityTooLarge && !bytes.Contains(text, []byte("Too large")) {
+		t.Errorf("%s: %s", path, text)
+	}
+	return resp.StatusCode
+}
+
+// TestStrangersSendLittle: what fills the memory is refused before it is read,
+// or before it is parsed.
+func TestStrangersSendLittle(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	address := listens(t, s)
+	for _, c := range []struct {
+		path, cookie string
+		bytes        int
+		fields       bool
+		refused      bool
+	}{
+		{"/login", "", strangersBody - 1, false, false},
+		{"/login", "", strangersBody + 1, false, true},
+		{"/web/theme", "", 1 << 20, true, true},
+		{"/web/theme", "of-nobody", 1 << 20, true, true},
+		{"/web/theme", apitest.Token, 1 << 20, true, true},
+		{"/web/theme", apitest.Token, 1 << 20, false, false}, // an artifact has no fields to speak of
+		{"/web/theme", apitest.Token, bodyLimit + 1, false, true},
+	} {
+		status := sends(t, address, c.path, c.cookie, c.bytes, c.fields)
+		if (status == http.StatusRequestEntityTooLarge) != c.refused {
+			t.Errorf("%+v: %d", c, status)
+		}
+	}
+}
