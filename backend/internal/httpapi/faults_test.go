@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net"
@@ -42,17 +41,15 @@ func through(t *testing.T, database string, deliver bool) (*wire, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	host := u.Host
-	if socket := u.Query().Get("host"); host == "" || socket != "" {
-		t.Fatalf("the test's database is not reached by TCP: %s", u.Redacted())
-	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wire{listener: l, database: host, deliver: deliver}
+	w := &wire{listener: l, database: database, deliver: deliver}
 	u.Host = l.Addr().String()
 	q := u.Query()
+	q.Del("host")
+	q.Del("port")
 	q.Set("sslmode", "disable") // the wire must read what goes by
 	u.RawQuery = q.Encode()
 	go w.run()
@@ -66,7 +63,7 @@ func (w *wire) run() {
 		if err != nil {
 			return
 		}
-		server, err := net.Dial("tcp", w.database)
+		server, err := testkit.DialServer(w.database)
 		if err != nil {
 			_ = client.Close()
 			continue
@@ -88,7 +85,7 @@ func (w *wire) requests(client, server net.Conn, hush *atomic.Bool) {
 		if err != nil {
 			return
 		}
-		if bytes.Contains(bytes.ToLower(buf[:n]), []byte("commit\x00")) && w.cut.Add(-1) >= 0 {
+		if testkit.Commits(buf[:n]) && w.cut.Add(-1) >= 0 {
 			if !w.deliver {
 				return
 			}

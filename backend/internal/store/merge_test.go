@@ -29,7 +29,7 @@ func TestJobsAreListedWhetherTheyEndedOrNot(t *testing.T) {
 			state, ended = "succeeded", time.Now()
 		}
 		// Some at the same time, so that the id decides.
-		_, err := db.pool.Exec(t.Context(), `UPDATE jobs SET kind = $2, state = $3, finished_at = $4, lease_expires_at = CASE WHEN $3 = 'running' THEN now() END, created_at = now() - $5 * INTERVAL '1 minute' WHERE id = $1`,
+		_, err := db.pool.Exec(t.Context(), `UPDATE jobs SET kind = $2, state = $3, finished_at = $4, lease_expires_at = CASE WHEN $3 = 'running' THEN now() END, created_at = now() - $5::INT8 * INTERVAL '1 minute' WHERE id = $1`,
 			id, kind, state, ended, i/2)
 		if err != nil {
 			t.Fatal(err)

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -413,11 +412,6 @@ func TestUnavailable(t *testing.T) {
 // hears of it. It returns the URL that leads through it.
 func cutAtCommit(t *testing.T, server string, deliver bool) string {
 	t.Helper()
-	cfg, err := pgconn.ParseConfig(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	network, address := pgconn.NetworkAddress(cfg.Host, cfg.Port)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -431,7 +425,7 @@ func cutAtCommit(t *testing.T, server string, deliver bool) string {
 			if err != nil {
 				return
 			}
-			upstream, err := net.Dial(network, address)
+			upstream, err := testkit.DialServer(server)
 			if err != nil {
 				t.Errorf("proxy: %v", err)
 				_ = client.Close()
@@ -465,7 +459,7 @@ func cutAtCommit(t *testing.T, server string, deliver bool) string {
 					if err != nil {
 						return
 					}
-					if bytes.Contains(bytes.ToLower(buffer[:n]), []byte("commit\x00")) {
+					if testkit.Commits(buffer[:n]) {
 						if !deliver {
 							shut()
 							return

@@ -47,9 +47,10 @@ type server struct {
 
 // template is made once, by the first test that asks.
 type template struct {
-	once sync.Once
-	name string
-	err  error
+	once   sync.Once
+	name   string
+	backup string // where it was backed up, on CockroachDB
+	err    error
 }
 
 // theServer is the one global here: a server a test binary, whatever the number of tests. It ends with the process.
@@ -74,21 +75,14 @@ func MigratedURL(t testing.TB) string {
 	return TemplateURL(t, hash, crdb.Migrate)
 }
 
-// TemplateURL returns the URL of a new database that looks like one filled by build. On PostgreSQL build runs once for
-// each key on a server, and every further database is a copy, which is about ten times faster; so the key must change
-// whenever build does. The key is part of a database's name: lower case letters, digits and underscores.
+// TemplateURL returns the URL of a new database that looks like one filled by build. Build runs once for each key on a
+// server, and every further database is a copy, which is about ten times faster; so the key must change whenever build
+// does. The key is part of a database's name: lower case letters, digits and underscores. Where CockroachDB refuses to
+// make copies (by a backup that is restored), build runs for each.
 func TemplateURL(t testing.TB, key string, build func(ctx context.Context, url string) error) string {
 	t.Helper()
 	s := mustServer(t)
 	name := newName()
-	if s.cockroach {
-		s.mustExec(t, "CREATE DATABASE "+quote(name))
-		url := s.use(t, name)
-		if err := build(t.Context(), url); err != nil {
-			t.Fatalf("fill the test's database: %v", err)
-		}
-		return url
-	}
 	s.mu.Lock()
 	made, found := s.templates[key]
 	if !found {
@@ -101,12 +95,40 @@ func TemplateURL(t testing.TB, key string, build func(ctx context.Context, url s
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 		defer cancel()
 		made.name, made.err = s.makeTemplate(ctx, key, build)
+		if s.cockroach && made.err == nil {
+			made.backup = "userfile:///" + made.name
+			_, made.err = s.admin.Exec(ctx, "BACKUP DATABASE "+quote(made.name)+" INTO '"+made.backup+"'")
+		}
 	})
+	if s.cockroach {
+		return s.restored(t, made, name, build)
+	}
 	if made.err != nil {
 		t.Fatalf("make the template database: %v", made.err)
 	}
 	s.mustExec(t, "CREATE DATABASE "+quote(name)+" TEMPLATE "+quote(made.name))
 	return s.use(t, name)
+}
+
+// restored makes a copy of a template on CockroachDB, or what build makes where that can't be had.
+func (s *server) restored(t testing.TB, from *template, name string, build func(ctx context.Context, url string) error) string {
+	t.Helper()
+	err := from.err
+	if err == nil {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		_, err = s.admin.Exec(ctx, "RESTORE DATABASE "+quote(from.name)+" FROM LATEST IN '"+from.backup+"' WITH new_db_name = '"+name+"'")
+	}
+	if err == nil {
+		return s.use(t, name)
+	}
+	t.Logf("no copy of the template can be had: %v", err)
+	s.mustExec(t, "CREATE DATABASE IF NOT EXISTS "+quote(name))
+	url := s.use(t, name)
+	if err := build(t.Context(), url); err != nil {
+		t.Fatalf("fill the test's database: %v", err)
+	}
+	return url
 }
 
 // IsCockroach tells whether the tests run on CockroachDB, for the few things that only one of the two does.

@@ -117,7 +117,7 @@ func (l lived) begin(id uuid.UUID) {
 		if err := tx.StartStep(ctx, id, 1, 0); err != nil {
 			return err
 		}
-		_, err = tx.LockHost(ctx, *l.Job(id).HostID, id, 1)
+		_, err = tx.LockHost(ctx, *claims[0].HostID, id, 1)
 		return err
 	})
 }
