@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -9,8 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"kloigos/backend/api"
 	"kloigos/backend/internal/httpapi"
+	"kloigos/backend/internal/testkit/site"
 )
 
 // Every class of bad input: which status, which field, and nothing written.
@@ -335,4 +339,47 @@ func (b *backend) rows() string {
 		fmt.Fprintf(&out, "%s %d\n", table, n)
 	}
 	return out.String()
+}
+
+// TestALargeBodyThatWaitsHoldsUpNoOther: large bodies are decoded one at a time,
+// and what comes of one may wait for as long as it likes.
+func TestALargeBodyThatWaitsHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	held, free := b.probed("h1"), b.probed("h2")
+	conn, err := pgx.Connect(t.Context(), b.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), `UPDATE hosts SET name = name WHERE id = $1`, held.ID); err != nil {
+		t.Fatal(err)
+	}
+	layout := `{"count":3,"cpus_each":2,"devices":["/dev/disk/by-id/virtio-kloigos0"]` + strings.Repeat(" ", 20<<10) + `}`
+	set := func(h api.Host) <-chan answer {
+		answered := make(chan answer, 1)
+		go func() { answered <- b.do(http.MethodPut, "/hosts/"+h.ID+"/layout", layout) }()
+		return answered
+	}
+	waits := set(held)
+	for range 5 {
+		if a := site.Await(t, "the layout of a host that nobody holds", set(free)); a.status != http.StatusOK {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+	}
+	select {
+	case a := <-waits:
+		t.Errorf("it did not wait: %d %s", a.status, a.body)
+	default:
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if a := site.Await(t, "the layout that waited", waits); a.status != http.StatusOK {
+		t.Errorf("%d %s", a.status, a.body)
+	}
 }

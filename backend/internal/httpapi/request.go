@@ -30,6 +30,7 @@ type request struct {
 	// meaning finds bad fields among those whose shape is good; nil where the
 	// shape is all there is.
 	meaning func(faults []api.FieldProblem) []api.FieldProblem
+	decoded func() // lets the next large body be decoded; nil: it is a small one
 }
 
 type requestKey struct{}

@@ -137,6 +137,9 @@ func register[I, O any](s *Server, id string, handler func(ctx context.Context, 
 		if len(requestOf(ctx).faults) > 0 { // what the types would let pass
 			return nil, s.asProblem(ctx, invalid(complete(ctx, nil)...))
 		}
+		if decoded := requestOf(ctx).decoded; decoded != nil {
+			decoded() // what the handler waits for keeps no other body waiting
+		}
 		out, err := handler(ctx, in)
 		if err != nil {
 			return nil, s.asProblem(ctx, err)

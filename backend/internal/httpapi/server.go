@@ -84,8 +84,9 @@ type Server struct {
 	backlog  *recent.Reads[struct{}, []store.Backlog]
 	capacity *recent.Reads[uuid.UUID, api.Capacity]
 	watches  watches
-	viewers  chan struct{} // one for each
-	gates    chan struct{} // one for each upload that is being looked at
+	bearers  *recent.Reads[string, store.Bearer] // of viewers, by the hash of the token
+	viewers  chan struct{}                       // one for each
+	gates    chan struct{}                       // one for each upload that is being looked at
 	// largeBodies holds a place for each large body that is being decoded.
 	largeBodies chan struct{}
 
@@ -137,7 +138,7 @@ func bare(cfg Config) *Server {
 	s := &Server{
 		cfg: cfg, db: cfg.DB, intents: cfg.Intents, log: cfg.Log, roles: rolesOf(api.Routes), handled: map[string]bool{},
 		metrics: newMetrics(cfg.Metrics), viewers: make(chan struct{}, maxViewers), gates: make(chan struct{}, maxGates), largeBodies: make(chan struct{}, maxLargeBodies),
-		watches: watches{jobs: map[uuid.UUID]*watch{}}, backlog: newBacklog(cfg.DB), capacity: newCapacity(cfg.DB),
+		watches: watches{jobs: map[uuid.UUID]*watch{}}, backlog: newBacklog(cfg.DB), bearers: newBearers(cfg.DB), capacity: newCapacity(cfg.DB),
 	}
 	s.ready = newReady(s)
 	cfg.Metrics.MustRegister(s.ready)

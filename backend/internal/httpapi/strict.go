@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -47,7 +48,9 @@ func (s *Server) strict(takesBody, archive bool) func(huma.Context, func(huma.Co
 		if len(body) > smallBody {
 			select {
 			case s.largeBodies <- struct{}{}:
-				defer func() { runtime.GC(); <-s.largeBodies }()
+				r := requestOf(c.Context())
+				r.decoded = sync.OnceFunc(func() { runtime.GC(); <-s.largeBodies })
+				defer r.decoded()
 			case <-c.Context().Done():
 				s.answer(c, c.Context().Err())
 				return

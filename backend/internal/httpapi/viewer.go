@@ -9,10 +9,14 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"kloigos/backend/internal/recent"
+	"kloigos/backend/internal/store"
 )
 
 const (
-	heartbeat    = 10 * time.Second // also how soon an ended token ends its streams
+	heartbeat    = 10 * time.Second // with bearerFor also how soon an ended token ends its streams
+	bearerFor    = 2 * time.Second  // how long a bearer that was found is one, for all viewers that have its token
 	stallTimeout = 30 * time.Second
 	streamLength = 6 * time.Hour // then the viewer comes back by itself
 	maxViewers   = 6000
@@ -154,15 +158,20 @@ func (v *viewer) part(now *sight) (part, error) {
 	return v.s.readPart(ctx, v.watch.job, v.after, until)
 }
 
+// newBearers reads whose tokens are still good.
+func newBearers(db *store.DB) *recent.Reads[string, store.Bearer] {
+	return &recent.Reads[string, store.Bearer]{For: bearerFor, Within: streamQuery, Read: func(ctx context.Context, hash string) (store.Bearer, error) {
+		return db.Bearer(ctx, []byte(hash))
+	}}
+}
+
 // stillHere keeps the connection known to be alive, and ends the stream of a
 // token that was ended.
 func (v *viewer) stillHere() ([]byte, error) {
 	if time.Now().After(v.until) {
 		return nil, errLongEnough
 	}
-	ctx, cancel := context.WithTimeout(v.s.life, streamQuery)
-	defer cancel()
-	if _, err := v.s.db.Bearer(ctx, v.hash); err != nil {
+	if _, err := v.s.bearers.Get(v.s.life, string(v.hash)); err != nil {
 		return nil, err
 	}
 	return []byte(": still here\n\n"), nil

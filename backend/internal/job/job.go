@@ -151,15 +151,19 @@ type Policy struct {
 	MaxAttempts int
 	Deadline    time.Duration
 	Priority    int
+	// Play bounds a play where that of all is too long: what changes nothing may be
+	// ended at any time, goes first, and would keep everybody else waiting on a host
+	// that hangs. 0: it is not.
+	Play time.Duration
 }
 
 // PolicyOf returns how jobs of a kind are run.
 func PolicyOf(k domain.JobKind) Policy {
 	switch k {
 	case domain.KindHostProbe:
-		return Policy{MaxAttempts: 3, Deadline: 10 * time.Minute, Priority: 20}
+		return Policy{MaxAttempts: 3, Deadline: 10 * time.Minute, Priority: 20, Play: 5 * time.Minute}
 	case domain.KindHostMeasure: // a person looks on, and is told soon that the host does not answer
-		return Policy{MaxAttempts: 2, Deadline: 10 * time.Minute, Priority: 15}
+		return Policy{MaxAttempts: 2, Deadline: 10 * time.Minute, Priority: 15, Play: 10 * time.Minute}
 	case domain.KindPlan: // a person waits for it
 		return Policy{MaxAttempts: 5, Deadline: 30 * time.Minute, Priority: 15}
 	case domain.KindHostInitialize, domain.KindHostRelayout, domain.KindHostDecommission:

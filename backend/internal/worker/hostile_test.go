@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -87,5 +88,10 @@ func TestHungProbesTakeFewWorkers(t *testing.T) {
 	}
 	if third := probe(host); third == second {
 		t.Error("an ended one counts")
+	}
+	for _, c := range p.Runner.Calls() {
+		if most := map[string]time.Duration{"host_probe": 5 * time.Minute, "host_initialize": 30 * time.Minute}[c.Play.Name]; c.Play.Timeout != most {
+			t.Errorf("%s may take %s, not %s", c.Play.Name, c.Play.Timeout, most)
+		}
 	}
 }

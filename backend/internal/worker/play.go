@@ -12,6 +12,7 @@ import (
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/failpoint"
 	"kloigos/backend/internal/inputs"
+	"kloigos/backend/internal/job"
 	"kloigos/backend/internal/playbook"
 	"kloigos/backend/internal/store"
 )
@@ -94,8 +95,12 @@ func (r *run) beginning(ctx context.Context, what inputs.Play, fenced, check boo
 // playOf is the play as the runner takes it.
 func (r *run) playOf(what inputs.Play, to access, fenced, check bool) ansible.Play {
 	content := r.content // Unpack outlives the run: it is kept for the next one
+	timeout := r.w.cfg.PlayTimeout
+	if own := job.PolicyOf(r.claim.Kind).Play; own > 0 {
+		timeout = min(timeout, own)
+	}
 	return ansible.Play{
-		Name: *r.job.Playbook, Playbook: what.File, Hosts: []ansible.Host{r.target(to, fenced)}, Vars: what.Vars, Timeout: r.w.cfg.PlayTimeout,
+		Name: *r.job.Playbook, Playbook: what.File, Hosts: []ansible.Host{r.target(to, fenced)}, Vars: what.Vars, Timeout: timeout,
 		Check: check, Diff: check,
 		BundleSHA256: playbook.Digest(content),
 		Unpack:       func(dir string) error { return playbook.Unpack(content, dir, playbook.DefaultLimits) },
