@@ -113,7 +113,9 @@ func TestWhateverIsKilledRunsAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range i.group.processes() {
-		_ = p.Kill()
+		if err := p.Kill(); err != nil {
+			t.Error(err)
+		}
 	}
 	await("the origin after the end of all at once", func() bool {
 		_, err := i.Client.GetSystem(t.Context())

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -143,6 +144,8 @@ func TestABackendThatStopsKeepsItsRequests(t *testing.T) {
 		}
 	}))
 	t.Cleanup(first.Close)
+	letGo := sync.OnceFunc(func() { close(goOn) })
+	t.Cleanup(letGo) // else a test that fails waits for the request for ever
 	second := named(t, "backend-2")
 	ports, err := demo.FreePorts(t.Context(), 0, 2)
 	if err != nil {
@@ -199,7 +202,11 @@ func TestABackendThatStopsKeepsItsRequests(t *testing.T) {
 			}
 		}
 	}()
-	<-begun
+	select {
+	case <-begun:
+	case got := <-slow:
+		t.Fatalf("no backend was asked: %s", got)
+	}
 	stopping.Store(true)
 	await("the proxy to have asked often enough", func() bool { return told.Load() >= 4 }) // two would do
 	for range 20 {
@@ -207,7 +214,7 @@ func TestABackendThatStopsKeepsItsRequests(t *testing.T) {
 			t.Error("the one that stops got something new")
 		}
 	}
-	close(goOn)
+	letGo()
 	if got := <-slow; got != "200 done<nil>" {
 		t.Errorf("the request that was under way ended with %q", got)
 	}
@@ -396,7 +403,9 @@ func TestProcessesEndWithAKilledDemo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parent := exec.Command(self)
+	said, enough := context.WithTimeout(t.Context(), 30*time.Second)
+	defer enough()
+	parent := exec.CommandContext(said, self)
 	parent.Env = append(os.Environ(), holdEnv+"="+t.TempDir())
 	out, err := parent.StdoutPipe()
 	if err != nil {

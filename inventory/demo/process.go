@@ -132,9 +132,16 @@ func (p *Process) Kill() error {
 	if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("kill %s: %w", p.Name, err)
 	}
-	<-p.done
-	return nil
+	select {
+	case <-p.done:
+		return nil
+	case <-time.After(endsWithin):
+		return fmt.Errorf("kill %s: %s later process %d, or one that it began, still has its output", p.Name, endsWithin, p.PID)
+	}
 }
+
+// endsWithin is what a killed process has for ending.
+const endsWithin = 20 * time.Second
 
 // Done is closed when it has ended, and all of its output is in its log.
 func (p *Process) Done() <-chan struct{} { return p.done }
