@@ -101,6 +101,9 @@ func newReady(s *Server) *ready {
 		For: readyAnswer, Within: readyTimeout,
 		Read: func(ctx context.Context, _ struct{}) (map[string]error, error) {
 			found := s.checks(ctx)
+			if last := r.recall(); last != nil && ctx.Err() != nil {
+				return last, nil // this look came to nothing
+			}
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.last, r.at = found, time.Now()
@@ -110,21 +113,34 @@ func newReady(s *Server) *ready {
 	return r
 }
 
-// look tells what was found a moment ago, or, where that takes long, the last
-// time.
-func (r *ready) look(ctx context.Context) map[string]error {
-	ctx, cancel := context.WithTimeout(ctx, readyAnswer)
-	defer cancel()
-	found, late := r.looks.Get(ctx, struct{}{})
-	if late == nil {
-		return found
-	}
+// recall is what was found last; nil if that is too old to be answered.
+func (r *ready) recall() map[string]error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if time.Since(r.at) > readyFor {
-		return map[string]error{databaseCheck: fmt.Errorf("no answer for %s: %w", readyFor, late)}
+		return nil
 	}
 	return r.last
+}
+
+// look tells what was found a moment ago, or, where a look takes long, the last
+// time; without either it waits for the look.
+func (r *ready) look(ctx context.Context) map[string]error {
+	last := r.recall()
+	if last != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, readyAnswer)
+		defer cancel()
+	}
+	found, late := r.looks.Get(ctx, struct{}{})
+	switch {
+	case late == nil:
+		return found
+	case last == nil:
+		return map[string]error{databaseCheck: late}
+	default:
+		return last
+	}
 }
 
 // only lets a request through whose bearer has a permission; for what lies

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
+	"runtime"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -99,7 +100,12 @@ func (s *Server) looked(ctx context.Context, name string, in *uploadInput) (inte
 	}
 	select {
 	case s.gates <- struct{}{}:
-		defer func() { <-s.gates }()
+		defer func() {
+			if len(in.RawBody) > smallBody {
+				runtime.GC() // before the next one is opened
+			}
+			<-s.gates
+		}()
 	case <-ctx.Done():
 		return none, ctx.Err()
 	}

@@ -115,15 +115,19 @@ func (s *server) restored(t testing.TB, from *template, name string, build func(
 	t.Helper()
 	err := from.err
 	if err == nil {
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-		defer cancel()
-		_, err = s.admin.Exec(ctx, "RESTORE DATABASE "+quote(from.name)+" FROM LATEST IN '"+from.backup+"' WITH new_db_name = '"+name+"'")
+		err = s.admin.AcquireFunc(t.Context(), func(conn *pgxpool.Conn) error { // its time begins when it does
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			defer cancel()
+			_, err := conn.Exec(ctx, "RESTORE DATABASE "+quote(from.name)+" FROM LATEST IN '"+from.backup+"' WITH new_db_name = '"+name+"'")
+			return err
+		})
 	}
 	if err == nil {
 		return s.use(t, name)
 	}
 	t.Logf("no copy of the template can be had: %v", err)
-	s.mustExec(t, "CREATE DATABASE IF NOT EXISTS "+quote(name))
+	name = newName() // what was begun under the other one may still be under way
+	s.mustExec(t, "CREATE DATABASE "+quote(name))
 	url := s.use(t, name)
 	if err := build(t.Context(), url); err != nil {
 		t.Fatalf("fill the test's database: %v", err)

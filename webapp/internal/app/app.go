@@ -98,7 +98,7 @@ func New(closing context.Context, cfg Config, log *slog.Logger) (*fiber.App, err
 	server.Get("/web/healthz", func(c *fiber.Ctx) error { return c.SendString("ok\n") })
 	server.Use(headers(cfg.InsecureCookie), recover.New(), assets.Serve)
 	server.Use(compress.New(compress.Config{Level: compress.LevelBestSpeed, Next: isStream}))
-	server.Use(sessions.Guard, fewFields)
+	server.Use(sessions.Guard, smallForms)
 	server.Post("/web/theme", a.Theme)
 	for _, mount := range []func(fiber.Router, *page.App){
 		login.Mount, overview.Mount, host.Mount, unit.Mount, allocation.Mount, job.Mount, plan.Mount, playbook.Mount,

@@ -3,14 +3,11 @@ package app
 import (
 	"bytes"
 	"context"
-	"errors"
-	"net/http"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
-	"kloigos/backend/api"
 	"kloigos/backend/api/client"
 	"kloigos/webapp/internal/session"
 )
@@ -21,7 +18,7 @@ const (
 	mostFields     = 10_000         // of a form; the largest is a layout of 1,024 units
 	maxConnections = 8192
 	readTimeout    = 30 * time.Second
-	writeTimeout   = 30 * time.Second // a stream renews it with each write
+	writeTimeout   = 2 * time.Minute // for a page, or an artifact over a slow line; streams have times of their own
 	idleTimeout    = 2 * time.Minute
 	whoTimeout     = 5 * time.Second
 )
@@ -32,8 +29,8 @@ const (
 func headerReceived(speaker *client.Client, sessions *session.Sessions) func(*fasthttp.RequestHeader) fasthttp.RequestConfig {
 	return func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 		limit := strangersBody
-		if n := h.ContentLength(); n < 0 || n > limit { // less than 0: in chunks, or not told
-			if token := sessions.TokenOf(h); token != "" && !refused(speaker.WithToken(token)) {
+		if n := h.ContentLength(); n == chunked || n > limit {
+			if token := sessions.TokenOf(h); token != "" && known(speaker.WithToken(token)) {
 				limit = bodyLimit
 			}
 		}
@@ -41,18 +38,25 @@ func headerReceived(speaker *client.Client, sessions *session.Sessions) func(*fa
 	}
 }
 
-// refused tells whether the API does not know a session. What it means that it
-// does not answer is for the page to say.
-func refused(speaker *client.Client) bool {
+// chunked is the length of a body that is told with its parts; one that is not
+// told at all (-2) is none.
+const chunked = -1
+
+// known tells whether the API knows a session. Without its answer a large form
+// could not be carried out either.
+func known(speaker *client.Client) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), whoTimeout)
 	defer cancel()
-	var p *api.Problem
 	_, err := speaker.Whoami(ctx)
-	return errors.As(err, &p) && p.Status == http.StatusUnauthorized
+	return err == nil
 }
 
-// fewFields refuses forms that would become many times their size in memory.
-func fewFields(c *fiber.Ctx) error {
+// smallForms refuses forms that would become many times their size in memory:
+// such as have many fields, and such as are compressed, which no browser sends.
+func smallForms(c *fiber.Ctx) error {
+	if len(c.Request().Header.ContentEncoding()) > 0 {
+		return fiber.ErrUnsupportedMediaType
+	}
 	if body := c.Request().Body(); len(body) > mostFields && bytes.Count(body, []byte("&")) >= mostFields && bytes.HasPrefix(c.Request().Header.ContentType(), []byte(fiber.MIMEApplicationForm)) {
 		return fiber.ErrRequestEntityTooLarge
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"kloigos/backend/api"
 	"kloigos/webapp/internal/apitest"
 )
 
@@ -28,7 +29,7 @@ func listens(t *testing.T, s *site) (address string) {
 
 // sends posts a form of some size in bytes, of one field or of as many as there can
 // be, and returns the status of the answer.
-func sends(t *testing.T, address, path, cookie string, size int, fields bool) int {
+func sends(t *testing.T, address, path, cookie string, size int, fields bool, headers ...string) int {
 	t.Helper()
 	body := strings.Repeat("a", size)
 	if fields {
@@ -42,7 +43,7 @@ func sends(t *testing.T, address, path, cookie string, size int, fields bool) in
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	go func() { // the server may answer and close before it has read all
 		_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: kloigos.example\r\nSec-Fetch-Site: same-origin\r\nOrigin: https://kloigos.example\r\n"+
-			"Cookie: __Host-kloigos=%s\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", path, cookie, len(body), body)
+			"Cookie: __Host-kloigos=%s\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\nConnection: close\r\n%s\r\n%s", path, cookie, len(body), strings.Join(headers, "\r\n"), body)
 	}()
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
@@ -80,5 +81,38 @@ func TestStrangersSendLittle(t *testing.T) {
 		if (status == http.StatusRequestEntityTooLarge) != c.refused {
 			t.Errorf("%+v: %d", c, status)
 		}
+	}
+	if status := sends(t, address, "/playbooks/host_probe/versions", apitest.Token, 100, false, "Content-Encoding: gzip\r\n"); status != http.StatusUnsupportedMediaType {
+		t.Errorf("a body that is compressed: %d", status)
+	}
+	s.api.Refuse("whoami", api.Problem{Status: http.StatusServiceUnavailable, Code: "unavailable", Title: "Later"})
+	if status := sends(t, address, "/web/theme", apitest.Token, 1<<20, false); status != http.StatusRequestEntityTooLarge {
+		t.Errorf("much of one whom the API does not know just now: %d", status)
+	}
+}
+
+// TestOnlyLargeFormsAskWhoSendsThem: all else is asked when it is needed, and
+// never for what is the same for all.
+func TestOnlyLargeFormsAskWhoSendsThem(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	address := listens(t, s)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/web/healthz", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Cookie", "__Host-kloigos="+apitest.Token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	sends(t, address, "/web/theme", apitest.Token, 1000, false)
+	if calls := s.api.Calls("whoami"); len(calls) > 0 {
+		t.Errorf("the API was asked %d times", len(calls))
+	}
+	sends(t, address, "/web/theme", apitest.Token, strangersBody+1, false)
+	if calls := s.api.Calls("whoami"); len(calls) != 1 {
+		t.Errorf("the API was asked %d times", len(calls))
 	}
 }

@@ -131,10 +131,10 @@ func troubleOfStatus(status int) trouble {
 		return trouble{status: status, tone: ui.Wait, title: "Not possible now", what: "The object is not in a state in which this can be done.", todo: "Nothing was changed. Go back, see what state it is in now, and what can be done with it."}
 	case fiber.StatusPreconditionFailed:
 		return trouble{status: status, tone: ui.Wait, title: "Changed in the meantime", what: "Someone changed the object after you opened the page.", todo: "Nothing was changed by you. Go back, load the page again and see whether you still want this."}
-	case fiber.StatusBadRequest, fiber.StatusUnprocessableEntity, fiber.StatusMethodNotAllowed, fiber.StatusRequestHeaderFieldsTooLarge:
+	case fiber.StatusBadRequest, fiber.StatusUnprocessableEntity, fiber.StatusMethodNotAllowed, fiber.StatusUnsupportedMediaType, fiber.StatusRequestHeaderFieldsTooLarge:
 		return trouble{status: status, tone: ui.Wait, title: "Not understood", what: "This request is not one that Kloigos takes.", todo: "Nothing was changed. Go back and try it from the page."}
 	case fiber.StatusRequestEntityTooLarge:
-		return trouble{status: status, tone: ui.Wait, title: "Too large", what: "More was sent than Kloigos takes: 1 MiB of a file, 10,000 fields of a form, and little where the session has ended.", todo: "Nothing was changed. Go back, log in again if need be, and send less."}
+		return trouble{status: status, tone: ui.Wait, title: "Too large", what: "More was sent than Kloigos takes: 1 MiB of a file, 10,000 fields of a form, and little where the session has ended or could not be looked at.", todo: "Nothing was changed. Go back, log in again if need be, and send less."}
 	case fiber.StatusRequestTimeout: // no error of ours: also told to a browser that opened a connection ahead and sent nothing
 		return trouble{status: status, tone: ui.Wait, title: "Too slow", what: "The request did not arrive in time.", todo: "Load the page again.", retry: true}
 	case fiber.StatusTooManyRequests:

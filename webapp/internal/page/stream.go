@@ -28,7 +28,9 @@ func stream(c *fiber.Ctx, stall time.Duration, write func(*bufio.Writer)) {
 		_ = tcp.SetWriteBuffer(streamSocket) // at worst it stays as large as it is
 	}
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
-		write(bufio.NewWriterSize(&patient{w, conn, stall}, w.Size()))
+		out := bufio.NewWriterSize(&patient{w, conn, stall}, w.Size())
+		write(out)
+		_ = out.Flush() // to one who has left: nobody is there to be told
 	})
 }
 
