@@ -143,6 +143,11 @@ type RegisterHost struct {
 	TrustOnFirstUse bool              `json:"trust_on_first_use,omitempty" doc:"take the host key that the first probe sees"`
 }
 
+// ProbeHosts asks for the facts of several hosts.
+type ProbeHosts struct {
+	Hosts []string `json:"hosts" minItems:"1" maxItems:"50" doc:"ids or names; only hosts whose probe-together is allowed: any other moves on with a probe, so that it is probed by itself"`
+}
+
 // ConfirmHostKey confirms, by its fingerprint, the key that a host offers.
 type ConfirmHostKey struct {
 	Fingerprint string `json:"fingerprint" maxLength:"128" doc:"SHA256:..., as shown and as compared on the host"`

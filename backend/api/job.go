@@ -18,6 +18,8 @@ type Job struct {
 	AllocationID string      `json:"allocation_id,omitempty"`
 	LoginUser    string      `json:"login_user,omitempty" doc:"of its allocation"`
 	PlanID       string      `json:"plan_id,omitempty" doc:"the plan that it makes, or that it is bound to"`
+	HostCount    int         `json:"host_count,omitempty" doc:"of a job that has several hosts"`
+	Hosts        []JobHost   `json:"hosts,omitempty" doc:"of a job that has several, by name; lists leave them out"`
 	Steps        []JobStep   `json:"steps" nullable:"false"`
 	Priority     int         `json:"priority"`
 	Attempt      int         `json:"attempt" doc:"grows with each claim"`
@@ -47,6 +49,16 @@ type JobStep struct {
 	Attempt    int        `json:"attempt" doc:"the attempt that last ran it"`
 	StartedAt  *time.Time `json:"started_at,omitempty"`
 	FinishedAt *time.Time `json:"finished_at,omitempty"`
+}
+
+// JobHost is one host of a job that has several.
+type JobHost struct {
+	ID        string    `json:"id" format:"uuid"`
+	Name      string    `json:"name"`
+	State     string    `json:"state" enum:"pending,succeeded,failed" doc:"one that succeeded is not done again"`
+	Code      string    `json:"code,omitempty" doc:"of what failed, as in the error of a job"`
+	Message   string    `json:"message,omitempty" doc:"what came of it"`
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // JobError is why a job failed.

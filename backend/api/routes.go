@@ -31,6 +31,7 @@ var Routes = []Route{
 	{"register-host", http.MethodPost, "/hosts", "project.workspace.host:create", "hosts", "Register a host and probe it", true},
 	{"get-host", http.MethodGet, "/hosts/{id}", "project.workspace.host:read", "hosts", "Show a host", false},
 	{"probe-host", http.MethodPost, "/hosts/{id}/probe", "project.workspace.host:update", "hosts", "Read its facts again; while two jobs do so already, the newer one is the answer", true},
+	{"probe-hosts", http.MethodPost, "/hosts/probe", "project.workspace.host:update", "hosts", "Read the facts of several hosts again, by one job", true},
 	{"measure-host", http.MethodPost, "/hosts/{id}/measure", "project.workspace.host:measure", "hosts", "Measure what its tenants use; while it is being measured, that job is the answer", true},
 	{"confirm-host-key", http.MethodPost, "/hosts/{id}/host-key", "project.workspace.host:update", "hosts", "Confirm the SSH host key that it offers", true},
 	{"set-layout", http.MethodPut, "/hosts/{id}/layout", "project.workspace.host:update", "hosts", "Set how it is cut into units", false},

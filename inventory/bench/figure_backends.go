@@ -125,7 +125,7 @@ func (b *Bed) capped(ctx context.Context, n int, scale Scale) (perSecond float64
 		return 0, err
 	}
 	defer func() { _ = b.dropDatabase(ctx, database) }()
-	queued := 4 * scale.LongQueue // lasts for three on a fast machine
+	queued := 6 * scale.LongQueue // lasts for three on a fast machine
 	if err := b.fillQueue(ctx, database, queued); err != nil {
 		return 0, err
 	}

@@ -80,7 +80,8 @@ func (c *checker) revive() (revived int, err error) {
 	return revived, nil
 }
 
-// probeAgain reads the host once more: what it is has not changed by being read.
+// probeAgain reads the host once more, as one of several that a job may have: what
+// it is has not changed by being read.
 func (c *checker) probeAgain(ctx context.Context) error {
 	if err := c.i.refresh(ctx); err != nil {
 		return err
@@ -89,7 +90,7 @@ func (c *checker) probeAgain(ctx context.Context) error {
 	if before == nil {
 		return errors.New("the host has no facts")
 	}
-	_, job, err := c.i.Client.ProbeHost(ctx, c.i.Host.ID)
+	_, job, err := c.i.Client.ProbeHosts(ctx, api.ProbeHosts{Hosts: []string{c.i.Host.Name}})
 	if err != nil {
 		return fmt.Errorf("probe again: %w", err)
 	}

@@ -49,6 +49,13 @@ func (w *World) prepare(ctx context.Context, kind string) (*piece, error) {
 	switch kind {
 	case "host_probe":
 		p.ask = w.ofHost(p, (*client.Client).ProbeHost)
+	case "hosts_probe":
+		p.ask = func(ctx context.Context) (string, error) {
+			_, job, err := ask(ctx, w, func(c *client.Client, o client.Option) (api.Job, string, error) {
+				return c.ProbeHosts(ctx, api.ProbeHosts{Hosts: w.names()}, o)
+			})
+			return job, err
+		}
 	case "host_initialize", "host_relayout", "host_decommission":
 		err = w.prepareForHost(ctx, p)
 	case "unit_allocate":
@@ -62,6 +69,14 @@ func (w *World) prepare(ctx context.Context, kind string) (*piece, error) {
 		return nil, fmt.Errorf("prepare for %s: %w", kind, err)
 	}
 	return p, nil
+}
+
+// names are those of the hosts that are there from the beginning.
+func (w *World) names() (names []string) {
+	for _, h := range w.hosts[:w.spec.Hosts] {
+		names = append(names, h.Name)
+	}
+	return names
 }
 
 // allocating needs nothing but a free unit.

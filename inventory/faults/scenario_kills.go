@@ -86,6 +86,7 @@ func killAtFailpoints(ctx context.Context, w *World) error {
 	}
 	for _, one := range []struct{ point, kind string }{
 		{"play_done.host_measure.playbook.yml", "host_measure"},
+		{"play_done.host_probe.playbook.yml", "hosts_probe"},
 		{"play_done.unit_allocate.playbook.yml", "allocation_keys"},
 		{"play_done.host_initialize.playbook.yml", "host_relayout"},
 	} {

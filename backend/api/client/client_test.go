@@ -291,6 +291,7 @@ func TestEveryRouteHasItsMethod(t *testing.T) {
 	try2(c.RegisterHost(ctx, api.RegisterHost{}))
 	try(c.GetHost(ctx, "ID"))
 	try2(c.ProbeHost(ctx, "ID"))
+	try2(c.ProbeHosts(ctx, api.ProbeHosts{}))
 	try2(c.MeasureHost(ctx, "ID", 3))
 	try2(c.ConfirmHostKey(ctx, "ID", api.ConfirmHostKey{}))
 	try(c.SetLayout(ctx, "ID", api.SetLayout{}))

@@ -47,6 +47,11 @@ func (c *Client) ProbeHost(ctx context.Context, id string, opts ...Option) (h ap
 	return long[api.Host](ctx, c, http.MethodPost, in("hosts", id, "probe"), nil, opts)
 }
 
+// ProbeHosts reads the facts of several hosts again, by one job.
+func (c *Client) ProbeHosts(ctx context.Context, body api.ProbeHosts, opts ...Option) (j api.Job, jobID string, err error) {
+	return long[api.Job](ctx, c, http.MethodPost, "/hosts/probe", body, opts)
+}
+
 // MeasureHost measures what its tenants use, a number of times.
 func (c *Client) MeasureHost(ctx context.Context, id string, samples int, opts ...Option) (h api.Host, jobID string, err error) {
 	opts = append([]Option{func(r *request) { r.ask("samples", strconv.Itoa(samples)) }}, opts...)

@@ -40,7 +40,7 @@ func (c *Config) commandLine(p *Play, dir *runDir) ([]string, error) {
 		playbook.WithPlaybookOptions(&playbook.AnsiblePlaybookOptions{
 			Check:     p.Check,
 			Diff:      p.Diff,
-			Forks:     strconv.Itoa(min(c.Forks, len(p.Hosts))),
+			Forks:     strconv.Itoa(c.forks(len(p.Hosts))),
 			Inventory: dir.file(inventoryFile),
 			// The later file wins.
 			ExtraVarsFile: []string{"@" + dir.file(varsFile), "@" + dir.file(connectionFile)},
@@ -54,6 +54,15 @@ func (c *Config) commandLine(p *Play, dir *runDir) ([]string, error) {
 		return nil, fmt.Errorf("build command: %w", err)
 	}
 	return argv, nil
+}
+
+// forks is how many of so many hosts are worked on at a time.
+func (c *Config) forks(hosts int) int {
+	n := min(c.Forks, hosts)
+	if n > 1 && c.ForksFit != nil {
+		n = min(n, 1+c.ForksFit())
+	}
+	return n
 }
 
 // environment is all that Ansible and ssh get: nothing of the backend's own, which holds secrets of the service.

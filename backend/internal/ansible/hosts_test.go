@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // playbooks are the Ansible processes of this bed that no other one has forked.
@@ -74,6 +76,44 @@ func TestSeveralHostsInOneProcess(t *testing.T) {
 		if out.Failure != nil || out.Stats[h.Name].OK != 2 || ok[h.Name] != 1 {
 			t.Errorf("%s: %+v, %d events, %+v", h.Name, out.Stats[h.Name], ok[h.Name], out.Failure)
 		}
+	}
+	b.checkNothingIsLeft(t)
+}
+
+// TestOneHostFailsForItself: the others of the play come to their end, and each
+// failure tells whose it is.
+func TestOneHostFailsForItself(t *testing.T) {
+	b := setup(t)
+	play := b.play("modules.yml", nil)
+	play.Hosts = nil
+	_, another := newKey(t)
+	for n := 1; n <= 4; n++ {
+		h := b.host()
+		h.Name, h.Address = fmt.Sprintf("h%d", n), fmt.Sprintf("127.0.0.%d", min(n, 3))
+		switch n {
+		case 2:
+			h.HostKeys = []string{another}
+		case 3:
+			h.Port = 1 // nobody listens
+		}
+		play.Hosts = append(play.Hosts, h)
+	}
+	out, events := b.run(t, play)
+	failed := map[string]FailureCode{}
+	for _, f := range out.Failures {
+		failed[f.Host] = f.Code
+	}
+	if diff := cmp.Diff(map[string]FailureCode{"h2": CodeHostKeyChanged, "h3": CodeUnreachable}, failed); diff != "" || out.Failure == nil {
+		t.Errorf("%+v\n%s", out.Failures, diff)
+	}
+	read := map[string]bool{}
+	for _, e := range events {
+		if e.Kind == EventResult {
+			read[e.Host] = true
+		}
+	}
+	if diff := cmp.Diff(map[string]bool{"h1": true, "h4": true}, read); diff != "" || len(out.Results) != 2 {
+		t.Errorf("results:\n%s", diff)
 	}
 	b.checkNothingIsLeft(t)
 }

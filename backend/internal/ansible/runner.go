@@ -26,8 +26,10 @@ type Config struct {
 	// SelfExe is the program whose main calls Supervise for SuperviseArg. Default: this very binary, also when its
 	// file has been replaced since it started.
 	SelfExe string
-	// Forks is how many hosts of one play are worked on at a time; default 5. Each costs some 22 MiB.
+	// Forks is how many hosts of one play are worked on at a time; default 5. Each but the first costs ForkMemory.
 	Forks int
+	// ForksFit is asked before a play of several hosts: for how many forks is there memory beside the first? Default: all.
+	ForksFit func() int
 	// ConnectTimeout of ssh; default 10 s.
 	ConnectTimeout time.Duration
 	// Nice is added to the priority of plays, so that they leave the processors to the API; default 5.
@@ -45,6 +47,9 @@ type Config struct {
 
 	fence string // fencePath, except in a test
 }
+
+// ForkMemory is how many bytes each fork of a play is reckoned with.
+const ForkMemory = 22 << 20
 
 // Supervised is the real [Runner].
 type Supervised struct {

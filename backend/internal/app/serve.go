@@ -146,7 +146,8 @@ func (b *Backend) prepare(ctx context.Context) (err error) {
 	runner, err := ansible.NewRunner(ansible.Config{
 		RunRoot: b.cfg.RunRoot, ConnectTimeout: patience, Ahead: b.cfg.PlaysAhead,
 		// What is made ahead never takes the memory that the next job is reckoned with.
-		MayLoad: func() bool { return b.cfg.JobMemory == 0 || memory.Here().Room(b.cfg.JobMemory, 0) > 1 },
+		MayLoad:  func() bool { return b.cfg.JobMemory == 0 || memory.Here().Room(b.cfg.JobMemory, 0) > 1 },
+		ForksFit: b.forksFit(),
 	})
 	if err != nil {
 		return fmt.Errorf("prepare Ansible: %w", err)
@@ -244,6 +245,15 @@ func (b *Backend) room(registry *prometheus.Registry) func(recent int) int {
 	}
 	metrics.Memory(registry, m.Available)
 	return func(recent int) int { return m.Room(b.cfg.JobMemory, recent) }
+}
+
+// forksFit is how many hosts more than one a play may work on at a time, by the
+// memory that is left; nil where that is not looked at.
+func (b *Backend) forksFit() func() int {
+	if b.cfg.JobMemory == 0 {
+		return nil
+	}
+	return func() int { return memory.Here().Room(ansible.ForkMemory, 0) }
 }
 
 // server is the API, or for a backend without it what tells of its health.

@@ -66,7 +66,10 @@ takes only those that could not be made (` + "`layout_withdrawn`" + `).
 			playbook = "The playbook of the action"
 		}
 		fmt.Fprintf(&b, "### `%s`\n\n%s. %s; steps: %s", j.Kind, capital(j.Means), playbook, strings.Join(j.Steps, ", "))
-		if j.ReadOnly {
+		switch {
+		case j.Several:
+			b.WriteString("; takes no lock of its hosts, which one Ansible process reads")
+		case j.ReadOnly:
 			b.WriteString("; takes no lock of the host")
 		}
 		switch {

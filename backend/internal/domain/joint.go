@@ -7,6 +7,7 @@ type JobKind string
 // The kinds of jobs.
 const (
 	KindHostProbe        JobKind = "host_probe"
+	KindHostsProbe       JobKind = "hosts_probe"
 	KindHostMeasure      JobKind = "host_measure"
 	KindHostInitialize   JobKind = "host_initialize"
 	KindHostRelayout     JobKind = "host_relayout"
@@ -35,6 +36,7 @@ type Joint struct {
 	Playbook string   // "" of a plan: that of the kind it is a plan of
 	Steps    []string // in order; each is idempotent
 	ReadOnly bool     // changes nothing on the host and takes no lock
+	Several  bool     // is about several hosts, which one Ansible process works on
 	Checks   bool     // changes nothing on the host, but holds it while it looks
 	Unfences bool     // takes the host's fence away, so that a further attempt may find none that checks it
 	Start    Effect   // when it is asked for, and when it is retried
@@ -59,6 +61,12 @@ var JointTable = []Joint{
 		Success: Effect{Host: ProbeSucceeded},
 		Failure: Effect{Host: ProbeFailed},
 		Waits:   Effect{Host: HostKeyUnknown},
+	},
+	// It is asked for only of hosts whose state a probe leaves as it is, and each
+	// of them is told of by itself.
+	{
+		Kind: KindHostsProbe, Playbook: "host_probe", Steps: []string{"probe"}, ReadOnly: true, Several: true,
+		Means: "reads the facts of several hosts, side by side; changes nothing on them",
 	},
 	{
 		Kind: KindHostMeasure, Playbook: "host_measure", Steps: []string{"measure"}, ReadOnly: true,

@@ -48,6 +48,12 @@ func (l Lifecycle[S]) Next(from S, on Event) (S, error) {
 	return none, Conflictf(l.Noun+"_state", "the %s is %s (%s), which does not take %q", noun(l.Noun), from, l.Info(from).Means, on)
 }
 
+// Stays tells whether an event is taken in a state and leaves it as it is.
+func (l Lifecycle[S]) Stays(s S, on Event) bool {
+	next, err := l.Next(s, on)
+	return err == nil && next == s
+}
+
 // From returns the states in which the event is taken, in table order.
 func (l Lifecycle[S]) From(on Event) []S {
 	var from []S

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/google/uuid"
 
@@ -19,6 +20,7 @@ func (s *Server) registerHosts() {
 	}, nil))
 	register(s, "get-host", s.getHost)
 	register(s, "probe-host", s.probeHost)
+	register(s, "probe-hosts", s.probeHosts)
 	register(s, "measure-host", s.measureHost)
 	register(s, "confirm-host-key", s.confirmHostKey)
 	register(s, "set-layout", s.setLayout, means(s.checkLayout, layoutFollows))
@@ -171,6 +173,28 @@ func (s *Server) probeHost(ctx context.Context, in *struct {
 	return s.onHost(ctx, in.Change, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
 		return s.intents.ProbeHost(ctx, actor(ctx), host, ifMatch)
 	})
+}
+
+func (s *Server) probeHosts(ctx context.Context, in *struct{ Body api.ProbeHosts }) (*followJob, error) {
+	m, err := s.once(ctx, func(ctx context.Context) (made, error) {
+		hosts := make([]uuid.UUID, len(in.Body.Hosts))
+		for i, ref := range in.Body.Hosts {
+			h, err := s.host(ctx, ref)
+			if errors.Is(err, domain.ErrNotFound) {
+				return made{}, badField(fmt.Sprintf("hosts[%d]", i), "there is no such host")
+			}
+			if err != nil {
+				return made{}, err
+			}
+			hosts[i] = h.ID
+		}
+		job, err := s.intents.ProbeHosts(ctx, actor(ctx), workspace(ctx), hosts)
+		return made{object: job, job: job}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.followed(ctx, m.job, m.job)
 }
 
 func (s *Server) measureHost(ctx context.Context, in *struct {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -80,7 +81,29 @@ func (s *Server) getJob(ctx context.Context, in *ByID) (*object[api.Job], error)
 	if err != nil {
 		return nil, err
 	}
-	return &object[api.Job]{Body: presentJob(j)}, nil
+	shown, err := s.shownJob(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	return &object[api.Job]{Body: shown}, nil
+}
+
+// shownJob is a job with its hosts, where it has several.
+func (s *Server) shownJob(ctx context.Context, j store.Job) (api.Job, error) {
+	out := presentJob(j)
+	if joint, _ := domain.JointOf(j.Kind); !joint.Several {
+		return out, nil
+	}
+	hosts, err := s.db.HostsOfJob(ctx, j.ID)
+	if err != nil {
+		return out, err
+	}
+	for _, h := range hosts {
+		out.Hosts = append(out.Hosts, api.JobHost{
+			ID: h.HostID.String(), Name: h.Host, State: string(h.State), Code: h.Code, Message: h.Message, UpdatedAt: h.UpdatedAt,
+		})
+	}
+	return out, nil
 }
 
 // followJob is an answer whose object is the job itself.
@@ -99,10 +122,21 @@ func (s *Server) onJob(ctx context.Context, ref string, do func(ctx context.Cont
 	if err != nil {
 		return nil, err
 	}
-	if j, err = s.db.Job(ctx, j.ID); err != nil {
+	return s.followed(ctx, j.ID, m.job)
+}
+
+// followed is an answer with a job, as it is now, and the one that carries out
+// what was asked for.
+func (s *Server) followed(ctx context.Context, id, follow uuid.UUID) (*followJob, error) {
+	j, err := s.db.Job(ctx, id)
+	if err != nil {
 		return nil, err
 	}
-	return &followJob{Location: jobURL(m.job), Body: presentJob(j)}, nil
+	shown, err := s.shownJob(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	return &followJob{Location: jobURL(follow), Body: shown}, nil
 }
 
 func (s *Server) retryJob(ctx context.Context, in *struct {
@@ -141,6 +175,13 @@ func presentJob(j store.Job) api.Job {
 	}
 	for i, st := range j.Steps {
 		out.Steps[i] = api.JobStep{Position: st.Position, Name: st.Name, State: string(st.State), Attempt: st.Attempt, StartedAt: st.StartedAt, FinishedAt: st.FinishedAt}
+	}
+	if joint.Several {
+		var args struct {
+			Hosts []json.RawMessage `json:"host_ids"`
+		}
+		_ = json.Unmarshal(j.Args, &args) // of a newer backend, perhaps
+		out.HostCount = len(args.Hosts)
 	}
 	if j.Error != nil {
 		e := api.JobError{Code: j.Error.Code, Message: j.Error.Message, Host: j.Error.Host, Task: j.Error.Task, NextStep: j.Error.NextStep}

@@ -159,7 +159,11 @@ func (w *watch) once(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if now.state, err = event(nil, "state", 0, presentJob(j)); err != nil {
+		shown, err := w.s.shownJob(ctx, j)
+		if err != nil {
+			return err
+		}
+		if now.state, err = event(nil, "state", 0, shown); err != nil {
 			return err
 		}
 		now.pulse = pulse

@@ -153,29 +153,6 @@ func (in *Intents) onHost(ctx context.Context, id uuid.UUID, ifMatch int64, f fu
 	})
 }
 
-// mostProbes is how many probes a host may have under way: one that began before
-// what it is to find, and one behind it.
-const mostProbes = 2
-
-// ProbeHost asks for the host's facts to be read again. While as many do so
-// already as are of use, the newest is returned: a host that lets them hang must
-// not take all workers.
-func (in *Intents) ProbeHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) (jobID uuid.UUID, err error) {
-	err = in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
-		under, err := underWay(ctx, tx, h.ID, domain.KindHostProbe)
-		if err != nil {
-			return err
-		}
-		if len(under) >= mostProbes {
-			jobID = under[0]
-			return recordMade(ctx, tx, "host", h.ID, jobID)
-		}
-		jobID, err = in.asked(ctx, tx, who, job.HostProbe{HostID: h.ID}, hostAudit(h, "host.probe"))
-		return err
-	})
-	return jobID, err
-}
-
 // ConfirmHostKey confirms the key that a host offers, by its fingerprint, and
 // probes the host with it. It also confirms a key that has changed.
 func (in *Intents) ConfirmHostKey(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, fingerprint string) (jobID uuid.UUID, err error) {
@@ -375,6 +352,7 @@ func HostOperations(h store.Host) []domain.Operation {
 	lost := takes(domain.HostLifecycle, h.State, domain.DeclaredLost)
 	return []domain.Operation{
 		operation("probe", takes(domain.HostLifecycle, h.State, domain.ProbeRequested)),
+		operation("probe-together", canProbeTogether(h)),
 		operation("measure", canMeasure(h)),
 		operation("confirm-host-key", canConfirmKey(h)),
 		operation("set-layout", canSetLayout(h)),

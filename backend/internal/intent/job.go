@@ -127,16 +127,16 @@ func defaultVersion(ctx context.Context, tx *store.Tx, playbook string) (*uuid.U
 // stillItsOwn makes sure that the host of a failed job is still worked on, and
 // that its allocation still has the unit that the job names.
 func stillItsOwn(ctx context.Context, tx *store.Tx, j store.Job) error {
+	if joint, _ := domain.JointOf(j.Kind); joint.Several {
+		return someAreLeft(ctx, tx, j)
+	}
 	if j.HostID != nil {
 		h, err := tx.Host(ctx, *j.HostID)
 		if err != nil {
 			return fmt.Errorf("load host: %w", err)
 		}
-		if h.RemovedAt != nil {
-			return domain.Conflictf("job_superseded", "its host was removed; nothing needs to be done")
-		}
-		if info := domain.HostLifecycle.Info(h.State); info.Final {
-			return domain.Conflictf("job_superseded", "its host is %s (%s); nothing is done on it any more", h.State, info.Means)
+		if err := worksOn(h); err != nil {
+			return err
 		}
 	}
 	if j.AllocationID == nil {
@@ -148,6 +148,30 @@ func stillItsOwn(ctx context.Context, tx *store.Tx, j store.Job) error {
 	}
 	if a.EndedAt != nil || j.UnitID == nil || a.UnitID != *j.UnitID {
 		return domain.Conflictf("job_superseded", "the allocation is %s by now (%s) and no longer has the unit of this job; nothing needs to be done", a.State, domain.AllocationLifecycle.Info(a.State).Means)
+	}
+	return nil
+}
+
+// worksOn makes sure that a host is one that anything is still done on.
+func worksOn(h store.Host) error {
+	if h.RemovedAt != nil {
+		return domain.Conflictf("job_superseded", "its host was removed; nothing needs to be done")
+	}
+	if info := domain.HostLifecycle.Info(h.State); info.Final {
+		return domain.Conflictf("job_superseded", "its host is %s (%s); nothing is done on it any more", h.State, info.Means)
+	}
+	return nil
+}
+
+// someAreLeft makes sure that anything is still done on one of the hosts that a
+// job has left.
+func someAreLeft(ctx context.Context, tx *store.Tx, j store.Job) error {
+	hosts, err := tx.HostsToDo(ctx, j.ID)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(hosts, func(h store.Host) bool { return worksOn(h) == nil }) {
+		return domain.Conflictf("job_superseded", "the hosts that it has left were removed or are lost; nothing needs to be done")
 	}
 	return nil
 }

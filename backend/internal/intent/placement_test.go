@@ -366,7 +366,7 @@ func TestOperationsTellWhatAnAttemptWould(t *testing.T) {
 		}
 		return names
 	}
-	if diff := cmp.Diff([]string{"probe", "relayout", "initialize", "refence", "drain", "decommission", "declare-lost"}, allowed(intent.HostOperations(h))); diff != "" {
+	if diff := cmp.Diff([]string{"probe", "probe-together", "relayout", "initialize", "refence", "drain", "decommission", "declare-lost"}, allowed(intent.HostOperations(h))); diff != "" {
 		t.Errorf("ready host:\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"probe", "remove"}, allowed(intent.HostOperations(store.Host{State: domain.HostRegistered}))); diff != "" {

@@ -17,6 +17,16 @@ type Args interface {
 	Subject() Subject
 }
 
+// OfSeveral is the arguments of a job that is about several hosts.
+type OfSeveral interface {
+	Args
+	Hosts() []uuid.UUID
+}
+
+// MostHosts is how many hosts one job may be about: what several hosts cost in
+// memory and in the time of one play is bounded by it.
+const MostHosts = 50
+
 // Subject names the objects that a job is about; uuid.Nil where there is none.
 type Subject struct {
 	HostID       uuid.UUID
@@ -28,6 +38,11 @@ type Subject struct {
 // HostProbe reads a host's facts.
 type HostProbe struct {
 	HostID uuid.UUID `json:"host_id"`
+}
+
+// HostsProbe reads the facts of several hosts.
+type HostsProbe struct {
+	HostIDs []uuid.UUID `json:"host_ids"`
 }
 
 // HostMeasure measures what the tenants of a host use.
@@ -87,6 +102,9 @@ type Plan struct {
 func (HostProbe) Kind() domain.JobKind { return domain.KindHostProbe }
 
 // Kind implements Args.
+func (HostsProbe) Kind() domain.JobKind { return domain.KindHostsProbe }
+
+// Kind implements Args.
 func (HostMeasure) Kind() domain.JobKind { return domain.KindHostMeasure }
 
 // Kind implements Args.
@@ -112,6 +130,12 @@ func (Plan) Kind() domain.JobKind { return domain.KindPlan }
 
 // Subject implements Args.
 func (a HostProbe) Subject() Subject { return Subject{HostID: a.HostID} }
+
+// Subject implements Args: it is about no one host.
+func (a HostsProbe) Subject() Subject { return Subject{} }
+
+// Hosts implements OfSeveral.
+func (a HostsProbe) Hosts() []uuid.UUID { return a.HostIDs }
 
 // Subject implements Args.
 func (a HostMeasure) Subject() Subject { return Subject{HostID: a.HostID} }
@@ -162,6 +186,8 @@ func PolicyOf(k domain.JobKind) Policy {
 	switch k {
 	case domain.KindHostProbe:
 		return Policy{MaxAttempts: 3, Deadline: 10 * time.Minute, Priority: 20, Play: 5 * time.Minute}
+	case domain.KindHostsProbe: // those that do not answer at all are found before the play
+		return Policy{MaxAttempts: 3, Deadline: 20 * time.Minute, Priority: 15, Play: 10 * time.Minute}
 	case domain.KindHostMeasure: // a person looks on, and is told soon that the host does not answer
 		return Policy{MaxAttempts: 2, Deadline: 10 * time.Minute, Priority: 15, Play: 10 * time.Minute}
 	case domain.KindPlan: // a person waits for it

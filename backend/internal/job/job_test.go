@@ -14,6 +14,7 @@ import (
 func all(host, unit, allocation uuid.UUID) []job.Args {
 	return []job.Args{
 		job.HostProbe{HostID: host},
+		job.HostsProbe{HostIDs: []uuid.UUID{host, uuid.New()}},
 		job.HostMeasure{HostID: host, Samples: 3},
 		job.HostInitialize{HostID: host, Refence: true},
 		job.HostRelayout{HostID: host},
@@ -38,7 +39,11 @@ func TestKindsAreThoseOfTheJointTable(t *testing.T) {
 		}
 		seen[args.Kind()] = true
 		s := args.Subject()
-		if s.HostID != host || joint.Start.Allocation != "" && (s.AllocationID != allocation || s.UnitID != unit) || joint.Start.Host != "" && s.UnitID != uuid.Nil {
+		of, several := args.(job.OfSeveral)
+		if several != joint.Several || several && (len(of.Hosts()) != 2 || s != (job.Subject{})) {
+			t.Errorf("%s is about several hosts: %v, %+v", args.Kind(), several, s)
+		}
+		if !several && s.HostID != host || joint.Start.Allocation != "" && (s.AllocationID != allocation || s.UnitID != unit) || joint.Start.Host != "" && s.UnitID != uuid.Nil {
 			t.Errorf("%s is about %+v", args.Kind(), s)
 		}
 		text, err := json.Marshal(args)
@@ -53,6 +58,9 @@ func TestKindsAreThoseOfTheJointTable(t *testing.T) {
 			_, flag := value.(bool)
 			_, count := value.(float64)
 			id, _ := value.(string)
+			if ids, many := value.([]any); many && len(ids) > 0 {
+				id, _ = ids[0].(string)
+			}
 			if _, err := uuid.Parse(id); err != nil && !flag && !count {
 				t.Errorf("%s.%s is %v: arguments hold ids only", args.Kind(), name, value)
 			}

@@ -163,24 +163,42 @@ type JobFilter struct {
 
 // Jobs lists jobs.
 func (r Reads) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
-	if f.State != "" || f.HostID != nil || f.UnitID != nil || f.AllocationID != nil {
-		return r.jobs(ctx, f)
+	type part struct {
+		JobFilter
+		ofHost statement
 	}
-	// No index holds all of a workspace: it would be written with each change of
-	// a job's state. What is active is read first, since that is what ends.
-	var parts [2][]Job
-	for i, state := range []string{"active", "ended"} {
+	parts := []part{{f, ofHost}}
+	switch {
+	case f.UnitID != nil || f.AllocationID != nil:
+	case f.HostID != nil: // jobs that have several hosts stand in another index
+		parts = append(parts, part{f, amongHosts})
+	case f.State == "":
+		// No index holds all of a workspace: it would be written with each change of
+		// a job's state. What is active is read first, since that is what ends.
+		parts = append(parts, part{f, ofHost})
+		parts[0].State, parts[1].State = "active", "ended"
+	}
+	read := make([][]Job, len(parts))
+	for i, p := range parts {
 		var err error
-		f.State = state
-		if parts[i], err = r.jobs(ctx, f); err != nil {
+		if read[i], err = r.jobs(ctx, p.JobFilter, p.ofHost); err != nil {
 			return nil, err
 		}
 	}
-	return JobSorting.merge(f.Sort, f.After, f.Limit, parts[:]...), nil
+	if len(read) == 1 {
+		return read[0], nil
+	}
+	return JobSorting.merge(f.Sort, f.After, f.Limit, read...), nil
 }
 
+// How a job is of a host: it is the one, or one of several.
+const (
+	ofHost     statement = "j.host_id = ?"
+	amongHosts statement = "j.id IN (SELECT o.job_id FROM job_hosts o WHERE o.host_id = ?)"
+)
+
 // jobs lists jobs off one index.
-func (r Reads) jobs(ctx context.Context, f JobFilter) ([]Job, error) {
+func (r Reads) jobs(ctx context.Context, f JobFilter, ofHost statement) ([]Job, error) {
 	l := newList(sqlJob).and("j.workspace_id = ?", f.WorkspaceID).andIf(f.Kind, "j.kind = ?")
 	// Constant, or they would not lead to the indexes of these states.
 	switch domain.JobState(f.State) {
@@ -197,7 +215,7 @@ func (r Reads) jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 	for _, of := range []struct {
 		id        *uuid.UUID
 		condition statement
-	}{{f.HostID, "j.host_id = ?"}, {f.UnitID, "j.unit_id = ?"}, {f.AllocationID, "j.allocation_id = ?"}} {
+	}{{f.HostID, ofHost}, {f.UnitID, "j.unit_id = ?"}, {f.AllocationID, "j.allocation_id = ?"}} {
 		if of.id != nil {
 			l.and(of.condition, *of.id)
 		}
@@ -302,6 +320,13 @@ func (tx *Tx) EnqueueAll(ctx context.Context, who domain.Actor, workspace uuid.U
 	}
 	if int(steps) != len(n.stepOf) {
 		return nil, fmt.Errorf("enqueue: the workspace %s or one of the playbooks %q is not there; was init run?", workspace, slices.Compact(n.playbook))
+	}
+	for i, args := range all {
+		if of, ok := args.(job.OfSeveral); ok {
+			if err := tx.insertJobHosts(ctx, n.id[i], of.Hosts()); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return n.id, nil
 }

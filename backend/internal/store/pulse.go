@@ -15,7 +15,8 @@ type Pulse struct {
 	Failures  int             `db:"failures"`
 	StepsDone int             `db:"steps_done"`
 	StepsRun  int             `db:"steps_run"`
-	LastSeq   int64           `db:"last_seq"` // of the log
+	HostsDone int             `db:"hosts_done"` // well or not, of a job that has several
+	LastSeq   int64           `db:"last_seq"`   // of the log
 }
 
 // State and end of the log come from one statement: a job that has ended has
@@ -24,6 +25,7 @@ const sqlPulse = `
 SELECT j.state, j.attempt, j.failures,
        (SELECT count(*) FROM job_steps s WHERE s.job_id = j.id AND s.state = 'succeeded') AS steps_done,
        (SELECT count(*) FROM job_steps s WHERE s.job_id = j.id AND s.state = 'running') AS steps_run,
+       (SELECT count(*) FROM job_hosts o WHERE o.job_id = j.id AND o.state <> 'pending') AS hosts_done,
        COALESCE((SELECT l.last_seq FROM job_log l WHERE l.job_id = j.id ORDER BY l.first_seq DESC LIMIT 1), 0) AS last_seq
   FROM jobs j
  WHERE j.id = $1`

@@ -25,6 +25,7 @@ type Picture struct {
 	Creations   []CreationSeen
 	Untold      []UntoldSeen
 	Steps       []StepsSeen
+	JobHosts    []JobHostsSeen
 	UIDs        []UIDSeen
 }
 
@@ -116,6 +117,16 @@ type UntoldSeen struct {
 	ID    uuid.UUID `db:"id"`
 	Name  string    `db:"name"`
 	State string    `db:"state"`
+}
+
+// JobHostsSeen is a job whose hosts, of which it has several, do not fit it.
+type JobHostsSeen struct {
+	ID    uuid.UUID       `db:"id"`
+	Kind  domain.JobKind  `db:"kind"`
+	State domain.JobState `db:"state"`
+	Asked int             `db:"asked"` // hosts that it was asked for
+	Hosts int             `db:"hosts"` // that stand with it
+	Done  int             `db:"done"`  // well
 }
 
 // StepsSeen is a job whose steps do not fit its state, or that is not there.
@@ -278,6 +289,24 @@ SELECT s.job_id AS id, '' AS kind, '' AS state, array_agg(s.state ORDER BY s.pos
  GROUP BY s.job_id
  ORDER BY id`
 
+// $1 are the kinds that have several hosts.
+const sqlSeeJobHosts = `
+SELECT j.id, j.kind, j.state, jsonb_array_length(j.args->'host_ids') AS asked, count(o.host_id) AS hosts,
+       count(o.host_id) FILTER (WHERE o.state = 'succeeded') AS done
+  FROM jobs j
+  LEFT JOIN job_hosts o ON o.job_id = j.id
+ WHERE j.kind = ANY($1::TEXT[])
+ GROUP BY j.id, j.kind, j.state, j.args
+HAVING count(o.host_id) <> jsonb_array_length(j.args->'host_ids')
+    OR j.state = 'succeeded' AND count(o.host_id) FILTER (WHERE o.state = 'succeeded') < count(o.host_id)
+ UNION ALL
+SELECT j.id, j.kind, j.state, 0 AS asked, count(o.host_id) AS hosts, count(o.host_id) FILTER (WHERE o.state = 'succeeded') AS done
+  FROM jobs j
+  JOIN job_hosts o ON o.job_id = j.id
+ WHERE j.kind <> ALL($1::TEXT[])
+ GROUP BY j.id, j.kind, j.state
+ ORDER BY id`
+
 const sqlSeeUIDs = `
 SELECT a.uid, a.id AS allocation_id, t.allocation_id AS given_to
   FROM allocations a
@@ -325,12 +354,8 @@ func (db *DB) Snapshot(ctx context.Context, f func(Reads) error) error {
 // Picture reads an installation for verification; outside of a Snapshot what
 // it tells may contradict itself.
 func (r Reads) Picture(ctx context.Context) (p Picture, err error) {
-	var early []string // kinds that may wait for a person after a step
-	for _, j := range domain.JointTable {
-		if j.Waits != (domain.Effect{}) {
-			early = append(early, string(j.Kind))
-		}
-	}
+	early := kindsThat(func(j domain.Joint) bool { return j.Waits != (domain.Effect{}) }) // may wait for a person after a step
+	several := kindsThat(func(j domain.Joint) bool { return j.Several })
 	for _, read := range []struct {
 		what string
 		do   func() error
@@ -344,6 +369,7 @@ func (r Reads) Picture(ctx context.Context) (p Picture, err error) {
 		{"ends of jobs", func() (err error) { p.Ends, err = collect[EndSeen](ctx, r.q, sqlSeeEnds); return }},
 		{"creations", func() (err error) { p.Creations, err = collect[CreationSeen](ctx, r.q, sqlSeeCreations); return }},
 		{"untold states", func() (err error) { p.Untold, err = collect[UntoldSeen](ctx, r.q, sqlSeeUntold); return }},
+		{"hosts of jobs", func() (err error) { p.JobHosts, err = collect[JobHostsSeen](ctx, r.q, sqlSeeJobHosts, several); return }},
 		{"steps", func() (err error) { p.Steps, err = collect[StepsSeen](ctx, r.q, sqlSeeSteps, early); return }},
 		{"UIDs", func() (err error) { p.UIDs, err = collect[UIDSeen](ctx, r.q, sqlSeeUIDs); return }},
 	} {

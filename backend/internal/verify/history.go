@@ -20,6 +20,13 @@ func stepsFitTheirJob(g *ground) (rows []string) {
 	return rows
 }
 
+func hostsFitTheirJob(g *ground) (rows []string) {
+	for _, j := range g.JobHosts {
+		rows = append(rows, fmt.Sprintf("job %s (%s) is %s; it was asked for %d hosts, %d stand with it, and %d are done", j.ID, j.Kind, j.State, j.Asked, j.Hosts, j.Done))
+	}
+	return rows
+}
+
 func endsAreToldOnce(g *ground) (rows []string) {
 	for _, e := range g.Ends {
 		rows = append(rows, fmt.Sprintf("job %s (%s) is %s and was retried %d times; events tell of %d ends, %d of them of the present one",

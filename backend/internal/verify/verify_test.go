@@ -37,6 +37,7 @@ type lived struct {
 	waitsJob  uuid.UUID
 	plan      uuid.UUID // is being checked
 	lostJob   uuid.UUID // of a host that was declared lost
+	probeJob  uuid.UUID // that may have several hosts
 }
 
 func setup(t *testing.T) lived {
@@ -61,6 +62,9 @@ func setup(t *testing.T) lived {
 	back, err := l.Intents.Deallocate(t.Context(), l.Actor, given, 0, l.Allocation(given).LoginUser)
 	must(err)
 	l.Ended(back, domain.JobSucceeded)
+	l.probeJob, err = l.Intents.ProbeHosts(t.Context(), l.Actor, domain.DefaultWorkspace, []uuid.UUID{l.host})
+	must(err)
+	l.Ended(l.probeJob, domain.JobSucceeded)
 	srv := site.NewSSHServer(t)
 	_, awaits, err := l.Intents.RegisterHost(t.Context(), l.Actor, domain.DefaultWorkspace,
 		intent.RegisterHost{Name: "h9", Address: "127.0.0.1", Port: srv.Port, AdminUser: "operator1"})
@@ -147,7 +151,7 @@ func (l lived) sql(statements ...string) {
 	words := strings.NewReplacer(":host", "'"+l.host.String()+"'", ":allocated", "'"+l.allocated.String()+"'", ":its_job", "'"+l.itsJob.String()+"'",
 		":failed_job", "'"+l.failedJob.String()+"'", ":failed", "'"+l.failed.String()+"'", ":running", "'"+l.running.String()+"'",
 		":runs", "'"+l.runs.String()+"'", ":waits_job", "'"+l.waitsJob.String()+"'", ":waits", "'"+l.waits.String()+"'",
-		":plan", "'"+l.plan.String()+"'", ":lost_job", "'"+l.lostJob.String()+"'")
+		":plan", "'"+l.plan.String()+"'", ":lost_job", "'"+l.lostJob.String()+"'", ":probe_job", "'"+l.probeJob.String()+"'")
 	for _, s := range statements {
 		tag, err := conn.Exec(l.T.Context(), words.Replace(s))
 		if err != nil {
@@ -246,6 +250,12 @@ var breaks = map[string][][]string{
 		{"INSERT INTO job_steps (job_id, position, name, state) VALUES (:waits_job, 1, 'more', 'succeeded')"},
 		{"INSERT INTO job_steps (job_id, position, name, state) VALUES (:runs, 1, 'more', 'running')"},
 		{"INSERT INTO job_steps (job_id, position, name, state) VALUES (gen_random_uuid(), 0, 'more', 'pending')"},
+	},
+	"hosts_fit_their_job": {
+		{"UPDATE job_hosts SET state = 'pending' WHERE job_id = :probe_job"},
+		{"UPDATE job_hosts SET state = 'failed', code = 'unreachable' WHERE job_id = :probe_job"},
+		{"DELETE FROM job_hosts WHERE job_id = :probe_job"},
+		{"INSERT INTO job_hosts (job_id, host_id, state) VALUES (:its_job, :host, 'pending')"},
 	},
 	"ends_are_told_once": {
 		{"DELETE FROM events WHERE job_id = :its_job AND action = 'job.unit_allocate'"},

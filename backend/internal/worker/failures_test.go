@@ -113,6 +113,12 @@ var grounds = map[domain.JobKind]ground{
 			return f.Intents.ProbeHost(f.T.Context(), f.Actor, host, 0)
 		},
 	},
+	domain.KindHostsProbe: {
+		ready: func(f *fleet, name string) uuid.UUID { return f.ready(name) },
+		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
+			return f.Intents.ProbeHosts(f.T.Context(), f.Actor, domain.DefaultWorkspace, []uuid.UUID{host})
+		},
+	},
 	domain.KindHostMeasure: {
 		ready: withTenant,
 		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
@@ -219,9 +225,12 @@ var failures = map[string]func(f *fleet, host uuid.UUID, name string, ask func()
 		job := ask()
 		f.begins(name)
 		err := f.Intents.DeclareHostLost(f.T.Context(), f.Actor, host, 0, name)
-		if _, takes := domain.HostLifecycle.Next(f.Host(host).State, domain.DeclaredLost); takes == nil || err != nil {
-			// While it is probed there is nothing of ours on it: first the job ends.
-			f.refused(err)
+		if _, takes := domain.HostLifecycle.Next(f.Host(host).State, domain.DeclaredLost); takes == nil || err != nil || f.Job(job).HostID == nil {
+			// While it is probed there is nothing of ours on it: first the job ends. One of
+			// several hosts goes on with the others.
+			if f.Job(job).HostID != nil {
+				f.refused(err)
+			}
 			if err := f.Intents.CancelJob(f.T.Context(), f.Actor, job); err != nil {
 				f.T.Fatal(err)
 			}

@@ -96,27 +96,40 @@ func probe(ctx context.Context, r *run) error {
 	if err := r.play(ctx, inputs.OfProbe(), false); err != nil {
 		return err
 	}
+	facts, bad := factsOf(r.host, r.result)
+	if bad != nil {
+		return bad
+	}
+	r.facts, r.outcome = &facts, inShort(facts)
+	return nil
+}
+
+// factsOf is what a probe read of a host, if that can be so.
+func factsOf(h store.Host, result json.RawMessage) (domain.Facts, *domain.JobError) {
 	var facts domain.Facts
-	bad := json.Unmarshal(r.result, &facts)
+	bad := json.Unmarshal(result, &facts)
 	if bad == nil {
 		bad = facts.Clean()
 	}
 	if bad != nil {
-		return &domain.JobError{Code: domain.ErrCodeHostUnsupported, Host: r.host.Name, Message: fmt.Sprintf("What the probe read makes no sense: %v.", bad)}
+		return facts, &domain.JobError{Code: domain.ErrCodeHostUnsupported, Host: h.Name, Message: fmt.Sprintf("What the probe read makes no sense: %v.", bad)}
 	}
-	if r.host.MachineID != nil && *r.host.MachineID != facts.MachineID {
-		return &domain.JobError{
-			Code: domain.ErrCodeHostDiffers, Host: r.host.Name,
-			Message: fmt.Sprintf("The machine-id is %s; it was %s when the host was first probed.", facts.MachineID, *r.host.MachineID),
+	if h.MachineID != nil && *h.MachineID != facts.MachineID {
+		return facts, &domain.JobError{
+			Code: domain.ErrCodeHostDiffers, Host: h.Name,
+			Message: fmt.Sprintf("The machine-id is %s; it was %s when the host was first probed.", facts.MachineID, *h.MachineID),
 		}
 	}
-	r.facts = &facts
-	r.outcome = fmt.Sprintf("%d CPUs on %d NUMA nodes, %d MiB of memory, %d disks; %s.", len(facts.CPUs), len(facts.Nodes),
-		facts.MemoryBytes>>20, len(facts.Devices), facts.OS.Name)
-	if missing := facts.Missing(); len(missing) > 0 {
-		r.outcome += " It can't carry units yet: " + strings.Join(missing, "; ") + "."
+	return facts, nil
+}
+
+func inShort(f domain.Facts) string {
+	short := fmt.Sprintf("%d CPUs on %d NUMA nodes, %d MiB of memory, %d disks; %s.", len(f.CPUs), len(f.Nodes),
+		f.MemoryBytes>>20, len(f.Devices), f.OS.Name)
+	if missing := f.Missing(); len(missing) > 0 {
+		short += " It can't carry units yet: " + strings.Join(missing, "; ") + "."
 	}
-	return nil
+	return short
 }
 
 var hostInitialize = handler{

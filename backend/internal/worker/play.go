@@ -43,6 +43,15 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 		return ansible.Outcome{}, err
 	}
 	r.unchecked = r.unchecked || r.locked && !fenced && !check
+	out, err := r.carryOut(ctx, begin, what, seen)
+	if err == nil && !check { // a plan uses the same playbook; the failpoint is for what changed the host
+		r.w.cfg.Failpoints.Hit(failpoint.PlayDone(*r.job.Playbook, what.File))
+	}
+	return out, err
+}
+
+// carryOut runs a play and tells the log of it. A play that failed is a JobError.
+func (r *run) carryOut(ctx context.Context, begin beginning, what inputs.Play, seen func(ansible.Event)) (ansible.Outcome, error) {
 	began := time.Now()
 	out, err := begin(ctx, func(e ansible.Event) {
 		if e.Kind == ansible.EventTaskStarted {
@@ -63,16 +72,16 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 		r.played = answered(out.Failure.Code)
 		return out, r.failed(*out.Failure)
 	}
-	if !check { // a plan uses the same playbook; the failpoint is for what changed the host
-		r.w.cfg.Failpoints.Hit(failpoint.PlayDone(*r.job.Playbook, what.File))
-	}
 	r.played = true
 	return out, nil
 }
 
+// beginning runs a play.
+type beginning func(context.Context, func(ansible.Event)) (ansible.Outcome, error)
+
 // beginning is how a play is run that is ready, and otherwise that begins with
 // a look at its host.
-func (r *run) beginning(ctx context.Context, what inputs.Play, fenced, check bool) (func(context.Context, func(ansible.Event)) (ansible.Outcome, error), error) {
+func (r *run) beginning(ctx context.Context, what inputs.Play, fenced, check bool) (beginning, error) {
 	a, err := r.atHand(ctx, what, fenced, check)
 	if err != nil {
 		return nil, err
@@ -86,21 +95,29 @@ func (r *run) beginning(ctx context.Context, what inputs.Play, fenced, check boo
 			return nil, err
 		}
 	}
-	play := r.playOf(what, *to, fenced, check)
-	return func(ctx context.Context, sink func(ansible.Event)) (ansible.Outcome, error) {
-		return r.w.runner.Run(ctx, play, sink)
-	}, nil
+	return r.running(r.playOf(what, *to, fenced, check)), nil
 }
 
-// playOf is the play as the runner takes it.
+func (r *run) running(play ansible.Play) beginning {
+	return func(ctx context.Context, sink func(ansible.Event)) (ansible.Outcome, error) {
+		return r.w.runner.Run(ctx, play, sink)
+	}
+}
+
+// playOf is a play on the job's host.
 func (r *run) playOf(what inputs.Play, to access, fenced, check bool) ansible.Play {
+	return r.playOn(what, []ansible.Host{r.target(to, fenced)}, check)
+}
+
+// playOn is a play as the runner takes it.
+func (r *run) playOn(what inputs.Play, hosts []ansible.Host, check bool) ansible.Play {
 	content := r.content // Unpack outlives the run: it is kept for the next one
 	timeout := r.w.cfg.PlayTimeout
 	if own := job.PolicyOf(r.claim.Kind).Play; own > 0 {
 		timeout = min(timeout, own)
 	}
 	return ansible.Play{
-		Name: *r.job.Playbook, Playbook: what.File, Hosts: []ansible.Host{r.target(to, fenced)}, Vars: what.Vars, Timeout: timeout,
+		Name: *r.job.Playbook, Playbook: what.File, Hosts: hosts, Vars: what.Vars, Timeout: timeout,
 		Check: check, Diff: check,
 		BundleSHA256: playbook.Digest(content),
 		Unpack:       func(dir string) error { return playbook.Unpack(content, dir, playbook.DefaultLimits) },

@@ -104,6 +104,7 @@ func New(db *store.DB, runner ansible.Runner, keys Opener, cfg Config) *Worker {
 	}
 	return &Worker{db: db, runner: runner, keys: keys, cfg: cfg, metrics: newMetrics(cfg.Metrics), handlers: map[domain.JobKind]handler{
 		domain.KindHostProbe:        hostProbe,
+		domain.KindHostsProbe:       hostsProbe,
 		domain.KindHostMeasure:      hostMeasure,
 		domain.KindHostInitialize:   hostInitialize,
 		domain.KindHostRelayout:     hostRelayout,
@@ -433,6 +434,9 @@ func (r *run) audit(end string, why *domain.JobError) store.Audit {
 	a := store.Audit{
 		Workspace: r.job.WorkspaceID, Action: "job." + string(r.job.Kind), ObjectKind: "host", ObjectID: r.host.ID,
 		ObjectName: r.host.Name, JobID: r.claim.ID, After: map[string]any{"end": end},
+	}
+	if r.host.ID == uuid.Nil { // it has several
+		a.ObjectKind, a.ObjectID, a.ObjectName = "job", r.claim.ID, string(r.claim.Kind)
 	}
 	if r.alloc.ID != uuid.Nil {
 		a.ObjectKind, a.ObjectID, a.ObjectName = "allocation", r.alloc.ID, r.alloc.LoginUser

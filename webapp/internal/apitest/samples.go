@@ -77,7 +77,7 @@ func Host() api.Host {
 		Health: "healthy", HealthMessage: "the last job reached it", HealthAt: at(2 * time.Minute), HostKey: Key, Fingerprint: "SHA256:0ZxkqQnZkqZk3zE1rXk3HSxYHxqXGqLrJv5b5l2J2hU",
 		AuthorizedKey: Key, Facts: Facts(), FactsAt: at(time.Hour), Layout: Layout(), Units: map[string]int{"allocated": 1, "free": 1, "allocation_failed": 1},
 		Operations: []api.Operation{
-			op("probe", ""), op("measure", ""), op("confirm-host-key", "it offers no key that waits"), op("set-layout", "it has units that are in use"), op("relayout", ""), op("initialize", ""), op("drain", ""),
+			op("probe", ""), op("probe-together", ""), op("measure", ""), op("confirm-host-key", "it offers no key that waits"), op("set-layout", "it has units that are in use"), op("relayout", ""), op("initialize", ""), op("drain", ""),
 			op("undrain", "it is not draining"), op("decommission", "it has an allocation"), op("declare-lost", ""), op("remove", "it is ready; decommission it first"),
 		},
 		Version: 7, CreatedAt: ago(26 * time.Hour), UpdatedAt: ago(time.Hour), Conditions: []string{}, FenceIncarnation: "a3e1", FenceNumber: 4,

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -331,6 +332,44 @@ func TestReplaceKeysAndGiveBack(t *testing.T) {
 	if got.Confirm != "ada" {
 		t.Errorf("sent %+v", got)
 	}
+}
+
+// TestProbeTheHostsOfAPage: those that one job can probe, by one button.
+func TestProbeTheHostsOfAPage(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	if a := s.get("/hosts"); strings.Contains(a.body, `action="/hosts/probe"`) {
+		t.Error("of three hosts one can be probed so, which its own page does")
+	}
+	second := apitest.Host()
+	second.ID, second.Name = "5d3f1c1e-0000-4000-8000-0000000000b2", "h<2"
+	s.api.Answer("list-hosts", http.StatusOK, apitest.Page(apitest.Host(), second, apitest.WaitingHost()))
+	s.wantText(s.get("/hosts"), "Probe these 2 hosts", `name="host" value="`+apitest.HostID+`"`, `name="host" value="`+second.ID+`"`, "1 host of this page can only be probed alone")
+	s.api.Answer("probe-hosts", http.StatusAccepted, apitest.Job("hosts_probe", "queued"), apitest.JobID)
+	s.wantRedirect(s.post("/hosts/probe", url.Values{"host": {apitest.HostID, second.ID}}), "/jobs/"+apitest.JobID)
+	var got api.ProbeHosts
+	s.only("probe-hosts").Into(t, &got)
+	if d := cmp.Diff(api.ProbeHosts{Hosts: []string{apitest.HostID, second.ID}}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestAJobTellsOfEachOfItsHosts, where it has several.
+func TestAJobTellsOfEachOfItsHosts(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	j := apitest.Job("hosts_probe", "running")
+	j.HostID, j.Host, j.HostCount = "", "", 4
+	for i, state := range []string{"succeeded", "failed", "pending", "succeeded"} {
+		j.Hosts = append(j.Hosts, api.JobHost{ID: "id" + strconv.Itoa(i), Name: "h" + strconv.Itoa(i+1), State: state})
+	}
+	j.Hosts[1].Code, j.Hosts[1].Message = "unreachable", "No route to <b>host</b>."
+	s.api.Answer("get-job", http.StatusOK, j)
+	a := s.get("/jobs/" + apitest.JobID)
+	s.wantText(a, " of 4 hosts", "2 of 4 done", `href="/hosts/id1">h2</a>`, "No route to &lt;b&gt;host&lt;/b&gt;.", "Still to be done", `href="/hosts/id2">h3</a>`, `href="/hosts/id3">h4</a>`)
+	j.Hosts = nil
+	s.api.Answer("list-jobs", http.StatusOK, apitest.Page(j))
+	s.wantText(s.get("/jobs"), "Hosts probe", "4 hosts")
 }
 
 func TestJobActions(t *testing.T) {

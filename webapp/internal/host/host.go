@@ -21,6 +21,7 @@ func Mount(r fiber.Router, a *page.App) {
 	r.Get("/hosts", a.Page(list))
 	r.Get("/hosts/new", a.Page(showRegister))
 	r.Post("/hosts/new", a.Page(register))
+	r.Post("/hosts/probe", a.Page(probeSeveral))
 	r.Get("/hosts/:id", a.Page(detail))
 	r.Get("/hosts/:id/setup", a.Page(setup))
 	r.Get("/hosts/:id/layout", a.Page(showLayout))
@@ -110,6 +111,14 @@ func probe(r *page.Request) error {
 		return err
 	}
 	return goOn(r, job, "")
+}
+
+func probeSeveral(r *page.Request) error {
+	_, job, err := r.API.ProbeHosts(r.Ctx, api.ProbeHosts{Hosts: r.FormAll("host")})
+	if err != nil {
+		return err
+	}
+	return r.GoJob(job, "/hosts", "")
 }
 
 // measure leads back to the host: its units show what was measured.

@@ -19,6 +19,16 @@ type listView struct {
 	Filtered                    bool
 }
 
+// together are the hosts of the page that one job can probe.
+func (v listView) together() (hosts []api.Host) {
+	for _, h := range v.Hosts {
+		if allowed(h, "probe-together") {
+			hosts = append(hosts, h)
+		}
+	}
+	return hosts
+}
+
 type detailView struct {
 	Host   api.Host
 	Units  []api.ComputeUnit

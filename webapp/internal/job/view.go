@@ -27,7 +27,7 @@ func BoundTo(playbook string, version int, state string) string {
 	return "/jobs?" + url.Values{"state": {state}, "playbook": {playbook}, "version": {itoa(version)}}.Encode()
 }
 
-var kinds = []string{"host_probe", "host_measure", "host_initialize", "host_relayout", "host_decommission", "unit_allocate", "unit_deallocate", "allocation_keys", "plan"}
+var kinds = []string{"host_probe", "hosts_probe", "host_measure", "host_initialize", "host_relayout", "host_decommission", "unit_allocate", "unit_deallocate", "allocation_keys", "plan"}
 
 type detailView struct {
 	Job      api.Job
@@ -58,6 +58,16 @@ func subjects(j api.Job) []subject {
 	return all
 }
 
+// hostsIn are the hosts of a job that has several, in one state.
+func hostsIn(j api.Job, state string) (hosts []api.JobHost) {
+	for _, h := range j.Hosts {
+		if h.State == state {
+			hosts = append(hosts, h)
+		}
+	}
+	return hosts
+}
+
 // next is where someone who waited for a job wants to go when it has succeeded.
 func next(j api.Job) (s subject, ok bool) {
 	if j.State != "succeeded" {
@@ -66,6 +76,8 @@ func next(j api.Job) (s subject, ok bool) {
 	switch j.Kind {
 	case "unit_allocate", "allocation_keys":
 		s = subject{"How to log in", "/allocations/" + j.AllocationID}
+	case "hosts_probe":
+		s = subject{"All hosts", "/hosts"}
 	case "host_measure":
 		s = subject{"The host, with the use of its units", "/hosts/" + j.HostID}
 	case "plan":

@@ -23,8 +23,10 @@ type Script struct {
 	// Wait, if there is one, holds the run until it is closed or the context is done. A run whose context is done
 	// comes to nothing but a failure, as a real one does.
 	Wait <-chan struct{}
-	// Result is marshalled as the kloigos_result of every host; nil means none.
+	// Result is marshalled as the kloigos_result of every host, and told as an event as well; nil means none.
 	Result any
+	// ResultOf is Result for each host by itself.
+	ResultOf func(host string) any
 	// Failure makes the play fail. An empty Host means the play's first.
 	Failure *ansible.Failure
 	// Err means that the run could not be carried out.
@@ -202,7 +204,7 @@ func (s Script) run(ctx context.Context, play ansible.Play, sink func(ansible.Ev
 	case ctx.Err() != nil:
 		failure = &ansible.Failure{Code: ansible.CodeCancelled, Message: "the run was cancelled"}
 	default:
-		if err := s.fill(play, &out); err != nil {
+		if err := s.fill(play, &out, sink); err != nil {
 			return ansible.Outcome{}, err
 		}
 		if failure != nil && failure.Host == "" {
@@ -220,17 +222,19 @@ func (s Script) run(ctx context.Context, play ansible.Play, sink func(ansible.Ev
 }
 
 // fill sets the results and counts of hosts that were reached.
-func (s Script) fill(play ansible.Play, out *ansible.Outcome) error {
-	var result json.RawMessage
-	if s.Result != nil {
-		var err error
-		if result, err = json.Marshal(s.Result); err != nil {
-			return fmt.Errorf("marshal scripted result: %w", err)
-		}
+func (s Script) fill(play ansible.Play, out *ansible.Outcome, sink func(ansible.Event)) error {
+	result := s.ResultOf
+	if result == nil {
+		result = func(string) any { return s.Result }
 	}
 	for _, h := range play.Hosts {
-		if result != nil {
-			out.Results[h.Name] = result
+		if of := result(h.Name); of != nil {
+			raw, err := json.Marshal(of)
+			if err != nil {
+				return fmt.Errorf("marshal scripted result: %w", err)
+			}
+			out.Results[h.Name] = raw
+			sink(ansible.Event{Kind: ansible.EventResult, Host: h.Name, Result: raw})
 		}
 		out.Stats[h.Name] = ansible.Stats{OK: 1}
 		if s.Failure != nil {

@@ -1654,6 +1654,24 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   FROM jobs j
  WHERE true
   AND j.workspace_id = $1
+  AND j.id IN (SELECT o.job_id FROM job_hosts o WHERE o.host_id = $2)
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $3;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
   AND j.kind = $2
   AND j.finished_at IS NOT NULL
   AND j.host_id = $3

@@ -45,6 +45,7 @@ const Disk = "/dev/disk/by-id/virtio-kloigos0"
 // HostSpec is how a host is to be built; zero values are filled in.
 type HostSpec struct {
 	Name, Region, Zone, AdminUser string
+	Port                          int // of its SSH server; that of all others if 0
 	Networks                      []string
 	Labels                        map[string]string
 	Units                         []string // CPU sets; one unit each
@@ -69,10 +70,13 @@ func (s *Site) ReadyHost(spec HostSpec) store.Host {
 	if spec.Labels == nil {
 		spec.Labels = map[string]string{}
 	}
+	if spec.Port == 0 {
+		spec.Port = s.answers().Port
+	}
 	_, key := NewKey(s.T)
 	h := store.Host{
 		ID: uuid.New(), WorkspaceID: domain.DefaultWorkspace, OrganizationID: domain.DefaultOrganization, Name: spec.Name, Address: "127.0.0.1",
-		Port: s.answers().Port, AdminUser: spec.AdminUser, Region: spec.Region, Zone: spec.Zone, Networks: spec.Networks, Labels: spec.Labels, Profile: "minimal",
+		Port: spec.Port, AdminUser: spec.AdminUser, Region: spec.Region, Zone: spec.Zone, Networks: spec.Networks, Labels: spec.Labels, Profile: "minimal",
 		HostKey: key, State: domain.HostRegistered, Incarnation: uuid.New(),
 	}
 	r := domain.LayoutRequest{Devices: []string{Disk}}
@@ -234,6 +238,7 @@ func (s *Site) answers() *SSHServer {
 // SSHServer shows a host key to whoever connects, and does nothing else.
 type SSHServer struct {
 	Port int
+	stop func()
 	mu   sync.Mutex
 	keys []ssh.Signer
 	// seen counts connections that came as far as to authentication.
@@ -259,9 +264,13 @@ func NewSSHServer(t testing.TB) *SSHServer {
 			open.Go(func() { s.serve(conn) })
 		}
 	})
-	t.Cleanup(func() { _ = l.Close(); open.Wait() })
+	s.stop = sync.OnceFunc(func() { _ = l.Close(); open.Wait() })
+	t.Cleanup(s.stop)
 	return s
 }
+
+// Stop lets nobody connect any more.
+func (s *SSHServer) Stop() { s.stop() }
 
 func (s *SSHServer) serve(conn net.Conn) {
 	defer func() { _ = conn.Close() }()

@@ -103,9 +103,7 @@ func NewWith(t testing.TB, cfg intent.Config) *Site {
 
 // Succeed lets every playbook succeed.
 func (s *Site) Succeed() {
-	s.Runner.HandleFunc("host_probe", func(ctx context.Context, p ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
-		return Play(ctx, p, sink, scripted.Script{Result: Facts(p.Hosts[0].Name)})
-	})
+	s.Runner.Handle("host_probe", scripted.Script{ResultOf: func(host string) any { return Facts(host) }})
 	s.Runner.HandleFunc("host_measure", Measured)
 	s.Runner.Handle("host_initialize", scripted.Script{Result: map[string]any{"units": []any{}, "volume_group": map[string]any{"size_bytes": 8 << 30, "free_bytes": 1 << 30}}})
 	s.Runner.Handle("host_decommission", scripted.Script{})

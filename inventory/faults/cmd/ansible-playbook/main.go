@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -53,6 +54,7 @@ func main() {
 
 // target is a host as the inventory has it.
 type target struct {
+	name        string
 	Address     string `json:"ansible_host"`
 	Port        int    `json:"ansible_port"`
 	User        string `json:"ansible_user"`
@@ -62,7 +64,8 @@ type target struct {
 
 // events writes to the pipe that the callback plugin would have.
 type events struct {
-	out *os.File
+	out     *os.File
+	telling *sync.Mutex // hosts tell side by side
 	// Of a play that tells everything several times and in no order: what it has
 	// told so far.
 	held *[][]byte
@@ -73,7 +76,7 @@ func newEvents() (e events, err error) {
 	if err != nil {
 		return e, fmt.Errorf("no pipe for events: %w", err)
 	}
-	e.out = os.NewFile(uintptr(fd), "events")
+	e.out, e.telling = os.NewFile(uintptr(fd), "events"), &sync.Mutex{}
 	self, err := os.Executable()
 	if err != nil {
 		return e, err
@@ -90,6 +93,8 @@ func (e events) tell(kind string, fields map[string]any) {
 		line[k] = v
 	}
 	raw, err := json.Marshal(line)
+	e.telling.Lock()
+	defer e.telling.Unlock()
 	switch {
 	case err != nil:
 	case e.held == nil:
@@ -134,7 +139,7 @@ func play(args []string) (code int, err error) {
 			}
 		}
 	}
-	name, where, err := only(inventory)
+	targets, err := targetsOf(inventory)
 	if err != nil {
 		return 1, err
 	}
@@ -148,30 +153,45 @@ func play(args []string) (code int, err error) {
 	}
 	kind := kindOf(book, vars)
 	tell.tell("play_started", map[string]any{"play": kind})
-	counts := map[string]any{"ok": 0, "changed": 0, "failures": 0, "unreachable": 0, "skipped": 0, "rescued": 0, "ignored": 0}
-	client, err := logIn(where)
+	stats, codes := make([]map[string]int, len(targets)), make([]int, len(targets))
+	var all sync.WaitGroup
+	for i, t := range targets {
+		all.Go(func() {
+			stats[i], codes[i] = on(t, host.Task{Playbook: kind, Parts: partsOf(kind, vars), Check: check, Vars: vars}, tell)
+		})
+	}
+	all.Wait()
+	told := map[string]any{}
+	for i, t := range targets {
+		told[t.name] = stats[i]
+	}
+	tell.tell("stats", map[string]any{"stats": told})
+	return slices.Max(codes), nil
+}
+
+// on has the tasks of a play run on one host; it returns Ansible's counts for it,
+// and the code that Ansible ends with where there is no other.
+func on(t target, task host.Task, tell events) (counts map[string]int, code int) {
+	counts = map[string]int{"ok": 0, "changed": 0, "failures": 0, "unreachable": 0, "skipped": 0, "rescued": 0, "ignored": 0}
+	client, err := logIn(t)
 	if err != nil {
-		tell.tell("task_started", map[string]any{"play": kind, "task": "Reach the host"})
-		tell.tell("unreachable", map[string]any{"play": kind, "task": "Reach the host", "host": name, "message": "Failed to connect to the host via ssh: " + err.Error()})
+		tell.tell("task_started", map[string]any{"play": task.Playbook, "task": "Reach the host"})
+		tell.tell("unreachable", map[string]any{"play": task.Playbook, "task": "Reach the host", "host": t.name, "message": "Failed to connect to the host via ssh: " + err.Error()})
 		counts["unreachable"] = 1
-		tell.tell("stats", map[string]any{"stats": map[string]any{name: counts}})
-		return 4, nil
+		return counts, 4
 	}
 	defer func() { _ = client.Close() }()
-	parts := partsOf(kind, vars)
-	for part := 1; part <= parts; part++ {
-		fields := map[string]any{"play": kind, "task": fmt.Sprintf("Part %d of %d", part, parts), "action": "kloigos_stand_in"}
+	for task.Part = 1; task.Part <= task.Parts; task.Part++ {
+		fields := map[string]any{"play": task.Playbook, "task": fmt.Sprintf("Part %d of %d", task.Part, task.Parts), "action": "kloigos_stand_in"}
 		tell.tell("task_started", fields)
-		fields["host"] = name
-		done := run(client, where.Interpreter, host.Task{Playbook: kind, Part: part, Parts: parts, Check: check, Vars: vars}, tell, fields)
-		counts[done] = counts[done].(int) + 1 //nolint:forcetypeassert // they are all int
+		fields["host"] = t.name
+		done := run(client, t.Interpreter, task, tell, fields)
+		counts[done]++
 		if done != "ok" {
-			tell.tell("stats", map[string]any{"stats": map[string]any{name: counts}})
-			return 2, nil
+			return counts, 2
 		}
 	}
-	tell.tell("stats", map[string]any{"stats": map[string]any{name: counts}})
-	return 0, nil
+	return counts, 0
 }
 
 // partsOf is how many tasks a play has: one to probe, one for each sample of a
@@ -305,11 +325,11 @@ func kindOf(book string, vars map[string]any) string {
 	return "host_probe"
 }
 
-// only returns the one host of the inventory.
-func only(file string) (name string, t target, err error) {
+// targetsOf reads the inventory.
+func targetsOf(file string) ([]target, error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
-		return "", t, err
+		return nil, err
 	}
 	var inventory struct {
 		All struct {
@@ -317,14 +337,17 @@ func only(file string) (name string, t target, err error) {
 		} `json:"all"`
 	}
 	if err := json.Unmarshal(raw, &inventory); err != nil {
-		return "", t, fmt.Errorf("read the inventory: %w", err)
+		return nil, fmt.Errorf("read the inventory: %w", err)
 	}
-	if len(inventory.All.Hosts) != 1 {
-		return "", t, fmt.Errorf("the inventory has %d hosts, the stand-in takes one", len(inventory.All.Hosts))
+	var all []target
+	for name, t := range inventory.All.Hosts {
+		t.name = name
+		all = append(all, t)
 	}
-	for name, t = range inventory.All.Hosts {
+	if len(all) == 0 {
+		return nil, errors.New("the inventory has no hosts")
 	}
-	return name, t, nil
+	return all, nil
 }
 
 func logIn(t target) (*ssh.Client, error) {

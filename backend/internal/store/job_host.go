@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"kloigos/backend/internal/domain"
+)
+
+// JobHost is one host of a job that has several: done, failed in the last
+// attempt that came to it, or still to be done. It is never running: all are
+// that the job's step is at.
+type JobHost struct {
+	HostID    uuid.UUID        `db:"host_id"`
+	Host      string           `db:"host"`
+	State     domain.StepState `db:"state"`
+	Code      string           `db:"code"`    // of the failure; "" where there is none
+	Message   string           `db:"message"` // what came of it
+	UpdatedAt time.Time        `db:"updated_at"`
+}
+
+const sqlInsertJobHosts = `
+INSERT INTO job_hosts (job_id, host_id, state)
+SELECT $1, n.id, 'pending'
+  FROM unnest($2::UUID[]) AS n(id)`
+
+func (tx *Tx) insertJobHosts(ctx context.Context, job uuid.UUID, hosts []uuid.UUID) error {
+	if _, err := tx.exec(ctx, sqlInsertJobHosts, job, hosts); err != nil {
+		return fmt.Errorf("insert the job's hosts: %w", err)
+	}
+	return nil
+}
+
+const sqlHostsOfJob = `
+SELECT o.host_id, h.name AS host, o.state, o.code, o.message, o.updated_at
+  FROM job_hosts o
+  JOIN hosts h ON h.id = o.host_id
+ WHERE o.job_id = $1
+ ORDER BY h.name, o.host_id`
+
+// HostsOfJob returns the hosts of a job that has several, by name.
+func (r Reads) HostsOfJob(ctx context.Context, job uuid.UUID) ([]JobHost, error) {
+	rows, err := r.q.Query(ctx, sqlHostsOfJob, job)
+	if err != nil {
+		return nil, fmt.Errorf("load the job's hosts: %w", err)
+	}
+	return appendRows([]JobHost{}, rows)
+}
+
+// HostsToDo returns those hosts of a job that are not done, by name.
+func (r Reads) HostsToDo(ctx context.Context, job uuid.UUID) ([]Host, error) {
+	rows, err := r.q.Query(ctx, sqlHost+`
+   AND h.id IN (SELECT o.host_id FROM job_hosts o WHERE o.job_id = $1 AND o.state <> 'succeeded')
+ ORDER BY h.name, h.id`, job)
+	if err != nil {
+		return nil, fmt.Errorf("load the hosts that are to be done: %w", err)
+	}
+	return appendRows([]Host{}, rows)
+}
+
+const sqlEndJobHost = `
+UPDATE job_hosts
+   SET state = CASE WHEN $3 = '' THEN 'succeeded' ELSE 'failed' END, code = $3, message = $4, updated_at = now()
+ WHERE job_id = $1 AND host_id = $2 AND state <> 'succeeded'`
+
+// EndJobHost notes what came of one host of a job: it is done, or with a code it
+// failed. One that is done stays so.
+func (tx *Tx) EndJobHost(ctx context.Context, job, host uuid.UUID, code, message string) error {
+	return tx.one(ctx, domain.ErrNotFound, sqlEndJobHost, job, host, code, message)
+}
+
+const sqlHoldHosts = `
+SELECT h.id
+  FROM hosts h
+ WHERE h.id = ANY($1)
+ ORDER BY h.id
+   FOR UPDATE`
+
+// HeldHosts returns hosts, removed or not, which nobody changes until the
+// transaction ends. One that is not there is not among them.
+func (tx *Tx) HeldHosts(ctx context.Context, ids []uuid.UUID) ([]Host, error) {
+	if _, err := tx.exec(ctx, sqlHoldHosts, ids); err != nil {
+		return nil, fmt.Errorf("hold hosts: %w", err)
+	}
+	rows, err := tx.q.Query(ctx, sqlHost+" AND h.id = ANY($1) ORDER BY h.name, h.id", ids)
+	if err != nil {
+		return nil, fmt.Errorf("load hosts: %w", err)
+	}
+	return appendRows([]Host{}, rows)
+}
+
+const sqlUnderWayTogether = `
+SELECT j.id
+  FROM jobs j
+ WHERE j.kind = $2 AND j.state IN ('queued', 'running')
+   AND EXISTS (SELECT 1 FROM job_hosts o WHERE o.job_id = j.id AND o.host_id = ANY($1))
+ ORDER BY j.created_at DESC`
+
+// UnderWayTogether is UnderWay for a kind of job that has several hosts, of any
+// of these.
+func (r Reads) UnderWayTogether(ctx context.Context, hosts []uuid.UUID, kind domain.JobKind) ([]uuid.UUID, error) {
+	rows, err := r.q.Query(ctx, sqlUnderWayTogether, hosts, kind)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+}
