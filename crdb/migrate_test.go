@@ -35,6 +35,10 @@ func TestMigrationFilesCanRunAgain(t *testing.T) {
 		if !bytes.HasPrefix(text, []byte("-- +goose NO TRANSACTION\n-- +goose Up\n")) {
 			t.Errorf("%s: begins with `-- +goose NO TRANSACTION` and `-- +goose Up`", name)
 		}
+		// Each foreign key locks the table that it names, which others write meanwhile: two of them end in deadlocks.
+		if name > "00025" && bytes.Contains(text, []byte("REFERENCES")) {
+			t.Errorf("%s: a table that comes to an installation under load has no foreign keys", name)
+		}
 		for _, line := range ddl.FindAllString(string(text), -1) {
 			if !regexp.MustCompile(`(?i)\bIF\s+(NOT\s+)?EXISTS\b`).MatchString(line) {
 				t.Errorf("%s: %q fails when the file runs again: say IF [NOT] EXISTS", name, line)
