@@ -199,6 +199,7 @@ func (tx *Tx) claimFirst(ctx context.Context, worker uuid.UUID, lease time.Durat
 // A claim waits for no lock, so it can be part of no deadlock: a host whose lock
 // is being written is left to the attempt itself. (On CockroachDB it may wait to
 // read one that is being written, which whoever writes it needs nothing of ours for.)
+// The first attempt begins with the first step.
 const sqlBeginClaimed = `
 WITH held AS (
      UPDATE host_locks
@@ -214,7 +215,8 @@ UPDATE job_steps
    SET state = 'running', attempt = held.attempt, started_at = COALESCE(job_steps.started_at, statement_timestamp()), finished_at = NULL
   FROM held
  WHERE job_steps.job_id = held.job_id
-   AND job_steps.position = (SELECT min(s.position) FROM job_steps s WHERE s.job_id = held.job_id AND s.state <> 'succeeded')
+   AND job_steps.position = CASE WHEN held.attempt = 1 THEN 0
+                                 ELSE (SELECT min(s.position) FROM job_steps s WHERE s.job_id = held.job_id AND s.state <> 'succeeded') END
 RETURNING job_steps.job_id, job_steps.position, held.number`
 
 // mostRead is of how many jobs that a claim begins it reads what they begin with:
@@ -234,8 +236,10 @@ func (tx *Tx) readsAhead(c Claim) bool {
 // hosts; what could not be read, the attempt asks for, and tells.
 func (tx *Tx) begin(ctx context.Context, claims []*Claim) error {
 	ids, attempts, hosts := []uuid.UUID{}, []int64{}, []uuid.UUID{}
+	claimed := make(map[uuid.UUID]*Claim, len(claims))
 	for _, c := range claims {
 		ids, attempts, hosts = append(ids, c.ID), append(attempts, int64(c.Attempt)), append(hosts, *c.HostID)
+		claimed[c.ID] = c
 	}
 	if len(ids) == 0 {
 		return nil
@@ -248,10 +252,10 @@ func (tx *Tx) begin(ctx context.Context, claims []*Claim) error {
 	var begun []row
 	b, read := &batch{}, map[uuid.UUID]*Attempt{}
 	askAll(b, "begin what was claimed", &begun, sqlBeginClaimed, ids, attempts, hosts)
-	for _, id := range ids {
-		if c := *claimed(claims, id); len(read) < mostRead && tx.readsAhead(c) {
-			read[id] = &Attempt{}
-			b.askAttempt(c, read[id], tx.artifacts)
+	for _, c := range claims {
+		if len(read) < mostRead && tx.readsAhead(*c) {
+			read[c.ID] = &Attempt{}
+			b.askAttempt(*c, read[c.ID], tx.artifacts)
 		}
 	}
 	var unfit pgx.ScanArgError // a row that this version does not understand
@@ -260,17 +264,13 @@ func (tx *Tx) begin(ctx context.Context, claims []*Claim) error {
 		return err
 	}
 	for _, r := range begun {
-		c := claimed(claims, r.JobID)
+		c := claimed[r.JobID]
 		c.Begun = &Begun{Position: r.Position, Number: r.Number}
 		if err == nil && len(b.missing) == 0 {
 			c.read = read[c.ID]
 		}
 	}
 	return nil
-}
-
-func claimed(claims []*Claim, id uuid.UUID) *Claim {
-	return claims[slices.IndexFunc(claims, func(c *Claim) bool { return c.ID == id })]
 }
 
 // nobody is the worker of a job that was handed over half done, or that is to be
@@ -413,12 +413,13 @@ func (tx *Tx) SucceedJobs(ctx context.Context, all []Success) (ended []Success, 
 	if err != nil {
 		return nil, err
 	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
-	if err != nil || len(ids) == 0 {
+	owned := make(map[uuid.UUID]bool, len(all))
+	var id uuid.UUID
+	if _, err := pgx.ForEachRow(rows, []any{&id}, func() error { owned[id] = true; return nil }); err != nil {
 		return nil, err
 	}
 	for _, s := range all {
-		if slices.Contains(ids, s.ID) {
+		if owned[s.ID] {
 			ended = append(ended, s)
 		}
 	}

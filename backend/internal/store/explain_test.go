@@ -116,10 +116,10 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 	}
 	statements := []hot{
 		{"claim", sqlClaimJobs, []any{[]string{"host_probe"}, one, int64(30000), 8}, "jobs_claimable", `Seq Scan on jobs|Sort`},
-		{"look for overdue jobs", sqlOverdueJobs, []any{one, 8}, "jobs_leased", `Seq Scan on jobs`},
+		{"look for overdue jobs", sqlOverdueJobs, []any{one, 8}, "jobs_leased_of_host", `Seq Scan on jobs`},
 		{"take over", sqlTakeOverJobs, []any{[]uuid.UUID{one}, one, int64(30000)}, "jobs_pkey", `Seq Scan on jobs`},
 		{"look for what may be claimed", sqlWaiting, []any{[]string{"host_probe"}}, "jobs_claimable", `Seq Scan on jobs|Sort`},
-		{"look for what may be taken over", sqlWaiting, []any{[]string{"host_probe"}}, "jobs_leased", `Seq Scan on jobs|Sort`},
+		{"look for what may be taken over", sqlWaiting, []any{[]string{"host_probe"}}, "jobs_leased_of_host", `Seq Scan on jobs|Sort`},
 		{"renew", sqlRenewLease, []any{one, 1, one, int64(30000)}, "jobs_pkey", `Seq Scan`},
 		{"end several", sqlSucceedJobs, []any{[]uuid.UUID{one}, []int64{1}, []string{""}}, "jobs_pkey", `Seq Scan on jobs`},
 		{"let go of a host", sqlUnlockHost, []any{one, 1}, "host_locks_pkey", `Seq Scan`},
@@ -156,14 +156,16 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		filter JobFilter
 		uses   []string // the index of each part
 	}{
-		{"jobs", JobFilter{}, []string{"jobs_active", "jobs_ended"}},
-		{"second page of jobs", JobFilter{After: &Position{Time: time.Now(), ID: one}}, []string{"jobs_active", "jobs_ended"}},
-		{"the page of jobs before", JobFilter{After: &back}, []string{"jobs_active", "jobs_ended"}},
-		{"jobs of a rare kind", JobFilter{Kind: string(domain.KindHostDecommission)}, []string{"jobs_active", "jobs_ended_of_kind"}},
-		{"active jobs", JobFilter{State: "active"}, []string{"jobs_active"}},
+		{"jobs", JobFilter{}, []string{"jobs_queued", "jobs_leased_of_host", "jobs_ended_by_age"}},
+		{"second page of jobs", JobFilter{After: &Position{Time: time.Now(), ID: one}}, []string{"jobs_queued", "jobs_leased_of_host", "jobs_ended_by_age"}},
+		{"the page of jobs before", JobFilter{After: &back}, []string{"jobs_queued", "jobs_leased_of_host", "jobs_ended_by_age"}},
+		// Few wait here, so all of them are looked at.
+		{"jobs of a rare kind", JobFilter{Kind: string(domain.KindHostDecommission)}, []string{"jobs_claimable", "jobs_leased_of_host", "jobs_ended_of_kind"}},
+		{"active jobs", JobFilter{State: "active"}, []string{"jobs_queued", "jobs_leased_of_host"}},
 		{"failed jobs", JobFilter{State: "failed"}, []string{"jobs_ended_badly"}},
-		{"succeeded jobs", JobFilter{State: "succeeded"}, []string{"jobs_ended"}},
-		{"jobs of a version", JobFilter{Playbook: "host_probe", Version: 1}, []string{"jobs_active", "jobs_ran_with"}},
+		{"succeeded jobs", JobFilter{State: "succeeded"}, []string{"jobs_ended_by_age"}},
+		{"jobs of a host", JobFilter{HostID: &one}, []string{"jobs_queued_of_host", "jobs_leased_of_host", "jobs_ended_of_host", "job_hosts_of_host"}},
+		{"jobs of a version", JobFilter{Playbook: "host_probe", Version: 1}, []string{"jobs_claimable", "jobs_leased_of_host", "jobs_ended_of_version"}},
 	} {
 		sent := &paper{}
 		of.filter.WorkspaceID, of.filter.Limit = domain.DefaultWorkspace, 51
@@ -174,8 +176,6 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 			add(of.name, index+" ", `Seq Scan on jobs`, statement(sent.sent[i]), sent.args[i])
 		}
 	}
-	sql, args = page(sqlJob, "j.created_at DESC, j.id DESC", "j.host_id = ?")
-	add("jobs of a host", "jobs_of_host", `Seq Scan on jobs`, sql, args)
 	sql, args = page(sqlEvent, "e.at DESC, e.id DESC", "e.workspace_id = ?")
 	add("events", "events_newest", `Seq Scan|Sort`, sql, args)
 	sql, args = page(sqlEvent, "e.at DESC, e.id DESC", "e.object_id = ?")
@@ -204,7 +204,7 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 			_, err := r.Addresses(t.Context(), AddressFilter{WorkspaceID: domain.DefaultWorkspace, Sort: sort, After: p, Limit: 51})
 			return err
 		}, AddressSorting.Names()},
-		{"jobs", "jobs_ended jobs_ended_of_kind", func(r Reads, sort string, p *Position) error {
+		{"jobs", "jobs_ended_by_age jobs_ended_of_kind", func(r Reads, sort string, p *Position) error {
 			_, err := r.Jobs(t.Context(), JobFilter{WorkspaceID: domain.DefaultWorkspace, State: "ended", Sort: sort, After: p, Limit: 51})
 			return err
 		}, JobSorting.Names()},

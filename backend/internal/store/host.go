@@ -59,7 +59,8 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       COALESCE((SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.created_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
   FROM hosts h
  WHERE true`

@@ -113,11 +113,14 @@ func (tx *Tx) HeldJob(ctx context.Context, id uuid.UUID) (Job, error) {
 	return tx.Job(ctx, id)
 }
 
+// What waits and what runs lie in indexes of their own, so each is looked for by
+// itself.
 const sqlUnderWay = `
-SELECT j.id
-  FROM jobs j
- WHERE j.host_id = $1 AND j.kind = $2 AND j.state IN ('queued', 'running')
- ORDER BY j.created_at DESC`
+SELECT u.id
+  FROM (SELECT j.id, j.created_at FROM jobs j WHERE j.host_id = $1 AND j.kind = $2 AND j.state = 'queued'
+        UNION ALL
+        SELECT j.id, j.created_at FROM jobs j WHERE j.host_id = $1 AND j.kind = $2 AND j.state = 'running' AND j.lease_expires_at IS NOT NULL) AS u
+ ORDER BY u.created_at DESC`
 
 // UnderWay returns the jobs of one kind and host that have not ended and were not
 // told to stop, the newest first.
@@ -164,24 +167,19 @@ type JobFilter struct {
 // Jobs lists jobs.
 func (r Reads) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 	type part struct {
-		JobFilter
-		ofHost statement
+		where, ofHost statement
 	}
-	parts := []part{{f, ofHost}}
-	switch {
-	case f.UnitID != nil || f.AllocationID != nil:
-	case f.HostID != nil: // jobs that have several hosts stand in another index
-		parts = append(parts, part{f, amongHosts})
-	case f.State == "":
-		// No index holds all of a workspace: it would be written with each change of
-		// a job's state. What is active is read first, since that is what ends.
-		parts = append(parts, part{f, ofHost})
-		parts[0].State, parts[1].State = "active", "ended"
+	var parts []part
+	for _, where := range f.indexes() {
+		parts = append(parts, part{where, ofHost})
+	}
+	if f.HostID != nil && f.UnitID == nil && f.AllocationID == nil { // jobs that have several hosts stand in another index
+		parts = append(parts, part{anyJob, amongHosts})
 	}
 	read := make([][]Job, len(parts))
 	for i, p := range parts {
 		var err error
-		if read[i], err = r.jobs(ctx, p.JobFilter, p.ofHost); err != nil {
+		if read[i], err = r.jobs(ctx, f, p.where, p.ofHost); err != nil {
 			return nil, err
 		}
 	}
@@ -197,20 +195,51 @@ const (
 	amongHosts statement = "j.id IN (SELECT o.job_id FROM job_hosts o WHERE o.host_id = ?)"
 )
 
-// jobs lists jobs off one index.
-func (r Reads) jobs(ctx context.Context, f JobFilter, ofHost statement) ([]Job, error) {
-	l := newList(sqlJob).and("j.workspace_id = ?", f.WorkspaceID).andIf(f.Kind, "j.kind = ?")
-	// Constant, or they would not lead to the indexes of these states.
+// Which jobs an index holds: none holds all of a workspace or a host, since it
+// would be written with each change of a job's state. They are constants, or they
+// would not lead to their indexes.
+const (
+	anyJob      statement = "true"
+	queuedJobs  statement = "j.state = 'queued'"
+	runningJobs statement = "j.lease_expires_at IS NOT NULL"
+	endedJobs   statement = "j.finished_at IS NOT NULL"
+	endedBadly  statement = "j.state IN ('failed', 'cancelled')"
+)
+
+// indexes are those that together hold what the filter lets through. What waits
+// is read first, and then what runs, since that is the way that jobs go: one that
+// moves on meanwhile is not missed.
+func (f JobFilter) indexes() []statement {
 	switch domain.JobState(f.State) {
-	case "active", domain.JobQueued, domain.JobRunning, domain.JobCancelling:
-		l.and("j.state IN ('queued', 'running', 'cancelling')")
+	case domain.JobQueued:
+		return []statement{queuedJobs}
+	case domain.JobRunning, domain.JobCancelling:
+		return []statement{runningJobs}
 	case domain.JobFailed, domain.JobCancelled:
-		l.and("j.state IN ('failed', 'cancelled')")
+		return []statement{endedBadly}
 	case "ended", domain.JobSucceeded:
-		l.and("j.finished_at IS NOT NULL")
+		return []statement{endedJobs}
 	}
-	if f.State != "active" && f.State != "ended" {
+	switch {
+	case f.UnitID != nil || f.AllocationID != nil: // their own hold all states
+		return []statement{anyJob}
+	case f.State == "active":
+		return []statement{queuedJobs, runningJobs}
+	default:
+		return []statement{queuedJobs, runningJobs, endedJobs}
+	}
+}
+
+// jobs lists jobs off one index.
+func (r Reads) jobs(ctx context.Context, f JobFilter, where, ofHost statement) ([]Job, error) {
+	l := newList(sqlJob).and("j.workspace_id = ?", f.WorkspaceID).andIf(f.Kind, "j.kind = ?").and(where)
+	switch {
+	case f.State != "active" && f.State != "ended":
 		l.andIf(f.State, "j.state = ?")
+	case where == anyJob && f.State == "active":
+		l.and("j.finished_at IS NULL")
+	case where == anyJob:
+		l.and("j.finished_at IS NOT NULL")
 	}
 	for _, of := range []struct {
 		id        *uuid.UUID
@@ -432,7 +461,10 @@ func (tx *Tx) CancelJob(ctx context.Context, j Job, outcome string) (ended bool,
 const sqlEndJobsOfHost = `
 UPDATE jobs
    SET state = 'failed', finished_at = now(), lease_expires_at = NULL, worker_id = NULL, error = $2
- WHERE host_id = $1 AND state IN ('queued', 'running', 'cancelling')`
+ WHERE finished_at IS NULL
+   AND id IN (SELECT j.id FROM jobs j WHERE j.host_id = $1 AND j.state = 'queued'
+              UNION ALL
+              SELECT j.id FROM jobs j WHERE j.host_id = $1 AND j.lease_expires_at IS NOT NULL)`
 
 const sqlEndSteps = `
 UPDATE job_steps
@@ -445,10 +477,11 @@ func (tx *Tx) endSteps(ctx context.Context, job uuid.UUID, state domain.StepStat
 	return err
 }
 
+// Its jobs have all ended by then.
 const sqlFailStepsOfHost = `
 UPDATE job_steps
    SET state = 'failed', finished_at = now()
- WHERE state = 'running' AND job_id IN (SELECT j.id FROM jobs j WHERE j.host_id = $1)`
+ WHERE state = 'running' AND job_id IN (SELECT j.id FROM jobs j WHERE j.host_id = $1 AND j.finished_at IS NOT NULL)`
 
 const sqlForgetHolder = `
 UPDATE host_locks

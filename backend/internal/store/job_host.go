@@ -93,12 +93,14 @@ func (tx *Tx) HeldHosts(ctx context.Context, ids []uuid.UUID) ([]Host, error) {
 	return appendRows([]Host{}, rows)
 }
 
+// Such jobs stand with no host of their own.
 const sqlUnderWayTogether = `
-SELECT j.id
-  FROM jobs j
- WHERE j.kind = $2 AND j.state IN ('queued', 'running')
-   AND EXISTS (SELECT 1 FROM job_hosts o WHERE o.job_id = j.id AND o.host_id = ANY($1))
- ORDER BY j.created_at DESC`
+SELECT u.id
+  FROM (SELECT j.id, j.created_at FROM jobs j WHERE j.host_id IS NULL AND j.kind = $2 AND j.state = 'queued'
+        UNION ALL
+        SELECT j.id, j.created_at FROM jobs j WHERE j.host_id IS NULL AND j.kind = $2 AND j.state = 'running' AND j.lease_expires_at IS NOT NULL) AS u
+ WHERE EXISTS (SELECT 1 FROM job_hosts o WHERE o.job_id = u.id AND o.host_id = ANY($1))
+ ORDER BY u.created_at DESC`
 
 // UnderWayTogether is UnderWay for a kind of job that has several hosts, of any
 // of these.

@@ -209,9 +209,13 @@ func (tx *Tx) DeleteOldPlans(ctx context.Context) (n int64, more bool, err error
 
 const sqlRuns = `
 SELECT COALESCE(sum(s.attempt), 0)
-  FROM jobs j
+  FROM (SELECT q.id, q.kind, q.unit_id FROM jobs q WHERE q.host_id = $1 AND q.state = 'queued'
+        UNION ALL
+        SELECT l.id, l.kind, l.unit_id FROM jobs l WHERE l.host_id = $1 AND l.lease_expires_at IS NOT NULL
+        UNION ALL
+        SELECT e.id, e.kind, e.unit_id FROM jobs e WHERE e.host_id = $1 AND e.finished_at IS NOT NULL) AS j
   JOIN job_steps s ON s.job_id = j.id
- WHERE j.host_id = $1 AND j.kind = ANY($2) AND j.id <> $3 AND ($4::UUID IS NULL OR j.unit_id IS NULL OR j.unit_id = $4)`
+ WHERE j.kind = ANY($2) AND j.id <> $3 AND ($4::UUID IS NULL OR j.unit_id IS NULL OR j.unit_id = $4)`
 
 // Runs counts how often a job that may have changed a host has begun a step
 // there, which a claim that was put back has not; with a unit, only jobs about

@@ -35,7 +35,8 @@ SELECT 'host' AS noun, h.id, h.workspace_id, h.name, h.state, h.id AS host_id, N
   JOIN unnest($1::TEXT[], $2::INT8[]) AS d (state, seconds) ON d.state = h.state
  WHERE h.removed_at IS NULL AND h.updated_at < now() - d.seconds * INTERVAL '1 second'
    AND h.id <> ALL($3::UUID[])
-   AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.host_id = h.id AND j.unit_id IS NULL AND j.finished_at IS NULL)
+   AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.host_id = h.id AND j.unit_id IS NULL AND j.state = 'queued')
+   AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.host_id = h.id AND j.unit_id IS NULL AND j.lease_expires_at IS NOT NULL)
  ORDER BY h.id
  LIMIT 1
    FOR UPDATE OF h SKIP LOCKED`
@@ -57,7 +58,8 @@ SELECT 'unit' AS noun, u.id, u.workspace_id, u.name, u.state, u.host_id, u.id AS
   JOIN unnest($1::TEXT[], $2::INT8[]) AS d (state, seconds) ON d.state = u.state
  WHERE u.updated_at < now() - d.seconds * INTERVAL '1 second'
    AND u.id <> ALL($3::UUID[])
-   AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.host_id = u.host_id AND (j.unit_id = u.id OR j.unit_id IS NULL) AND j.finished_at IS NULL)
+   AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.host_id = u.host_id AND (j.unit_id = u.id OR j.unit_id IS NULL) AND j.state = 'queued')
+   AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.host_id = u.host_id AND (j.unit_id = u.id OR j.unit_id IS NULL) AND j.lease_expires_at IS NOT NULL)
  ORDER BY u.id
  LIMIT 1
    FOR UPDATE OF u SKIP LOCKED`

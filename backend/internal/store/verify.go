@@ -119,7 +119,8 @@ type UntoldSeen struct {
 	State string    `db:"state"`
 }
 
-// JobHostsSeen is a job whose hosts, of which it has several, do not fit it.
+// JobHostsSeen is a job whose hosts, of which it has several, do not fit it, or
+// one of them is not there.
 type JobHostsSeen struct {
 	ID    uuid.UUID       `db:"id"`
 	Kind  domain.JobKind  `db:"kind"`
@@ -300,11 +301,13 @@ SELECT j.id, j.kind, j.state, jsonb_array_length(j.args->'host_ids') AS asked, c
 HAVING count(o.host_id) <> jsonb_array_length(j.args->'host_ids')
     OR j.state = 'succeeded' AND count(o.host_id) FILTER (WHERE o.state = 'succeeded') < count(o.host_id)
  UNION ALL
-SELECT j.id, j.kind, j.state, 0 AS asked, count(o.host_id) AS hosts, count(o.host_id) FILTER (WHERE o.state = 'succeeded') AS done
-  FROM jobs j
-  JOIN job_hosts o ON o.job_id = j.id
- WHERE j.kind <> ALL($1::TEXT[])
- GROUP BY j.id, j.kind, j.state
+SELECT o.job_id AS id, COALESCE(max(j.kind), '') AS kind, COALESCE(max(j.state), '') AS state, 0 AS asked, count(*) AS hosts,
+       count(*) FILTER (WHERE o.state = 'succeeded') AS done
+  FROM job_hosts o
+  LEFT JOIN jobs j ON j.id = o.job_id
+  LEFT JOIN hosts h ON h.id = o.host_id
+ WHERE j.id IS NULL OR h.id IS NULL OR j.kind <> ALL($1::TEXT[])
+ GROUP BY o.job_id
  ORDER BY id`
 
 const sqlSeeUIDs = `

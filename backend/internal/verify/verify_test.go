@@ -256,6 +256,8 @@ var breaks = map[string][][]string{
 		{"UPDATE job_hosts SET state = 'failed', code = 'unreachable' WHERE job_id = :probe_job"},
 		{"DELETE FROM job_hosts WHERE job_id = :probe_job"},
 		{"INSERT INTO job_hosts (job_id, host_id, state) VALUES (:its_job, :host, 'pending')"},
+		{"INSERT INTO job_hosts (job_id, host_id, state) VALUES (gen_random_uuid(), :host, 'pending')"},
+		{"UPDATE job_hosts SET host_id = gen_random_uuid() WHERE job_id = :probe_job"},
 	},
 	"ends_are_told_once": {
 		{"DELETE FROM events WHERE job_id = :its_job AND action = 'job.unit_allocate'"},

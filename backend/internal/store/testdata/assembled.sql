@@ -1173,7 +1173,8 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       COALESCE((SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.created_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
   FROM hosts h
  WHERE true
@@ -1189,7 +1190,8 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       COALESCE((SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.created_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
   FROM hosts h
  WHERE true
@@ -1205,7 +1207,8 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       COALESCE((SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.created_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
   FROM hosts h
  WHERE true
@@ -1221,7 +1224,8 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       COALESCE((SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.created_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
   FROM hosts h
  WHERE true
@@ -1237,7 +1241,8 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       COALESCE((SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.created_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
   FROM hosts h
  WHERE true
@@ -1253,7 +1258,8 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       COALESCE((SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.created_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
   FROM hosts h
  WHERE true
@@ -1269,7 +1275,8 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       COALESCE((SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.created_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
   FROM hosts h
  WHERE true
@@ -1285,7 +1292,8 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       COALESCE((SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.created_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
   FROM hosts h
  WHERE true
@@ -1301,7 +1309,8 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       COALESCE((SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.created_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
   FROM hosts h
  WHERE true
@@ -1321,7 +1330,8 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       COALESCE((SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.created_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
   FROM hosts h
  WHERE true
@@ -1337,7 +1347,8 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       COALESCE((SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.created_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
   FROM hosts h
  WHERE true
@@ -1353,7 +1364,8 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       COALESCE((SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.created_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
   FROM hosts h
  WHERE true
@@ -1368,7 +1380,8 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       COALESCE((SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.created_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
   FROM hosts h
  WHERE true
@@ -1383,7 +1396,8 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       COALESCE((SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.created_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
   FROM hosts h
  WHERE true
@@ -1398,7 +1412,8 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       COALESCE((SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.created_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
   FROM hosts h
  WHERE true
@@ -1413,7 +1428,8 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       COALESCE((SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.created_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
   FROM hosts h
  WHERE true
@@ -1428,7 +1444,8 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       COALESCE((SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.created_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
   FROM hosts h
  WHERE true
@@ -1436,24 +1453,6 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
   AND h.removed_at IS NULL
 ORDER BY h.state, h.id
 LIMIT $2;
-
-SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
-       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
-       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
-       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
-       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
-       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
-       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
-       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
-                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
-                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at, j.log_expired_at
-  FROM jobs j
- WHERE true
-  AND j.workspace_id = $1
-  AND j.allocation_id = $2
-ORDER BY j.created_at DESC, j.id DESC
-LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
@@ -1546,9 +1545,47 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
  WHERE true
   AND j.workspace_id = $1
   AND j.finished_at IS NOT NULL
+  AND j.host_id = $2
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $3;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.finished_at IS NOT NULL
   AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $2 AND v.version = $3)
 ORDER BY j.created_at DESC, j.id DESC
 LIMIT $4;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.finished_at IS NOT NULL
+  AND j.state = $2
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
@@ -1636,42 +1673,6 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   FROM jobs j
  WHERE true
   AND j.workspace_id = $1
-  AND j.host_id = $2
-ORDER BY j.created_at DESC, j.id DESC
-LIMIT $3;
-
-SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
-       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
-       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
-       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
-       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
-       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
-       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
-       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
-                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
-                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at, j.log_expired_at
-  FROM jobs j
- WHERE true
-  AND j.workspace_id = $1
-  AND j.id IN (SELECT o.job_id FROM job_hosts o WHERE o.host_id = $2)
-ORDER BY j.created_at DESC, j.id DESC
-LIMIT $3;
-
-SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
-       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
-       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
-       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
-       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
-       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
-       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
-       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
-                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
-                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at, j.log_expired_at
-  FROM jobs j
- WHERE true
-  AND j.workspace_id = $1
   AND j.kind = $2
   AND j.finished_at IS NOT NULL
   AND j.host_id = $3
@@ -1716,6 +1717,70 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
  WHERE true
   AND j.workspace_id = $1
   AND j.kind = $2
+  AND j.lease_expires_at IS NOT NULL
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $3;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.kind = $2
+  AND j.state = 'queued'
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $3;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.kind = $2
+  AND true
+  AND j.finished_at IS NULL
+  AND j.host_id = $3
+  AND j.unit_id = $4
+  AND j.allocation_id = $5
+  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $6 AND v.version = $7)
+  AND (j.created_at, j.id) < ($8, $9)
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $10;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.kind = $2
+  AND true
   AND j.state = $3
   AND j.host_id = $4
   AND j.unit_id = $5
@@ -1739,68 +1804,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   FROM jobs j
  WHERE true
   AND j.workspace_id = $1
-  AND j.kind = $2
-  AND j.state IN ('queued', 'running', 'cancelling')
-  AND j.host_id = $3
-  AND j.unit_id = $4
-  AND j.allocation_id = $5
-  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $6 AND v.version = $7)
-  AND (j.created_at, j.id) < ($8, $9)
-ORDER BY j.created_at DESC, j.id DESC
-LIMIT $10;
-
-SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
-       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
-       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
-       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
-       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
-       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
-       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
-       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
-                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
-                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at, j.log_expired_at
-  FROM jobs j
- WHERE true
-  AND j.workspace_id = $1
-  AND j.kind = $2
-  AND j.state IN ('queued', 'running', 'cancelling')
-ORDER BY j.created_at DESC, j.id DESC
-LIMIT $3;
-
-SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
-       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
-       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
-       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
-       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
-       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
-       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
-       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
-                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
-                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at, j.log_expired_at
-  FROM jobs j
- WHERE true
-  AND j.workspace_id = $1
-  AND j.state = $2
-ORDER BY j.created_at DESC, j.id DESC
-LIMIT $3;
-
-SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
-       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
-       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
-       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
-       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
-       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
-       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
-       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
-                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
-                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at, j.log_expired_at
-  FROM jobs j
- WHERE true
-  AND j.workspace_id = $1
-  AND j.state IN ('queued', 'running', 'cancelling')
+  AND j.lease_expires_at IS NOT NULL
   AND (j.created_at, j.id) < ($2, $3)
 ORDER BY j.created_at DESC, j.id DESC
 LIMIT $4;
@@ -1819,7 +1823,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   FROM jobs j
  WHERE true
   AND j.workspace_id = $1
-  AND j.state IN ('queued', 'running', 'cancelling')
+  AND j.lease_expires_at IS NOT NULL
   AND (j.created_at, j.id) > ($2, $3)
 ORDER BY j.created_at, j.id
 LIMIT $4;
@@ -1838,7 +1842,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   FROM jobs j
  WHERE true
   AND j.workspace_id = $1
-  AND j.state IN ('queued', 'running', 'cancelling')
+  AND j.lease_expires_at IS NOT NULL
   AND (j.kind, j.created_at, j.id) < ($2, $3, $4)
 ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
 LIMIT $5;
@@ -1857,7 +1861,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   FROM jobs j
  WHERE true
   AND j.workspace_id = $1
-  AND j.state IN ('queued', 'running', 'cancelling')
+  AND j.lease_expires_at IS NOT NULL
   AND (j.kind, j.created_at, j.id) > ($2, $3, $4)
 ORDER BY j.kind, j.created_at, j.id
 LIMIT $5;
@@ -1876,7 +1880,26 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   FROM jobs j
  WHERE true
   AND j.workspace_id = $1
-  AND j.state IN ('queued', 'running', 'cancelling')
+  AND j.lease_expires_at IS NOT NULL
+  AND j.host_id = $2
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $3;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.lease_expires_at IS NOT NULL
   AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $2 AND v.version = $3)
 ORDER BY j.created_at DESC, j.id DESC
 LIMIT $4;
@@ -1895,7 +1918,26 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   FROM jobs j
  WHERE true
   AND j.workspace_id = $1
-  AND j.state IN ('queued', 'running', 'cancelling')
+  AND j.lease_expires_at IS NOT NULL
+  AND j.state = $2
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $3;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.lease_expires_at IS NOT NULL
 ORDER BY j.created_at DESC, j.id DESC
 LIMIT $2;
 
@@ -1913,7 +1955,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   FROM jobs j
  WHERE true
   AND j.workspace_id = $1
-  AND j.state IN ('queued', 'running', 'cancelling')
+  AND j.lease_expires_at IS NOT NULL
 ORDER BY j.created_at, j.id
 LIMIT $2;
 
@@ -1931,7 +1973,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   FROM jobs j
  WHERE true
   AND j.workspace_id = $1
-  AND j.state IN ('queued', 'running', 'cancelling')
+  AND j.lease_expires_at IS NOT NULL
 ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
 LIMIT $2;
 
@@ -1949,7 +1991,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   FROM jobs j
  WHERE true
   AND j.workspace_id = $1
-  AND j.state IN ('queued', 'running', 'cancelling')
+  AND j.lease_expires_at IS NOT NULL
 ORDER BY j.kind, j.created_at, j.id
 LIMIT $2;
 
@@ -1967,6 +2009,250 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   FROM jobs j
  WHERE true
   AND j.workspace_id = $1
+  AND j.state = 'queued'
+  AND (j.created_at, j.id) < ($2, $3)
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $4;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.state = 'queued'
+  AND (j.created_at, j.id) > ($2, $3)
+ORDER BY j.created_at, j.id
+LIMIT $4;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.state = 'queued'
+  AND (j.kind, j.created_at, j.id) < ($2, $3, $4)
+ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
+LIMIT $5;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.state = 'queued'
+  AND (j.kind, j.created_at, j.id) > ($2, $3, $4)
+ORDER BY j.kind, j.created_at, j.id
+LIMIT $5;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.state = 'queued'
+  AND j.host_id = $2
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $3;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.state = 'queued'
+  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $2 AND v.version = $3)
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $4;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.state = 'queued'
+  AND j.state = $2
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $3;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.state = 'queued'
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $2;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.state = 'queued'
+ORDER BY j.created_at, j.id
+LIMIT $2;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.state = 'queued'
+ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
+LIMIT $2;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.state = 'queued'
+ORDER BY j.kind, j.created_at, j.id
+LIMIT $2;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND true
+  AND j.allocation_id = $2
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $3;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND true
+  AND j.id IN (SELECT o.job_id FROM job_hosts o WHERE o.host_id = $2)
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $3;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND true
   AND j.unit_id = $2
 ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
