@@ -32,7 +32,7 @@ type Host struct {
 	Layout           *Layout           `json:"layout,omitempty"`
 	Units            map[string]int    `json:"units" nullable:"false" doc:"number of its units by state"`
 	Operations       []Operation       `json:"operations" nullable:"false" doc:"what can be done with it now, and what prevents the rest"`
-	ActiveJob        string            `json:"active_job,omitempty" doc:"id of the newest job that is queued or running"`
+	ActiveJob        string            `json:"active_job,omitempty" doc:"id of the job that holds the host, else of one that runs there, else of the newest that is queued"`
 	Version          int64             `json:"version" doc:"also the ETag"`
 	CreatedAt        time.Time         `json:"created_at"`
 	UpdatedAt        time.Time         `json:"updated_at"`

@@ -44,7 +44,7 @@ type world struct {
 	sums      map[string]string    // name -> sha256 of the default version
 	worker    uuid.UUID
 
-	hosts, locks, units, cpus, allocations, uids, addresses, use, jobs, steps, logs, events, planned, backends table
+	hosts, locks, units, cpus, allocations, uids, addresses, use, jobs, jobHosts, steps, logs, events, planned, backends table
 
 	ended []*host // hosts on which something may have been done
 	found Jobs
@@ -70,9 +70,10 @@ func Fill(ctx context.Context, conn *pgx.Conn, size Size) (Jobs, *log, error) {
 	w.pool()
 	w.history()
 	w.plans()
+	w.several()
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		for _, t := range []*table{
-			&w.backends, &w.hosts, &w.locks, &w.units, &w.cpus, &w.allocations, &w.uids, &w.addresses, &w.use, &w.jobs, &w.steps, &w.logs, &w.events, &w.planned,
+			&w.backends, &w.hosts, &w.locks, &w.units, &w.cpus, &w.allocations, &w.uids, &w.addresses, &w.use, &w.jobs, &w.jobHosts, &w.steps, &w.logs, &w.events, &w.planned,
 		} {
 			if _, err := tx.CopyFrom(ctx, pgx.Identifier{t.name}, t.columns, pgx.CopyFromRows(t.rows)); err != nil {
 				return fmt.Errorf("fill %s: %w", t.name, err)
@@ -134,6 +135,7 @@ func (w *world) makeTables() {
 		"failures", "max_attempts", "worker_id", "lease_expires_at", "playbook_version_id", "requested_by", "error", "outcome", "created_at",
 		"started_at", "finished_at",
 	}}
+	w.jobHosts = table{name: "job_hosts", columns: []string{"job_id", "host_id", "state", "code", "message", "updated_at"}}
 	w.steps = table{name: "job_steps", columns: []string{"job_id", "position", "name", "state", "attempt", "started_at", "finished_at"}}
 	w.planned = table{name: "plans", columns: []string{
 		"id", "workspace_id", "kind", "action", "request", "host_id", "state", "job_id", "applied_job_id", "playbook_version_id", "playbook_sha256",

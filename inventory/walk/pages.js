@@ -48,6 +48,7 @@ export async function pages(s, made) {
     { name: "job-running", route: "/jobs/:id", path: `/jobs/${running}`, until: "#outline table", settle: 1500 },
     { name: "job-queued", route: "/jobs/:id", path: `/jobs/${await job("queued")}` },
     { name: "job-succeeded", route: "/jobs/:id", path: `/jobs/${await job("succeeded")}` },
+    { name: "job-several", route: "/jobs/:id", path: `/jobs/${(await first("/jobs?limit=1&kind=hosts_probe")).id}`, until: "#outline table", settle: 1200 },
     { name: "plans", route: "/plans", path: "/plans" },
     { name: "plan", route: "/plans/:id", path: `/plans/${await plan("ready")}` },
     { name: "plan-applied", route: "/plans/:id", path: `/plans/${await plan("applied")}` },

@@ -135,6 +135,9 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		{"events to remove", sqlDeleteEvents, []any{domain.DefaultWorkspace, int64(86400), 500}, "events_newest", `Seq Scan|Sort`},
 		{"reserve address", sqlReserveAddress, []any{domain.DefaultWorkspace, "default", one, 1000}, "addresses_free", `Seq Scan|Sort`},
 	}
+	for _, index := range []string{"jobs_leased_of_host", "jobs_queued_of_host"} {
+		statements = append(statements, hot{"host of an attempt", sqlHost + " AND h.id = $1", []any{one}, index, `Seq Scan on jobs`})
+	}
 	add := func(name, uses, never string, sql statement, args []any) {
 		statements = append(statements, hot{name, sql, args, uses, never})
 	}
@@ -295,6 +298,40 @@ func inPlaceSoFar(t *testing.T, tx *Tx) (map[string]int, error) {
 		rows[table] = n
 	}
 	return rows, nil
+}
+
+// TestWhatAClaimReadsIsNotSorted: a claim has sorting switched off. A plan that has
+// to sort all the same is reckoned with a cost beyond all others, and compiled.
+func TestWhatAClaimReadsIsNotSorted(t *testing.T) {
+	t.Parallel()
+	postgresOnly(t)
+	db := crowded(t)
+	conn, err := db.pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	if _, err := tx.Exec(t.Context(), sqlDoNotSort); err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []statement{sqlJob + " AND j.id = $1", sqlHost + " AND h.id = $1", sqlUnit + " AND u.id = $1", sqlAllocation + " AND a.id = $1"} {
+		rows, err := tx.Query(t.Context(), "EXPLAIN "+string(sql), uuid.New())
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.Join(plan, "\n"); strings.Contains(text, "cost=10000000") || strings.Contains(text, "JIT") {
+			t.Errorf("%s", text)
+		}
+	}
 }
 
 // TestEventsArePlannedOnce: PostgreSQL keeps the plan of a page of events, which

@@ -49,6 +49,11 @@ type Host struct {
 	Fenced          bool              `db:"fenced"` // the fence of this incarnation was put there
 }
 
+// The job that holds the host is the active one, or one that runs there, or the
+// newest that waits. All are found in the order of an index: a claim reads hosts
+// where nothing may be sorted, and a plan that has to be all the same seems so
+// dear to PostgreSQL that it compiles it, for 30 ms.
+//
 // The filter leaves nothing out. CockroachDB would make a join of the aggregate
 // without it, and refuse the key that a host without units then has (its issue
 // 158207).
@@ -59,7 +64,8 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       COALESCE((SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.created_at DESC LIMIT 1),
+       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
   FROM hosts h
