@@ -111,9 +111,11 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		name  string
 		sql   statement
 		args  []any
-		uses  string // an index
+		uses  string // a pattern in the plan: an index
 		never string // a pattern in the plan
 	}
+	// Where all that waits is looked at, it may be by each of the indexes that hold it.
+	const anyOfQueued = "jobs_(claimable|queued|queued_of_host)"
 	statements := []hot{
 		{"claim", sqlClaimJobs, []any{[]string{"host_probe"}, one, int64(30000), 8}, "jobs_claimable", `Seq Scan on jobs|Sort`},
 		{"look for overdue jobs", sqlOverdueJobs, []any{one, 8}, "jobs_leased_of_host", `Seq Scan on jobs`},
@@ -129,7 +131,7 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		{"read log", sqlLogChunks, []any{one, 500, 20}, "job_log_pkey", `Seq Scan|Sort`},
 		{"outline of log", sqlLogOutlines, []any{one, 0, 500, outlinesAtOnce}, "job_log_outlined", `Seq Scan|Sort|Filter`},
 		{"read old chunks for an outline", sqlLogChunksAsTheyWere, []any{one, 0, 500}, "job_log", `Seq Scan|Sort`},
-		{"backlog", sqlBacklog, []any{BacklogCounted}, "jobs_claimable", `Seq Scan on jobs`},
+		{"backlog", sqlBacklog, []any{BacklogCounted}, anyOfQueued, `Seq Scan on jobs`},
 		{"logs that expired", sqlExpiredLogs, []any{int64(86400), 50}, "jobs_with_log", `Seq Scan|Sort`},
 		{"logs to remove", sqlDeleteLogs, []any{[]uuid.UUID{one}, 500}, "job_log_pkey", `Seq Scan`},
 		{"events to remove", sqlDeleteEvents, []any{domain.DefaultWorkspace, int64(86400), 500}, "events_newest", `Seq Scan|Sort`},
@@ -162,13 +164,12 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		{"jobs", JobFilter{}, []string{"jobs_queued", "jobs_leased_of_host", "jobs_ended_by_age"}},
 		{"second page of jobs", JobFilter{After: &Position{Time: time.Now(), ID: one}}, []string{"jobs_queued", "jobs_leased_of_host", "jobs_ended_by_age"}},
 		{"the page of jobs before", JobFilter{After: &back}, []string{"jobs_queued", "jobs_leased_of_host", "jobs_ended_by_age"}},
-		// Few wait here, so all of them are looked at.
-		{"jobs of a rare kind", JobFilter{Kind: string(domain.KindHostDecommission)}, []string{"jobs_claimable", "jobs_leased_of_host", "jobs_ended_of_kind"}},
+		{"jobs of a rare kind", JobFilter{Kind: string(domain.KindHostDecommission)}, []string{anyOfQueued, "jobs_leased_of_host", "jobs_ended_of_kind"}},
 		{"active jobs", JobFilter{State: "active"}, []string{"jobs_queued", "jobs_leased_of_host"}},
 		{"failed jobs", JobFilter{State: "failed"}, []string{"jobs_ended_badly"}},
 		{"succeeded jobs", JobFilter{State: "succeeded"}, []string{"jobs_ended_by_age"}},
 		{"jobs of a host", JobFilter{HostID: &one}, []string{"jobs_queued_of_host", "jobs_leased_of_host", "jobs_ended_of_host", "job_hosts_of_host"}},
-		{"jobs of a version", JobFilter{Playbook: "host_probe", Version: 1}, []string{"jobs_claimable", "jobs_leased_of_host", "jobs_ended_of_version"}},
+		{"jobs of a version", JobFilter{Playbook: "host_probe", Version: 1}, []string{anyOfQueued, "jobs_leased_of_host", "jobs_ended_of_version"}},
 	} {
 		sent := &paper{}
 		of.filter.WorkspaceID, of.filter.Limit = domain.DefaultWorkspace, 51
@@ -235,7 +236,7 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 	}
 	for _, s := range statements {
 		plan := explain(t, db, s.sql, s.args...)
-		if !strings.Contains(plan, s.uses) {
+		if !regexp.MustCompile(s.uses).MatchString(plan) {
 			t.Errorf("%s does not use %s:\n%s", s.name, s.uses, plan)
 		}
 		if bad := regexp.MustCompile(s.never).FindString(plan); bad != "" {
