@@ -51,12 +51,12 @@ func (in *Intents) ProbeHosts(ctx context.Context, who domain.Actor, workspace u
 		if err := allTogether(hosts, workspace, len(ids)); err != nil {
 			return err
 		}
-		under, err := tx.UnderWayTogether(ctx, ids, domain.KindHostsProbe)
+		busy, err := tx.UnderWayTogether(ctx, ids, domain.KindHostsProbe, mostProbes)
 		if err != nil {
 			return fmt.Errorf("look for probes under way: %w", err)
 		}
-		if len(under) >= mostProbes {
-			return domain.Conflictf("probes_under_way", "%d jobs read some of these hosts already, the newest is %s; wait for them", len(under), under[0])
+		if len(busy) > 0 {
+			return domain.Conflictf("probes_under_way", "%d jobs are to read these hosts already, wait for them: %s", mostProbes, strings.Join(busy, ", "))
 		}
 		if jobID, err = tx.Enqueue(ctx, who, workspace, job.HostsProbe{HostIDs: ids}); err != nil {
 			return err

@@ -49,7 +49,7 @@ func TestWhichHostsOneJobProbes(t *testing.T) {
 	if err := errors.Join(probe(h2, h1), probe(h1)); err != nil {
 		t.Fatal(err)
 	}
-	if err := probe(h1, h2); !errors.As(err, &c) || c.Code != "probes_under_way" {
+	if err := probe(h1, h2); !errors.As(err, &c) || c.Code != "probes_under_way" || !strings.HasSuffix(c.Detail, ": h1") {
 		t.Errorf("a third time: %v", err)
 	}
 	if err := probe(h2); err != nil {

@@ -138,7 +138,7 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		{"reserve address", sqlReserveAddress, []any{domain.DefaultWorkspace, "default", one, 1000}, "addresses_free", `Seq Scan|Sort`},
 	}
 	for _, index := range []string{"jobs_leased_of_host", "jobs_queued_of_host"} {
-		statements = append(statements, hot{"host of an attempt", sqlHost + " AND h.id = $1", []any{one}, index, `Seq Scan on jobs`})
+		statements = append(statements, hot{"a host", sqlHost + " AND h.id = $1", []any{one}, index, `Seq Scan on jobs`})
 	}
 	add := func(name, uses, never string, sql statement, args []any) {
 		statements = append(statements, hot{name, sql, args, uses, never})
@@ -320,7 +320,7 @@ func TestWhatAClaimReadsIsNotSorted(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), sqlDoNotSort); err != nil {
 		t.Fatal(err)
 	}
-	for _, sql := range []statement{sqlJob + " AND j.id = $1", sqlHost + " AND h.id = $1", sqlUnit + " AND u.id = $1", sqlAllocation + " AND a.id = $1"} {
+	for _, sql := range []statement{sqlJob + " AND j.id = $1", sqlHostAtWork + " AND h.id = $1", sqlUnit + " AND u.id = $1", sqlAllocation + " AND a.id = $1"} {
 		rows, err := tx.Query(t.Context(), "EXPLAIN "+string(sql), uuid.New())
 		if err != nil {
 			t.Fatal(err)

@@ -49,31 +49,45 @@ type Host struct {
 	Fenced          bool              `db:"fenced"` // the fence of this incarnation was put there
 }
 
-// The job that holds the host is the active one, or one that runs there, or the
-// newest that waits. All are found in the order of an index: a claim reads hosts
-// where nothing may be sorted, and a plan that has to be all the same seems so
-// dear to PostgreSQL that it compiles it, for 30 ms.
-//
-// The filter leaves nothing out. CockroachDB would make a join of the aggregate
-// without it, and refuse the key that a host without units then has (its issue
-// 158207).
-const sqlHost = `
-SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+const (
+	// The filter leaves nothing out. CockroachDB would make a join of the aggregate
+	// without it, and refuse the key that a host without units then has (its issue
+	// 158207).
+	hostColumns = `h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
        h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job,
-       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations`
+
+	hostRows = `
   FROM hosts h
  WHERE true`
+
+	// The job that holds the host is the active one, or one that runs there, or the
+	// newest that waits. It is for who looks on: on CockroachDB whoever reads it waits
+	// for all leases that are being written.
+	sqlHost = `
+SELECT ` + hostColumns + `,
+       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job` + hostRows
+
+	// What jobs and intents read of a host.
+	sqlHostAtWork = `
+SELECT ` + hostColumns + `,
+       NULL::UUID AS active_job` + hostRows
+)
 
 // Host returns a host by its id, removed or not.
 func (r Reads) Host(ctx context.Context, id uuid.UUID) (Host, error) {
 	return first[Host](ctx, r.q, domain.ErrNotFound, sqlHost+" AND h.id = $1", id)
+}
+
+// Host is that of Reads, without the job that is active.
+func (tx *Tx) Host(ctx context.Context, id uuid.UUID) (Host, error) {
+	return first[Host](ctx, tx.q, domain.ErrNotFound, sqlHostAtWork+" AND h.id = $1", id)
 }
 
 // HostByName returns the host of this name that is not removed.

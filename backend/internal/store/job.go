@@ -216,6 +216,9 @@ func (f JobFilter) indexes() []statement {
 	case domain.JobRunning, domain.JobCancelling:
 		return []statement{runningJobs}
 	case domain.JobFailed, domain.JobCancelled:
+		if f.HostID != nil { // its own hold all that has ended
+			return []statement{endedJobs}
+		}
 		return []statement{endedBadly}
 	case "ended", domain.JobSucceeded:
 		return []statement{endedJobs}

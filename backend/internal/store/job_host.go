@@ -53,7 +53,7 @@ func (r Reads) HostsOfJob(ctx context.Context, job uuid.UUID) ([]JobHost, error)
 
 // HostsToDo returns those hosts of a job that are not done, by name.
 func (r Reads) HostsToDo(ctx context.Context, job uuid.UUID) ([]Host, error) {
-	rows, err := r.q.Query(ctx, sqlHost+`
+	rows, err := r.q.Query(ctx, sqlHostAtWork+`
    AND h.id IN (SELECT o.host_id FROM job_hosts o WHERE o.job_id = $1 AND o.state <> 'succeeded')
  ORDER BY h.name, h.id`, job)
 	if err != nil {
@@ -86,7 +86,7 @@ func (tx *Tx) HeldHosts(ctx context.Context, ids []uuid.UUID) ([]Host, error) {
 	if _, err := tx.exec(ctx, sqlHoldHosts, ids); err != nil {
 		return nil, fmt.Errorf("hold hosts: %w", err)
 	}
-	rows, err := tx.q.Query(ctx, sqlHost+" AND h.id = ANY($1) ORDER BY h.name, h.id", ids)
+	rows, err := tx.q.Query(ctx, sqlHostAtWork+" AND h.id = ANY($1) ORDER BY h.name, h.id", ids)
 	if err != nil {
 		return nil, fmt.Errorf("load hosts: %w", err)
 	}
@@ -95,19 +95,24 @@ func (tx *Tx) HeldHosts(ctx context.Context, ids []uuid.UUID) ([]Host, error) {
 
 // Such jobs stand with no host of their own.
 const sqlUnderWayTogether = `
-SELECT u.id
-  FROM (SELECT j.id, j.created_at FROM jobs j WHERE j.host_id IS NULL AND j.kind = $2 AND j.state = 'queued'
+SELECT h.name
+  FROM (SELECT j.id FROM jobs j WHERE j.host_id IS NULL AND j.kind = $2 AND j.state = 'queued'
         UNION ALL
-        SELECT j.id, j.created_at FROM jobs j WHERE j.host_id IS NULL AND j.kind = $2 AND j.state = 'running' AND j.lease_expires_at IS NOT NULL) AS u
- WHERE EXISTS (SELECT 1 FROM job_hosts o WHERE o.job_id = u.id AND o.host_id = ANY($1))
- ORDER BY u.created_at DESC`
+        SELECT j.id FROM jobs j WHERE j.host_id IS NULL AND j.kind = $2 AND j.state = 'running' AND j.lease_expires_at IS NOT NULL) AS u
+  JOIN job_hosts o ON o.job_id = u.id
+  JOIN hosts h ON h.id = o.host_id
+ WHERE o.host_id = ANY($1)
+ GROUP BY h.id, h.name
+HAVING count(*) >= $3::INT8
+ ORDER BY h.name`
 
-// UnderWayTogether is UnderWay for a kind of job that has several hosts, of any
-// of these.
-func (r Reads) UnderWayTogether(ctx context.Context, hosts []uuid.UUID, kind domain.JobKind) ([]uuid.UUID, error) {
-	rows, err := r.q.Query(ctx, sqlUnderWayTogether, hosts, kind)
+// UnderWayTogether returns the names of those of the hosts that at least so many
+// jobs of one kind, which has several, are about that have not ended and were not
+// told to stop.
+func (r Reads) UnderWayTogether(ctx context.Context, hosts []uuid.UUID, kind domain.JobKind, jobs int) ([]string, error) {
+	rows, err := r.q.Query(ctx, sqlUnderWayTogether, hosts, kind, jobs)
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }

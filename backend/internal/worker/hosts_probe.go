@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -152,24 +153,28 @@ func (t *together) play(ctx context.Context, targets []ansible.Host) error {
 	if why == nil {
 		r.w.cfg.Failpoints.Hit(failpoint.PlayDone(*r.job.Playbook, what.File))
 	}
+	left := &domain.JobError{Code: domain.ErrCodePlaybookError, Message: "The playbook read nothing of it."}
 	for _, f := range out.Failures {
-		h, ok := t.hosts[f.Host]
-		if !ok {
-			if f.Host == "" { // of the whole play: it was ended, or is wrong
-				return r.failed(f)
-			}
-			continue
-		}
 		failure := r.failed(f)
-		failure.Host = h.Name
-		if err := t.fail(ctx, h, failure); err != nil {
-			return err
+		failure.Host = f.Host
+		switch h, waits := t.hosts[f.Host]; {
+		case waits:
+			if err := t.fail(ctx, h, failure); err != nil {
+				return err
+			}
+		case f.Code == ansible.CodeCancelled, f.Code == ansible.CodeKilled: // it was ended, and says nothing of hosts
+			return failure
+		case f.Host == "": // one that hangs, or tells what can't be read, has the play end for all that are left
+			left = failure
+		case slices.ContainsFunc(targets, func(a ansible.Host) bool { return a.Name == f.Host }):
+			t.failed = append(t.failed, failure) // after it had been read
 		}
 	}
 	for _, target := range targets {
 		if h, ok := t.hosts[target.Name]; ok {
-			nothing := &domain.JobError{Code: domain.ErrCodePlaybookError, Host: h.Name, Message: "The playbook read nothing of it."}
-			if err := t.fail(ctx, h, nothing); err != nil {
+			why := *left
+			why.Host = h.Name
+			if err := t.fail(ctx, h, &why); err != nil {
 				return err
 			}
 		}
@@ -234,17 +239,48 @@ func (t *together) fail(ctx context.Context, h store.Host, err error) error {
 	if ctx.Err() != nil { // it was the attempt that ended
 		return ctx.Err()
 	}
-	delete(t.hosts, h.Name)
-	t.failed = append(t.failed, why)
-	t.r.log.Note("%s: %s", h.Name, why.Message)
-	return t.r.write(ctx, func(tx *store.Tx) error {
-		if why.Code == domain.ErrCodeUnreachable {
-			if err := tx.SetHostHealth(ctx, h.ID, domain.HealthUnreachable, why.Message); err != nil {
+	if why.Code == domain.ErrCodeHostKeyChanged {
+		more := *why
+		more.Message += " Probe it by itself: then the key that it offers can be confirmed."
+		why = &more
+	}
+	told := why
+	err = t.r.write(ctx, func(tx *store.Tx) error {
+		told = why
+		now, err := held(ctx, tx, h)
+		var gone *domain.JobError
+		switch {
+		case errors.As(err, &gone):
+			told = gone
+		case err != nil:
+			return err
+		default:
+			if err := t.seen(ctx, tx, now, why); err != nil {
 				return err
 			}
 		}
-		return tx.EndJobHost(ctx, t.r.job.ID, h.ID, why.Code, why.Message)
+		return tx.EndJobHost(ctx, t.r.job.ID, h.ID, told.Code, told.Message)
 	})
+	if err != nil {
+		return fmt.Errorf("store what came of %s: %w", h.Name, err)
+	}
+	delete(t.hosts, h.Name)
+	t.failed = append(t.failed, told)
+	t.r.log.Note("%s: %s", h.Name, told.Message)
+	return nil
+}
+
+// seen is [run.seen] for one of several hosts that could not be read.
+func (t *together) seen(ctx context.Context, tx *store.Tx, h store.Host, why *domain.JobError) error {
+	switch why.Code {
+	case domain.ErrCodeUnreachable:
+		return tx.SetHostHealth(ctx, h.ID, domain.HealthUnreachable, why.Message)
+	case domain.ErrCodeTaskFailed, domain.ErrCodeSudoRefused, domain.ErrCodeAccessDenied, domain.ErrCodeHostDiffers, domain.ErrCodeHostUnsupported:
+		if h.Health == domain.HealthUnreachable { // it has answered
+			return tx.SetHostHealth(ctx, h.ID, domain.HealthUnknown, "")
+		}
+	}
+	return nil
 }
 
 // mostNamed is how many hosts an error names.

@@ -201,6 +201,84 @@ func TestEachHostFailsForItself(t *testing.T) {
 	}
 }
 
+// TestAHostThatHangsIsNamed: the play ends for all that are left, which are told
+// so and tried again; one that had been read stays so.
+func TestAHostThatHangsIsNamed(t *testing.T) {
+	t.Parallel()
+	s := setupSeveral(t, "h1", "h2", "h3")
+	s.answer(map[string]domain.Facts{"h1": kernel("h1", "6.9.1")})
+	for _, whole := range []ansible.Failure{
+		{Code: ansible.CodeTimeout, Message: "the run took longer than it may"},
+		{Code: ansible.CodePlaybookError, Message: "kloigos_result has 9 bytes too many"},
+	} {
+		s.Runner.HandleFunc("host_probe", func(_ context.Context, _ ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+			read("h1", kernel("h1", "6.9.1"), sink)
+			return ansible.Outcome{Failure: &whole, Failures: []ansible.Failure{whole}}, nil
+		})
+		job := s.probe(s.ids...)
+		b := s.Backend()
+		j := s.Ended(job, domain.JobFailed)
+		code := string(whole.Code)
+		if diff := cmp.Diff([]string{"h1 succeeded", "h2 failed " + code, "h3 failed " + code}, s.told(job)); diff != "" || j.Error.Code != code ||
+			!strings.Contains(j.Error.Message, "h2: "+whole.Message) {
+			t.Errorf("%+v\n%s", j.Error, diff)
+		}
+		b.Kill()
+		site.Await(t, "its end", b.Stopped())
+	}
+}
+
+// TestWhatFailsAfterItWasRead fails its job, and is read all the same.
+func TestWhatFailsAfterItWasRead(t *testing.T) {
+	t.Parallel()
+	s := setupSeveral(t, "h1", "h2")
+	s.answer(map[string]domain.Facts{"h1": kernel("h1", "6.9.1"), "h2": kernel("h2", "6.9.2")},
+		ansible.Failure{Code: ansible.CodeTaskFailed, Host: "h2", Message: "not as it should be"})
+	s.Backend()
+	j := s.Ended(s.probe(s.ids...), domain.JobFailed)
+	if j.Error.Code != domain.ErrCodeTaskFailed || !strings.Contains(j.Error.Message, "h2: not as it should be") {
+		t.Errorf("%+v", j.Error)
+	}
+	if h := s.Host(s.ids[1]); h.Facts.Kernel != "6.9.2" {
+		t.Errorf("h2: %s", h.Facts.Kernel)
+	}
+}
+
+// TestAFailureTellsOfItsHostAsItIs: one that is lost meanwhile is not called
+// unreachable, and one that answers is not left so.
+func TestAFailureTellsOfItsHostAsItIs(t *testing.T) {
+	t.Parallel()
+	s := setupSeveral(t, "h1", "h2", "h3")
+	s.sql(`UPDATE hosts SET health = 'unreachable' WHERE id = $1`, s.ids[1])
+	s.Runner.HandleFunc("host_probe", func(context.Context, ansible.Play, func(ansible.Event)) (ansible.Outcome, error) {
+		if err := s.Intents.DeclareHostLost(context.Background(), s.Actor, s.ids[0], 0, "h1"); err != nil {
+			t.Error(err)
+		}
+		out := ansible.Outcome{Failures: []ansible.Failure{
+			{Code: ansible.CodeUnreachable, Host: "h1", Message: "it hung"}, {Code: ansible.CodeSudoRefused, Host: "h2", Message: "no"},
+			{Code: ansible.CodeHostKeyChanged, Host: "h3", Message: "another key"},
+		}}
+		out.Failure = &out.Failures[0]
+		return out, nil
+	})
+	s.Backend()
+	job := s.probe(s.ids...)
+	s.Ended(job, domain.JobFailed)
+	want := []string{"h1 failed superseded", "h2 failed sudo_refused", "h3 failed host_key_changed"}
+	if diff := cmp.Diff(want, s.told(job)); diff != "" {
+		t.Error(diff)
+	}
+	if h := s.Host(s.ids[0]); h.State != domain.HostLost || h.Health == domain.HealthUnreachable {
+		t.Errorf("h1: %s, %s", h.State, h.Health)
+	}
+	if h := s.Host(s.ids[1]); h.Health != domain.HealthUnknown {
+		t.Errorf("h2: %s", h.Health)
+	}
+	if hosts, err := s.DB.HostsOfJob(t.Context(), job); err != nil || !strings.Contains(hosts[2].Message, "Probe it by itself") {
+		t.Errorf("h3: %+v, %v", hosts, err)
+	}
+}
+
 // TestAnotherBackendReadsTheRest: what a backend that dies has read is not read
 // again by the one that takes over.
 func TestAnotherBackendReadsTheRest(t *testing.T) {
