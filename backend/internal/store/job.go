@@ -208,7 +208,8 @@ const (
 
 // indexes are those that together hold what the filter lets through. What waits
 // is read first, and then what runs, since that is the way that jobs go: one that
-// moves on meanwhile is not missed.
+// moves on meanwhile is not missed. One that is given back in just that moment is,
+// until the page is read again.
 func (f JobFilter) indexes() []statement {
 	switch domain.JobState(f.State) {
 	case domain.JobQueued:

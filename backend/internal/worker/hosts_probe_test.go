@@ -255,7 +255,8 @@ func TestAFailureTellsOfItsHostAsItIs(t *testing.T) {
 			t.Error(err)
 		}
 		out := ansible.Outcome{Failures: []ansible.Failure{
-			{Code: ansible.CodeUnreachable, Host: "h1", Message: "it hung"}, {Code: ansible.CodeSudoRefused, Host: "h2", Message: "no"},
+			{Code: ansible.CodeUnreachable, Host: "h1", Message: "it hung"},
+			{Code: ansible.CodeSudoRefused, Host: "h2", Message: "no"},
 			{Code: ansible.CodeHostKeyChanged, Host: "h3", Message: "another key"},
 		}}
 		out.Failure = &out.Failures[0]
