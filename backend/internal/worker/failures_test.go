@@ -329,6 +329,9 @@ func TestEveryFailureHasAWayOut(t *testing.T) {
 							t.Errorf("%s was refused, and changed\n%s\ninto\n%s", what, before, after)
 						}
 					}
+					if f.Job(job).HostID == nil { // no host tells that it has one of several
+						site.Eventually(t, what+" to end", func() bool { return f.Job(job).FinishedAt != nil })
+					}
 					f.settles(what, host)
 					f.agrees(what, host)
 					if now := f.Job(job); way.name == "retry" && err == nil && now.State != domain.JobSucceeded {
