@@ -152,5 +152,16 @@ func (e *JobError) Healable() bool {
 	return e.Code == ErrCodeUnreachable || e.Code == ErrCodeFenceUnchecked || e.Code == ErrCodeKilled
 }
 
+// Answered tells whether a host that was asked and failed so had answered.
+func (e *JobError) Answered() bool {
+	switch e.Code {
+	case ErrCodeTaskFailed, ErrCodeFenced, ErrCodeNoFence, ErrCodeFenceUnchecked, ErrCodeSudoRefused, ErrCodeAccessDenied,
+		ErrCodeHostDiffers, ErrCodeHostUnsupported:
+		return true
+	default:
+		return false
+	}
+}
+
 // Own tells whether the backend failed, and not the host or the playbook.
 func (e *JobError) Own() bool { return e.Code == ErrCodeInternal || e.Code == ErrCodeKilled }

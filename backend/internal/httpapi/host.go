@@ -37,7 +37,7 @@ func (s *Server) registerHosts() {
 
 // host finds the host that a path names. One that is not there, one that was
 // removed and one in a workspace that the bearer may not see are all the same.
-func (s *Server) host(ctx context.Context, ref string) (store.Host, error) {
+func (s *Server) host(ctx context.Context, ref string) (store.ShownHost, error) {
 	h, err := s.hostRow(ctx, ref)
 	if err == nil && (h.RemovedAt != nil || h.WorkspaceID != workspace(ctx)) {
 		err = domain.ErrNotFound
@@ -45,14 +45,14 @@ func (s *Server) host(ctx context.Context, ref string) (store.Host, error) {
 	return h, err
 }
 
-func (s *Server) hostRow(ctx context.Context, ref string) (store.Host, error) {
+func (s *Server) hostRow(ctx context.Context, ref string) (store.ShownHost, error) {
 	if u, ok := id(ref); ok {
-		return s.db.Host(ctx, u)
+		return s.db.ShownHost(ctx, u)
 	}
 	if domain.CheckHostName(ref) != nil {
-		return store.Host{}, domain.ErrNotFound
+		return store.ShownHost{}, domain.ErrNotFound
 	}
-	return s.db.HostByName(ctx, ref)
+	return s.db.ShownHostByName(ctx, ref)
 }
 
 // workspace is the one whose objects a request is about.
@@ -83,12 +83,12 @@ func (s *Server) listHosts(ctx context.Context, in *struct{ api.HostFilter }) (*
 		return nil, err
 	}
 	return pageOf(listOf("list-hosts", in.PageQuery, in.State, in.Region, in.Zone, in.Search), store.HostSorting,
-		func(after *store.Position, limit int) ([]store.Host, error) {
+		func(after *store.Position, limit int) ([]store.ShownHost, error) {
 			return s.db.Hosts(ctx, store.HostFilter{
 				WorkspaceID: workspace(ctx), State: in.State, Region: in.Region, Zone: in.Zone, Search: in.Search, Sort: in.Sort, After: after, Limit: limit,
 			})
 		},
-		func(h store.Host) api.Host { return presentHost(h, key) })
+		func(h store.ShownHost) api.Host { return presentHost(h, key) })
 }
 
 func (s *Server) getHost(ctx context.Context, in *ByID) (*versioned[api.Host], error) {
@@ -99,7 +99,7 @@ func (s *Server) getHost(ctx context.Context, in *ByID) (*versioned[api.Host], e
 	return s.shownHost(ctx, h)
 }
 
-func (s *Server) shownHost(ctx context.Context, h store.Host) (*versioned[api.Host], error) {
+func (s *Server) shownHost(ctx context.Context, h store.ShownHost) (*versioned[api.Host], error) {
 	key, err := s.authorizedKey(ctx)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (s *Server) shownHost(ctx context.Context, h store.Host) (*versioned[api.Ho
 
 // acceptedHost is the answer to a request that made a job about a host.
 func (s *Server) acceptedHost(ctx context.Context, m made) (*accepted[api.Host], error) {
-	h, err := s.db.Host(ctx, m.object)
+	h, err := s.db.ShownHost(ctx, m.object)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ func (s *Server) atOnce(ctx context.Context, in Change, do func(ctx context.Cont
 	if err := s.onceNothing(ctx, func(ctx context.Context) error { return do(ctx, h.ID, version) }); err != nil {
 		return nil, err
 	}
-	if h, err = s.db.Host(ctx, h.ID); err != nil {
+	if h, err = s.db.ShownHost(ctx, h.ID); err != nil {
 		return nil, err
 	}
 	return s.shownHost(ctx, h)
@@ -309,14 +309,14 @@ func (s *Server) authorizedKey(ctx context.Context) (string, error) {
 	return k.PublicKey, err
 }
 
-func presentHost(h store.Host, authorizedKey string) api.Host {
+func presentHost(h store.ShownHost, authorizedKey string) api.Host {
 	out := api.Host{
 		ID: h.ID.String(), Name: h.Name, Workspace: h.WorkspaceID.String(), Address: h.Address, Port: h.Port, AdminUser: h.AdminUser,
 		Region: h.Region, Zone: h.Zone, Networks: orEmpty(h.Networks), Labels: h.Labels, Profile: h.Profile, Purpose: h.Purpose,
 		TrustOnFirstUse: h.TrustOnFirstUse, State: string(h.State), StateMeans: domain.HostLifecycle.Info(h.State).Means,
 		Health: string(h.Health), HealthMessage: h.HealthMessage, HealthAt: h.HealthAt, HostKey: h.HostKey,
 		Fingerprint: intent.Fingerprint(h.HostKey), OfferedKey: h.OfferedHostKey, OfferedPrint: intent.Fingerprint(h.OfferedHostKey),
-		AuthorizedKey: authorizedKey, FactsAt: h.FactsAt, Units: h.Units, Operations: presentOperations(intent.HostOperations(h)),
+		AuthorizedKey: authorizedKey, FactsAt: h.FactsAt, Units: h.Units, Operations: presentOperations(intent.HostOperations(h.Host)),
 		ActiveJob: text(h.ActiveJob), Version: h.Version, CreatedAt: h.CreatedAt, UpdatedAt: h.UpdatedAt, Conditions: []string{},
 		FenceIncarnation: h.Incarnation.String(), FenceNumber: h.FenceNumber,
 	}

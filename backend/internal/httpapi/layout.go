@@ -26,7 +26,7 @@ func (s *Server) setLayout(ctx context.Context, in *struct {
 	if _, err := s.intents.SetLayout(ctx, actor(ctx), h.ID, version, layoutRequest(in.Body)); err != nil {
 		return nil, err
 	}
-	if h, err = s.db.Host(ctx, h.ID); err != nil {
+	if h, err = s.db.ShownHost(ctx, h.ID); err != nil {
 		return nil, err
 	}
 	return s.shownHost(ctx, h)

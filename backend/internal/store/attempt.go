@@ -72,7 +72,7 @@ func (r Reads) Subject(ctx context.Context, of job.Subject) (s Subject, err erro
 
 func (b *batch) askSubject(of job.Subject, into *Subject) {
 	if of.HostID != uuid.Nil {
-		ask(b, "load host", &into.Host, sqlHostAtWork+" AND h.id = $1", of.HostID)
+		ask(b, "load host", &into.Host, sqlHost+" AND h.id = $1", of.HostID)
 	}
 	if of.UnitID != uuid.Nil {
 		ask(b, "load unit", &into.Unit, sqlUnit+" AND u.id = $1", of.UnitID)

@@ -10,7 +10,7 @@ import (
 	"kloigos/backend/internal/domain"
 )
 
-// Host is one row of hosts, with what is shown beside it.
+// Host is one row of hosts, with what jobs and intents read beside it.
 type Host struct {
 	ID              uuid.UUID         `db:"id"`
 	WorkspaceID     uuid.UUID         `db:"workspace_id"`
@@ -44,9 +44,14 @@ type Host struct {
 	RemovedAt       *time.Time        `db:"removed_at"`
 	FenceNumber     int64             `db:"fence_number"`
 	Units           map[string]int    `db:"units"`
-	ActiveJob       *uuid.UUID        `db:"active_job"`
 	LiveAllocations int               `db:"live_allocations"`
 	Fenced          bool              `db:"fenced"` // the fence of this incarnation was put there
+}
+
+// ShownHost is a host as who looks on is shown it.
+type ShownHost struct {
+	Host
+	ActiveJob *uuid.UUID `db:"active_job"` // that holds the host, or runs there, or is the newest that waits
 }
 
 const (
@@ -65,19 +70,15 @@ const (
   FROM hosts h
  WHERE true`
 
-	// The job that holds the host is the active one, or one that runs there, or the
-	// newest that waits. It is for who looks on: on CockroachDB whoever reads it waits
-	// for all leases that are being written.
 	sqlHost = `
+SELECT ` + hostColumns + hostRows
+
+	// On CockroachDB whoever reads this waits for all leases that are being written.
+	sqlShownHost = `
 SELECT ` + hostColumns + `,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job` + hostRows
-
-	// What jobs and intents read of a host.
-	sqlHostAtWork = `
-SELECT ` + hostColumns + `,
-       NULL::UUID AS active_job` + hostRows
 )
 
 // Host returns a host by its id, removed or not.
@@ -85,21 +86,21 @@ func (r Reads) Host(ctx context.Context, id uuid.UUID) (Host, error) {
 	return first[Host](ctx, r.q, domain.ErrNotFound, sqlHost+" AND h.id = $1", id)
 }
 
-// Host is that of Reads, without the job that is active.
-func (tx *Tx) Host(ctx context.Context, id uuid.UUID) (Host, error) {
-	return first[Host](ctx, tx.q, domain.ErrNotFound, sqlHostAtWork+" AND h.id = $1", id)
+// ShownHost is Host with the job that is active there.
+func (r Reads) ShownHost(ctx context.Context, id uuid.UUID) (ShownHost, error) {
+	return first[ShownHost](ctx, r.q, domain.ErrNotFound, sqlShownHost+" AND h.id = $1", id)
 }
 
-// HostByName returns the host of this name that is not removed.
-func (r Reads) HostByName(ctx context.Context, name string) (Host, error) {
-	return first[Host](ctx, r.q, domain.ErrNotFound, sqlHost+" AND h.name = $1 AND h.removed_at IS NULL", name)
+// ShownHostByName returns the host of this name that is not removed.
+func (r Reads) ShownHostByName(ctx context.Context, name string) (ShownHost, error) {
+	return first[ShownHost](ctx, r.q, domain.ErrNotFound, sqlShownHost+" AND h.name = $1 AND h.removed_at IS NULL", name)
 }
 
 // HostSorting is the orders that hosts can be listed in.
-var HostSorting = Sorting[Host]{
-	{"name", []column{byText("h.name"), byID("h.id")}, func(h Host) Position { return Position{Text: h.Name, ID: h.ID} }},
-	{"created_at", []column{byTime("h.created_at"), byID("h.id")}, func(h Host) Position { return Position{Time: h.CreatedAt, ID: h.ID} }},
-	{"state", []column{byText("h.state"), byID("h.id")}, func(h Host) Position { return Position{Text: string(h.State), ID: h.ID} }},
+var HostSorting = Sorting[ShownHost]{
+	{"name", []column{byText("h.name"), byID("h.id")}, func(h ShownHost) Position { return Position{Text: h.Name, ID: h.ID} }},
+	{"created_at", []column{byTime("h.created_at"), byID("h.id")}, func(h ShownHost) Position { return Position{Time: h.CreatedAt, ID: h.ID} }},
+	{"state", []column{byText("h.state"), byID("h.id")}, func(h ShownHost) Position { return Position{Text: string(h.State), ID: h.ID} }},
 }
 
 // HostFilter narrows a list of hosts.
@@ -112,8 +113,8 @@ type HostFilter struct {
 }
 
 // Hosts lists hosts.
-func (r Reads) Hosts(ctx context.Context, f HostFilter) ([]Host, error) {
-	l := newList(sqlHost).and("h.workspace_id = ?", f.WorkspaceID).and("h.removed_at IS NULL")
+func (r Reads) Hosts(ctx context.Context, f HostFilter) ([]ShownHost, error) {
+	l := newList(sqlShownHost).and("h.workspace_id = ?", f.WorkspaceID).and("h.removed_at IS NULL")
 	l.andIf(f.State, "h.state = ?").andIf(f.Region, "h.region = ?").andIf(f.Zone, "h.zone = ?")
 	if f.Search != "" {
 		l.and("(position(? IN h.name) > 0 OR position(? IN h.address) > 0)", f.Search, f.Search)

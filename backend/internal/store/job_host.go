@@ -53,7 +53,7 @@ func (r Reads) HostsOfJob(ctx context.Context, job uuid.UUID) ([]JobHost, error)
 
 // HostsToDo returns those hosts of a job that are not done, by name.
 func (r Reads) HostsToDo(ctx context.Context, job uuid.UUID) ([]Host, error) {
-	rows, err := r.q.Query(ctx, sqlHostAtWork+`
+	rows, err := r.q.Query(ctx, sqlHost+`
    AND h.id IN (SELECT o.host_id FROM job_hosts o WHERE o.job_id = $1 AND o.state <> 'succeeded')
  ORDER BY h.name, h.id`, job)
 	if err != nil {
@@ -86,7 +86,7 @@ func (tx *Tx) HeldHosts(ctx context.Context, ids []uuid.UUID) ([]Host, error) {
 	if _, err := tx.exec(ctx, sqlHoldHosts, ids); err != nil {
 		return nil, fmt.Errorf("hold hosts: %w", err)
 	}
-	rows, err := tx.q.Query(ctx, sqlHostAtWork+" AND h.id = ANY($1) ORDER BY h.name, h.id", ids)
+	rows, err := tx.q.Query(ctx, sqlHost+" AND h.id = ANY($1) ORDER BY h.name, h.id", ids)
 	if err != nil {
 		return nil, fmt.Errorf("load hosts: %w", err)
 	}

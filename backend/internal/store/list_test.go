@@ -97,7 +97,7 @@ func TestPagesHoldEachRowOnce(t *testing.T) {
 		return nil
 	})
 	for _, limit := range []int{1, 2, 3, 50} {
-		paged(t, "hosts", 3, limit, store.HostSorting, func(sort string, p *store.Position, n int) ([]store.Host, error) {
+		paged(t, "hosts", 3, limit, store.HostSorting, func(sort string, p *store.Position, n int) ([]store.ShownHost, error) {
 			return s.DB.Hosts(ctx, store.HostFilter{WorkspaceID: ws, Sort: sort, After: p, Limit: n})
 		})
 		paged(t, "units", 9, limit, store.UnitSorting, func(sort string, p *store.Position, n int) ([]store.Unit, error) {

@@ -15,7 +15,7 @@ import (
 // memory but its own, as it does with pgx.RowToStructByName.
 func appendRows[R any](all []R, rows pgx.Rows) ([]R, error) {
 	defer rows.Close()
-	var fields []int
+	var fields [][]int
 	var targets []any
 	for rows.Next() {
 		if fields == nil {
@@ -29,7 +29,7 @@ func appendRows[R any](all []R, rows pgx.Rows) ([]R, error) {
 		all = append(all, empty)
 		row := reflect.ValueOf(&all[len(all)-1]).Elem()
 		for i, field := range fields {
-			targets[i] = row.Field(field).Addr().Interface()
+			targets[i] = row.FieldByIndex(field).Addr().Interface()
 		}
 		if err := rows.Scan(targets...); err != nil {
 			return nil, err
@@ -40,14 +40,14 @@ func appendRows[R any](all []R, rows pgx.Rows) ([]R, error) {
 
 // fieldsOf finds the field of each column; every column has one, and every
 // field with a tag has a column.
-func fieldsOf(row reflect.Type, columns []pgconn.FieldDescription) ([]int, error) {
-	named := map[string]int{}
-	for i := range row.NumField() {
-		if name, ok := row.Field(i).Tag.Lookup("db"); ok {
-			named[name] = i
+func fieldsOf(row reflect.Type, columns []pgconn.FieldDescription) ([][]int, error) {
+	named := map[string][]int{}
+	for _, f := range reflect.VisibleFields(row) {
+		if name, ok := f.Tag.Lookup("db"); ok {
+			named[name] = f.Index
 		}
 	}
-	fields := make([]int, len(columns))
+	fields := make([][]int, len(columns))
 	for i, c := range columns {
 		field, ok := named[c.Name]
 		if !ok {

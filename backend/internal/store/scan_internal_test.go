@@ -14,17 +14,21 @@ import (
 // statement.
 func TestFieldsOfColumns(t *testing.T) {
 	t.Parallel()
-	type row struct {
-		ID    uuid.UUID `db:"id"`
-		Other int
+	type named struct {
+		Other string
 		Name  string `db:"name"`
+	}
+	type row struct {
+		named
+		Other int
+		ID    uuid.UUID `db:"id"`
 	}
 	for _, c := range []struct {
 		columns []string
-		want    []int
+		want    [][]int
 	}{
-		{[]string{"id", "name"}, []int{0, 2}},
-		{[]string{"name", "id"}, []int{2, 0}},
+		{[]string{"id", "name"}, [][]int{{2}, {0, 1}}},
+		{[]string{"name", "id"}, [][]int{{0, 1}, {2}}},
 		{[]string{"id"}, nil},
 		{[]string{"id", "name", "other"}, nil},
 		{[]string{"id", "name", "id"}, nil},
@@ -34,7 +38,7 @@ func TestFieldsOfColumns(t *testing.T) {
 			described = append(described, pgconn.FieldDescription{Name: name})
 		}
 		got, err := fieldsOf(reflect.TypeFor[row](), described)
-		if (err != nil) != (c.want == nil) || err == nil && !slices.Equal(got, c.want) {
+		if (err != nil) != (c.want == nil) || err == nil && !slices.EqualFunc(got, c.want, slices.Equal) {
 			t.Errorf("%v: %v, %v", c.columns, got, err)
 		}
 	}

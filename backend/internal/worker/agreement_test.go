@@ -17,7 +17,7 @@ import (
 // settles waits until no job of the host is left that could run.
 func (f *fleet) settles(what string, host uuid.UUID) {
 	f.T.Helper()
-	site.Eventually(f.T, what+" to end", func() bool { return f.Host(host).ActiveJob == nil })
+	site.Eventually(f.T, what+" to end", func() bool { return f.ShownHost(host).ActiveJob == nil })
 }
 
 // rows reads what no person is shown.
@@ -75,7 +75,7 @@ func (f *fleet) agrees(what string, host uuid.UUID) {
 		f.T.Helper()
 		f.T.Errorf("%s: %s\n%s", what, fmt.Sprintf(format, args...), f.picture(host))
 	}
-	h := f.Host(host)
+	h := f.ShownHost(host)
 	if h.ActiveJob != nil || !rests(domain.HostLifecycle, h.State) {
 		wrong("the host is in flight: %s", h.State)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"kloigos/backend/internal/ansible"
@@ -28,8 +29,9 @@ var hostsProbe = handler{steps: map[string]step{"probe": {do: probeTogether}}}
 type together struct {
 	r      *run
 	hosts  map[string]store.Host // still to be read, by name
-	failed []*domain.JobError    // one for each that could not be read in this attempt
-	broken error                 // what was read could not be stored
+	keys   map[uuid.UUID]store.OrganizationKey
+	failed []*domain.JobError // one for each that could not be read in this attempt
+	broken error              // what was read could not be stored
 }
 
 func probeTogether(ctx context.Context, r *run) error {
@@ -37,9 +39,15 @@ func probeTogether(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	t := &together{r: r, hosts: map[string]store.Host{}}
+	t := &together{r: r, hosts: map[string]store.Host{}, keys: map[uuid.UUID]store.OrganizationKey{}}
 	for _, h := range hosts {
 		t.hosts[h.Name] = h
+		if _, loaded := t.keys[h.OrganizationID]; loaded {
+			continue
+		}
+		if t.keys[h.OrganizationID], err = r.w.db.OrganizationKey(ctx, h.OrganizationID); err != nil {
+			return fmt.Errorf("load the organization's key: %w", err)
+		}
 	}
 	targets, err := t.targets(ctx, hosts)
 	if err != nil {
@@ -99,11 +107,7 @@ func (t *together) target(ctx context.Context, h store.Host) (*ansible.Host, err
 	if err := stays(h); err != nil {
 		return nil, err
 	}
-	key, err := t.r.w.db.OrganizationKey(ctx, h.OrganizationID)
-	if err != nil {
-		return nil, fmt.Errorf("load the organization's key: %w", err)
-	}
-	one := &run{w: t.r.w, job: t.r.job, claim: t.r.claim, log: t.r.log, host: h, key: key}
+	one := &run{w: t.r.w, job: t.r.job, claim: t.r.claim, log: t.r.log, host: h, key: t.keys[h.OrganizationID]}
 	to, err := one.access(ctx)
 	if err != nil {
 		return nil, err
@@ -272,15 +276,14 @@ func (t *together) fail(ctx context.Context, h store.Host, err error) error {
 
 // seen is [run.seen] for one of several hosts that could not be read.
 func (t *together) seen(ctx context.Context, tx *store.Tx, h store.Host, why *domain.JobError) error {
-	switch why.Code {
-	case domain.ErrCodeUnreachable:
+	switch {
+	case why.Code == domain.ErrCodeUnreachable:
 		return tx.SetHostHealth(ctx, h.ID, domain.HealthUnreachable, why.Message)
-	case domain.ErrCodeTaskFailed, domain.ErrCodeSudoRefused, domain.ErrCodeAccessDenied, domain.ErrCodeHostDiffers, domain.ErrCodeHostUnsupported:
-		if h.Health == domain.HealthUnreachable { // it has answered
-			return tx.SetHostHealth(ctx, h.ID, domain.HealthUnknown, "")
-		}
+	case why.Answered() && h.Health == domain.HealthUnreachable:
+		return tx.SetHostHealth(ctx, h.ID, domain.HealthUnknown, "")
+	default:
+		return nil
 	}
-	return nil
 }
 
 // mostNamed is how many hosts an error names.

@@ -202,7 +202,7 @@ func TestEachHostFailsForItself(t *testing.T) {
 }
 
 // TestAHostThatHangsIsNamed: the play ends for all that are left, which are told
-// so and tried again; one that had been read stays so.
+// so, and wait for a person to retry; one that had been read stays so.
 func TestAHostThatHangsIsNamed(t *testing.T) {
 	t.Parallel()
 	s := setupSeveral(t, "h1", "h2", "h3")

@@ -69,8 +69,9 @@ func (r *run) carryOut(ctx context.Context, begin beginning, what inputs.Play, s
 		return ansible.Outcome{}, fmt.Errorf("run play %s: %w", what.File, err)
 	}
 	if out.Failure != nil {
-		r.played = answered(out.Failure.Code)
-		return out, r.failed(*out.Failure)
+		why := r.failed(*out.Failure)
+		r.played = why.Answered()
+		return out, why
 	}
 	r.played = true
 	return out, nil
@@ -149,16 +150,6 @@ var codes = map[ansible.FailureCode]string{
 	ansible.CodeCancelled:      domain.ErrCodeCancelled,
 	ansible.CodeKilled:         domain.ErrCodeKilled,
 	ansible.CodePlaybookError:  domain.ErrCodePlaybookError,
-}
-
-// answered tells whether a play that failed so had reached its host.
-func answered(code ansible.FailureCode) bool {
-	switch code {
-	case ansible.CodeTaskFailed, ansible.CodeFenced, ansible.CodeNoFence, ansible.CodeFenceUnchecked, ansible.CodeSudoRefused, ansible.CodeLoginRefused:
-		return true
-	default:
-		return false
-	}
 }
 
 func (r *run) failed(f ansible.Failure) *domain.JobError {

@@ -143,6 +143,16 @@ func (s *Site) Host(id uuid.UUID) store.Host {
 	return h
 }
 
+// ShownHost reads a host with the job that is active there.
+func (s *Site) ShownHost(id uuid.UUID) store.ShownHost {
+	s.T.Helper()
+	h, err := s.DB.ShownHost(s.T.Context(), id)
+	if err != nil {
+		s.T.Fatalf("read host: %v", err)
+	}
+	return h
+}
+
 // Units reads the units of a host.
 func (s *Site) Units(host uuid.UUID) []store.Unit {
 	s.T.Helper()

@@ -83,7 +83,7 @@ func run(ctx context.Context, args []string) error {
 type bench struct {
 	options
 	db    *store.DB
-	hosts []store.Host
+	hosts []store.ShownHost
 }
 
 func open(ctx context.Context, o options) (*bench, error) {
