@@ -28,27 +28,27 @@ type JobFilter struct {
 	Limit                        int
 }
 
-// Jobs lists jobs.
-func (r Reads) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
-	type part struct {
-		where, ofHost statement
+// Jobs lists jobs. Where they are read off several indexes, those are of one
+// moment: a job that goes from one to another meanwhile is in one of them.
+func (db *DB) Jobs(ctx context.Context, f JobFilter) (page []Job, err error) {
+	parts := f.parts()
+	if len(parts) == 1 {
+		return db.jobs(ctx, f, parts[0])
 	}
-	var parts []part
-	for _, where := range f.indexes() {
-		parts = append(parts, part{where, ofHost})
-	}
-	if f.HostID != nil && f.UnitID == nil && f.AllocationID == nil { // jobs that have several hosts stand in another index
-		parts = append(parts, part{anyJob, amongHosts})
-	}
+	err = db.Snapshot(ctx, func(r Reads) error {
+		page, err = r.jobsOf(ctx, f, parts)
+		return err
+	})
+	return page, err
+}
+
+func (r Reads) jobsOf(ctx context.Context, f JobFilter, parts []part) ([]Job, error) {
 	read := make([][]Job, len(parts))
 	for i, p := range parts {
 		var err error
-		if read[i], err = r.jobs(ctx, f, p.where, p.ofHost); err != nil {
+		if read[i], err = r.jobs(ctx, f, p); err != nil {
 			return nil, err
 		}
-	}
-	if len(read) == 1 {
-		return read[0], nil
 	}
 	return JobSorting.merge(f.Sort, f.After, f.Limit, read...), nil
 }
@@ -70,10 +70,23 @@ const (
 	endedBadly  statement = "j.state IN ('failed', 'cancelled')"
 )
 
-// indexes are those that together hold what the filter lets through. What waits
-// is read first, and then what runs, since that is the way that jobs go: one that
-// moves on meanwhile is not missed. One that is given back in just that moment is,
-// until the page is read again.
+// part is some of the jobs of a list, which lie in one index.
+type part struct {
+	where, ofHost statement
+}
+
+// parts hold all that the filter lets through.
+func (f JobFilter) parts() (all []part) {
+	for _, where := range f.indexes() {
+		all = append(all, part{where, ofHost})
+	}
+	if f.HostID != nil && f.UnitID == nil && f.AllocationID == nil { // jobs that have several hosts stand in another index
+		all = append(all, part{anyJob, amongHosts})
+	}
+	return all
+}
+
+// indexes are those that hold the jobs of one host, or of none.
 func (f JobFilter) indexes() []statement {
 	switch domain.JobState(f.State) {
 	case domain.JobQueued:
@@ -99,20 +112,20 @@ func (f JobFilter) indexes() []statement {
 }
 
 // jobs lists jobs off one index.
-func (r Reads) jobs(ctx context.Context, f JobFilter, where, ofHost statement) ([]Job, error) {
-	l := newList(sqlJob).and("j.workspace_id = ?", f.WorkspaceID).andIf(f.Kind, "j.kind = ?").and(where)
+func (r Reads) jobs(ctx context.Context, f JobFilter, p part) ([]Job, error) {
+	l := newList(sqlJob).and("j.workspace_id = ?", f.WorkspaceID).andIf(f.Kind, "j.kind = ?").and(p.where)
 	switch {
 	case f.State != "active" && f.State != "ended":
 		l.andIf(f.State, "j.state = ?")
-	case where == anyJob && f.State == "active":
+	case p.where == anyJob && f.State == "active":
 		l.and("j.finished_at IS NULL")
-	case where == anyJob:
+	case p.where == anyJob:
 		l.and("j.finished_at IS NOT NULL")
 	}
 	for _, of := range []struct {
 		id        *uuid.UUID
 		condition statement
-	}{{f.HostID, ofHost}, {f.UnitID, "j.unit_id = ?"}, {f.AllocationID, "j.allocation_id = ?"}} {
+	}{{f.HostID, p.ofHost}, {f.UnitID, "j.unit_id = ?"}, {f.AllocationID, "j.allocation_id = ?"}} {
 		if of.id != nil {
 			l.and(of.condition, *of.id)
 		}

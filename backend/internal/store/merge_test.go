@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -93,4 +94,44 @@ func walk(t *testing.T, db *DB, sort string, back bool) (ids []uuid.UUID) {
 	}
 	t.Fatal("the list has no end")
 	return nil
+}
+
+// TestAJobThatIsGivenBackStaysInItsList: it goes from the jobs that run to those
+// that wait, which lie in another index.
+func TestAJobThatIsGivenBackStaysInItsList(t *testing.T) {
+	t.Parallel()
+	db := open(t, testkit.MigratedURL(t))
+	id := runningJob(t, db)
+	stop, end := context.WithCancel(t.Context())
+	moving := make(chan error, 1)
+	go func() {
+		for stop.Err() == nil {
+			for _, sql := range []string{
+				`UPDATE jobs SET state = 'queued', lease_expires_at = NULL, worker_id = NULL WHERE id = $1`,
+				`UPDATE jobs SET state = 'running', lease_expires_at = now(), worker_id = gen_random_uuid() WHERE id = $1`,
+			} {
+				if _, err := db.pool.Exec(t.Context(), sql, id); err != nil {
+					moving <- err
+					return
+				}
+			}
+		}
+		moving <- nil
+	}()
+	seen := map[domain.JobState]int{}
+	for range 300 {
+		jobs, err := db.Jobs(t.Context(), JobFilter{WorkspaceID: domain.DefaultWorkspace, State: "active", Limit: 9})
+		if err != nil || len(jobs) != 1 {
+			t.Errorf("%d jobs, %v", len(jobs), err)
+			break
+		}
+		seen[jobs[0].State]++
+	}
+	end()
+	if err := <-moving; err != nil {
+		t.Error(err)
+	}
+	if !t.Failed() && len(seen) != 2 {
+		t.Errorf("the job never moved: %v", seen)
+	}
 }

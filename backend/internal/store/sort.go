@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/google/uuid"
 )
 
 // Sorting is the orders that a list can be read in. The first is the default;
@@ -101,22 +99,12 @@ func (s Sorting[R]) read(ctx context.Context, q querier, l *list, name string, a
 	return page, err
 }
 
-// merge makes one page of the pages of a list's parts, read one after the other
-// as read does: a row that moved from one part to a later one meanwhile is in
-// both, and counts as what it was last. Texts must be such that the database
-// orders them by their bytes.
+// merge makes one page of the pages of a list's parts, read as read does, of
+// which no two have a row in common. Texts must be such that the database orders
+// them by their bytes.
 func (s Sorting[R]) merge(name string, after *Position, limit int, parts ...[]R) []R {
 	o, descending, _ := s.find(name)
-	seen := map[uuid.UUID]bool{}
-	var page []R
-	for _, part := range slices.Backward(parts) {
-		for _, row := range part {
-			if id := o.at(row).ID; !seen[id] {
-				seen[id] = true
-				page = append(page, row)
-			}
-		}
-	}
+	page := slices.Concat(parts...)
 	slices.SortFunc(page, func(a, b R) int {
 		if descending {
 			a, b = b, a

@@ -2,12 +2,9 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/internal/domain"
 )
@@ -331,28 +328,6 @@ const sqlHostsOfJobs = `
 SELECT j.id, j.host_id
   FROM jobs j
  WHERE j.id = ANY($1) AND j.host_id IS NOT NULL`
-
-// Snapshot runs f on one unchanging picture of the database, and writes
-// nothing. f may run more than once.
-func (db *DB) Snapshot(ctx context.Context, f func(Reads) error) error {
-	level := pgx.RepeatableRead
-	if db.cockroach {
-		level = pgx.Serializable
-	}
-	for try := 1; ; try++ {
-		err := pgx.BeginTxFunc(ctx, db.pool, pgx.TxOptions{IsoLevel: level, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-			return f(Reads{querier{tx}, db.artifacts})
-		})
-		if err == nil || !retryable(err) || try == maxTries {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return errors.Join(ctx.Err(), err)
-		case <-time.After(time.Duration(try) * 10 * time.Millisecond):
-		}
-	}
-}
 
 // Picture reads an installation for verification; outside of a Snapshot what
 // it tells may contradict itself.
