@@ -170,7 +170,7 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 	} {
 		sent := &paper{}
 		of.filter.WorkspaceID, of.filter.Limit = domain.DefaultWorkspace, 51
-		if _, err := (Reads{q: querier{sent}}).jobsOf(t.Context(), of.filter, of.filter.parts()); err != nil || len(sent.sent) != len(of.uses) {
+		if _, err := (Reads{q: querier{sent}}).JobsByParts(t.Context(), of.filter); err != nil || len(sent.sent) != len(of.uses) {
 			t.Fatalf("%s: %d statements, %v", of.name, len(sent.sent), err)
 		}
 		for i, index := range of.uses {
@@ -206,8 +206,7 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 			return err
 		}, AddressSorting.Names()},
 		{"jobs", "jobs_ended_by_age jobs_ended_of_kind", func(r Reads, sort string, p *Position) error {
-			ended := JobFilter{WorkspaceID: domain.DefaultWorkspace, State: "ended", Sort: sort, After: p, Limit: 51}
-			_, err := r.jobsOf(t.Context(), ended, ended.parts())
+			_, err := r.JobsByParts(t.Context(), JobFilter{WorkspaceID: domain.DefaultWorkspace, State: "ended", Sort: sort, After: p, Limit: 51})
 			return err
 		}, JobSorting.Names()},
 		{"events", "events_newest", func(r Reads, sort string, p *Position) error {

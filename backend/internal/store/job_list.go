@@ -31,18 +31,19 @@ type JobFilter struct {
 // Jobs lists jobs. Where they are read off several indexes, those are of one
 // moment: a job that goes from one to another meanwhile is in one of them.
 func (db *DB) Jobs(ctx context.Context, f JobFilter) (page []Job, err error) {
-	parts := f.parts()
-	if len(parts) == 1 {
-		return db.jobs(ctx, f, parts[0])
+	if len(f.parts()) == 1 {
+		return db.JobsByParts(ctx, f)
 	}
 	err = db.Snapshot(ctx, func(r Reads) error {
-		page, err = r.jobsOf(ctx, f, parts)
+		page, err = r.JobsByParts(ctx, f)
 		return err
 	})
 	return page, err
 }
 
-func (r Reads) jobsOf(ctx context.Context, f JobFilter, parts []part) ([]Job, error) {
+// JobsByParts is [DB.Jobs] without that moment of its own.
+func (r Reads) JobsByParts(ctx context.Context, f JobFilter) ([]Job, error) {
+	parts := f.parts()
 	read := make([][]Job, len(parts))
 	for i, p := range parts {
 		var err error
