@@ -215,20 +215,22 @@ const maxTries = 20
 // that loop must not be used (it takes RELEASE for the commit and retries
 // inside an old snapshot): here each try is a fresh BEGIN at READ COMMITTED.
 func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error {
-	run := db.postgresTries
+	var err error
 	if db.cockroach {
-		run = db.cockroachTx
+		err = db.cockroachTx(ctx, f)
+	} else {
+		err = db.tries(ctx, func() error { return db.postgresTx(ctx, f) })
 	}
-	err := run(ctx, f)
 	if db.unknown != nil && errors.Is(err, ErrCommitUnknown) {
 		db.unknown()
 	}
 	return err
 }
 
-func (db *DB) postgresTries(ctx context.Context, f func(*Tx) error) error {
+// tries runs a whole transaction, until it is not refused for what others do.
+func (db *DB) tries(ctx context.Context, transaction func() error) error {
 	for try := 1; ; try++ {
-		err := db.postgresTx(ctx, f)
+		err := transaction()
 		if err == nil || !retryable(err) || try == maxTries {
 			return err
 		}

@@ -2,8 +2,7 @@ package store
 
 import (
 	"context"
-	"errors"
-	"time"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -11,21 +10,19 @@ import (
 // Snapshot runs f on one unchanging picture of the database, and writes
 // nothing. f may run more than once.
 func (db *DB) Snapshot(ctx context.Context, f func(Reads) error) error {
-	level := pgx.RepeatableRead
+	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	if db.cockroach {
-		level = pgx.Serializable
+		options.IsoLevel = pgx.Serializable
 	}
-	for try := 1; ; try++ {
-		err := pgx.BeginTxFunc(ctx, db.pool, pgx.TxOptions{IsoLevel: level, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+	return db.tries(ctx, func() error {
+		begun := false
+		err := pgx.BeginTxFunc(ctx, db.pool, options, func(tx pgx.Tx) error {
+			begun = true
 			return f(Reads{querier{tx}, db.artifacts})
 		})
-		if err == nil || !retryable(err) || try == maxTries {
-			return err
+		if !begun && notBegun(ctx, err) {
+			return fmt.Errorf("%w: %w", errNotBegun, err)
 		}
-		select {
-		case <-ctx.Done():
-			return errors.Join(ctx.Err(), err)
-		case <-time.After(time.Duration(try) * 10 * time.Millisecond):
-		}
-	}
+		return err
+	})
 }
