@@ -107,7 +107,7 @@ func listPage(v listView, here string) templ.Component {
 					}
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<table><thead><tr><th scope=\"col\">Address</th><th scope=\"col\">State</th><th scope=\"col\">Network</th><th scope=\"col\">Carried by</th><th scope=\"col\"><span class=\"visually-hidden\">What can be done</span></th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<table><thead><tr><th scope=\"col\">Address</th><th scope=\"col\">State</th><th scope=\"col\">Network</th><th scope=\"col\">Carried by</th><th scope=\"col\"><span class=\"visually-hidden\">Actions</span></th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -366,10 +366,10 @@ func TestAJobTellsOfEachOfItsHosts(t *testing.T) {
 	j.Hosts[1].Code, j.Hosts[1].Message = "unreachable", "No route to <b>host</b>."
 	s.api.Answer("get-job", http.StatusOK, j)
 	a := s.get("/jobs/" + apitest.JobID)
-	s.wantText(a, " of 4 hosts", "2 of 4 done", `href="/hosts/id1">h2</a>`, "No route to &lt;b&gt;host&lt;/b&gt;.", "Still to be done", `href="/hosts/id2">h3</a>`, `href="/hosts/id3">h4</a>`)
+	s.wantText(a, "Probe 4 hosts", "2 of 4 done", `href="/hosts/id1">h2</a>`, "No route to &lt;b&gt;host&lt;/b&gt;.", "Still to be done", `href="/hosts/id2">h3</a>`, `href="/hosts/id3">h4</a>`)
 	j.Hosts = nil
 	s.api.Answer("list-jobs", http.StatusOK, apitest.Page(j))
-	s.wantText(s.get("/jobs"), "Hosts probe", "4 hosts")
+	s.wantText(s.get("/jobs"), "Probe 4 hosts", "4 hosts")
 }
 
 func TestJobActions(t *testing.T) {

@@ -45,7 +45,7 @@ func TestHowAJobStands(t *testing.T) {
 		},
 		"for another job": {
 			job: with("host_initialize", "queued", nil), others: []api.Job{holder},
-			says: []string{"It waits until another job of the host has ended:", `href="/jobs/` + apitest.PlanID + `">Host relayout</a>`},
+			says: []string{"It waits until another job of the host has ended:", `href="/jobs/` + apitest.PlanID + `">Change layout of h1</a>`},
 		},
 		"for no other, as it only reads":    {job: with("host_probe", "queued", nil), others: []api.Job{holder}, says: []string{"It waits for a worker"}, not: apitest.PlanID},
 		"for no other, as it only measures": {job: with("host_measure", "queued", nil), others: []api.Job{holder}, says: []string{"It waits for a worker"}, not: apitest.PlanID},
@@ -103,7 +103,7 @@ func TestHowAJobStands(t *testing.T) {
 			if drawn := standing.FindString(live); drawn != found[0] {
 				t.Errorf("the stream draws\n%s\nand the page\n%s", drawn, found[0])
 			}
-			if strings.Contains(a.body, "<h2>What can be done</h2>") != strings.Contains(a.body, `action="/jobs/`+apitest.JobID+`/`) {
+			if strings.Contains(a.body, "<h2>Actions</h2>") != strings.Contains(a.body, `action="/jobs/`+apitest.JobID+`/`) {
 				t.Error("a panel without anything in it")
 			}
 		})

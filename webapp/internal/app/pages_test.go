@@ -11,7 +11,7 @@ import (
 )
 
 var pages = map[string]string{ // path -> what must stand on it
-	"/":                                     "Waits for a person",
+	"/":                                     "Needs attention",
 	"/hosts":                                "192.0.2.11",
 	"/hosts/new":                            "Register and probe",
 	"/hosts/h1":                             "h1-cu03",
@@ -26,7 +26,7 @@ var pages = map[string]string{ // path -> what must stand on it
 	"/allocations":                          "10.0.2.101",
 	"/allocations/new":                      "SSH public keys",
 	"/allocations/" + apitest.AllocationID:  "ssh -p 2201 ada@203.0.113.9",
-	"/jobs":                                 "Host initialize",
+	"/jobs":                                 "Initialize host h1",
 	"/jobs/" + apitest.JobID:                "What to do:",
 	"/playbooks":                            "host_initialize",
 	"/plans":                                "Replace allocation keys of ada on h1-cu01",

@@ -27,7 +27,7 @@ func TestGoToAnythingByItsName(t *testing.T) {
 		}
 	}
 	s.wantText(s.get("/web/go?q=initialize", asked), `data-href="/jobs/`+apitest.JobID+`"`, "host_initialize", `data-href="/playbooks/host_initialize"`)
-	s.wantText(s.get("/web/go?q="+apitest.JobID, asked), "Host initialize of h1")
+	s.wantText(s.get("/web/go?q="+apitest.JobID, asked), "Initialize host h1")
 	s.wantText(s.get("/web/go?q=REGISTER+host", asked), `data-href="/hosts/new"`)
 	if n := strings.Count(s.get("/web/go", asked).body, `role="option"`); n != 16 {
 		t.Errorf("%d pages are offered where nothing is typed", n)
@@ -44,7 +44,7 @@ func TestGoToIsAPage(t *testing.T) {
 	a := s.get("/web/go?q=jobs")
 	s.wantStatus(a, http.StatusOK)
 	s.wantText(a, "</html>", `<a href="/jobs?state=failed">Failed jobs</a>`, `value="jobs"`)
-	s.wantText(s.get("/web/go?q=zzz"), "Nothing is called so")
+	s.wantText(s.get("/web/go?q=zzz"), "No results")
 	s.wantText(s.get("/jobs"), `href="/web/go"`, "/static/palette.")
 	if a := s.get("/login", header("Cookie", "")); strings.Contains(a.body, "palette") {
 		t.Error("who is not logged in gets the palette")

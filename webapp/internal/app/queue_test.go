@@ -55,8 +55,8 @@ func TestAnOlderBackendKnowsNoQueue(t *testing.T) {
 	s := setup(t)
 	s.api.Refuse("get-queue", api.Problem{Status: http.StatusNotFound, Code: "not_found"})
 	s.wantText(s.get("/system"), "PostgreSQL 15.9")
-	s.wantText(s.get("/jobs"), "Host initialize")
-	s.wantText(s.get("/"), "Waits for a person")
+	s.wantText(s.get("/jobs"), "Initialize host h1")
+	s.wantText(s.get("/"), "Needs attention")
 }
 
 func TestAJobWhoseLogWasRemoved(t *testing.T) {

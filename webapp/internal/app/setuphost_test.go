@@ -27,7 +27,7 @@ func TestTheStepsOfANewHost(t *testing.T) {
 		want []string
 	}{
 		"being asked for its key":  {host("probing", func(h *api.Host) { h.ActiveJob = apitest.JobID }), []string{"Step 2 of 6", "asks 192.0.2.11 for its SSH host key", "/jobs/" + apitest.JobID}},
-		"not reached":              {host("registered", nil), []string{"Step 2 of 6", "Host initialize failed", "authorized_keys", "Try again"}},
+		"not reached":              {host("registered", nil), []string{"Step 2 of 6", "Failed: Initialize host h1", "authorized_keys", "Try again"}},
 		"waits for a confirmation": {apitest.WaitingHost(), []string{"Step 2 of 6", "They are the same: confirm", `name="from" value="setup"`}},
 		"being read":               {host("probing", func(h *api.Host) { h.Fingerprint, h.ActiveJob = "SHA256:abc", apitest.JobID }), []string{"Step 3 of 6", "reads CPUs, memory"}},
 		"probed":                   {host("probed", probed), []string{"Step 3 of 6", "8 CPUs, 8 GiB of memory, 2 NUMA nodes", "/layout\">Go on to the layout"}},

@@ -77,11 +77,7 @@ func detail(r *page.Request) error {
 		g := matrixOf(o)
 		v.Outline = &g
 	}
-	title := j.Kind
-	if s := subjects(j); len(s) > 0 {
-		title += " of " + s[0].Label
-	}
-	return r.Show(page.View{Title: title, Nav: "/jobs", Script: "job.js", Body: detailPage(v)})
+	return r.Show(page.View{Title: j.Title(), Nav: "/jobs", Script: "job.js", Body: detailPage(v)})
 }
 
 func retry(r *page.Request) error {

@@ -3,7 +3,6 @@ package overview
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"kloigos/backend/api"
@@ -78,17 +77,6 @@ func ofHost(h api.CapacityHost) (all []task) {
 		add(ui.Bad, ui.Count(n, "unit")+" could not be prepared", "Initialize the host again.", at)
 	}
 	return all
-}
-
-// about names what a job is about, the narrowest first.
-func about(j api.Job) string {
-	names := []string{}
-	for _, n := range []string{j.LoginUser, j.Unit, j.Host} {
-		if n != "" {
-			names = append(names, n)
-		}
-	}
-	return strings.Join(names, ", ")
 }
 
 func sortByName(hosts []api.CapacityHost) {

@@ -134,13 +134,7 @@ func jobs(ctx context.Context, r *page.Request, query string) ([]target, error) 
 }
 
 func ofJob(j api.Job) target {
-	about := j.Host
-	for _, name := range []string{j.Unit, j.LoginUser} {
-		if name != "" {
-			about = name
-		}
-	}
-	return target{"/jobs/" + j.ID, ui.Sentence(j.Kind) + " of " + about, ui.Word(j.State) + " · " + j.RequestedBy, "job"}
+	return target{"/jobs/" + j.ID, j.Title(), ui.Word(j.State) + " · " + j.RequestedBy, "job"}
 }
 
 // matching are the targets whose label holds all words of a text, in whatever

@@ -29,7 +29,7 @@ const list = palette.querySelector("[role=listbox]");
 const foot = palette.querySelector(".palette-foot");
 let asking = null, timer = 0, actions = [];
 
-// What can be done on this page: its operations lead to their forms.
+// Actions on this page: its operations lead to their forms.
 function actionsHere() {
   const all = [];
   for (const el of document.querySelectorAll("main .ops button:not(:disabled), main .ops summary, main .ops a.button, main .head a.button, main .head button")) {
@@ -87,7 +87,7 @@ async function ask() {
   drawActions(q);
   choose(all()[0]);
   const n = all().length;
-  foot.textContent = n ? n + (n === 1 ? " found" : " found") : "Nothing is called so.";
+  foot.textContent = n === 1 ? "1 result" : n ? n + " results" : "No results";
 }
 
 function take(o) {

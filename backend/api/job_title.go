@@ -1,0 +1,64 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+)
+
+// jobTitles holds a sentence for each kind of job. {host}, {unit} and {user}
+// stand for names; the first sentence whose names the job has is its title.
+var jobTitles = map[string][]string{
+	"host_probe":        {"Probe host {host}"},
+	"hosts_probe":       {"Probe {hosts}"},
+	"host_measure":      {"Measure usage on {host}"},
+	"host_initialize":   {"Initialize host {host}"},
+	"host_relayout":     {"Change layout of {host}"},
+	"host_decommission": {"Decommission host {host}"},
+	"unit_allocate":     {"Allocate {unit} to {user}", "Allocate {unit}", "Allocate a unit to {user}"},
+	"unit_deallocate":   {"Deallocate {unit} from {user}", "Deallocate {unit}", "Deallocate the unit of {user}"},
+	"allocation_keys":   {"Replace SSH keys of {user} on {unit}", "Replace SSH keys of {user}"},
+	"plan":              {"Check a plan for {unit}", "Check a plan for {host}", "Check a plan"},
+}
+
+// Title says in a sentence what a job does, such as "Initialize host fra2-042".
+// Where every sentence lacks a name, it is the kind in words.
+func (j Job) Title() string {
+	names := map[string]string{"{host}": j.Host, "{unit}": j.Unit, "{user}": j.LoginUser, "{hosts}": hostCount(j.HostCount)}
+next:
+	for _, title := range jobTitles[j.Kind] {
+		for name, value := range names {
+			if value == "" && strings.Contains(title, name) {
+				continue next
+			}
+			title = strings.ReplaceAll(title, name, value)
+		}
+		return title
+	}
+	return JobKindTitle(j.Kind)
+}
+
+func hostCount(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 host"
+	default:
+		return fmt.Sprintf("%d hosts", n)
+	}
+}
+
+// kindTitles names a kind of job where no object is at hand: in a filter, say.
+var kindTitles = map[string]string{
+	"host_probe": "Probe host", "hosts_probe": "Probe several hosts", "host_measure": "Measure usage",
+	"host_initialize": "Initialize host", "host_relayout": "Change layout", "host_decommission": "Decommission host",
+	"unit_allocate": "Allocate unit", "unit_deallocate": "Deallocate unit", "allocation_keys": "Replace SSH keys", "plan": "Check plan",
+}
+
+// JobKindTitle names a kind of job in words.
+func JobKindTitle(kind string) string {
+	if title, ok := kindTitles[kind]; ok {
+		return title
+	}
+	return strings.ReplaceAll(kind, "_", " ")
+}
