@@ -113,7 +113,7 @@ func (s *Server) looked(ctx context.Context, name string, in *uploadInput) (inte
 	if err != nil {
 		return none, err
 	}
-	if err := playbook.Gate(files, contract); err != nil {
+	if err := playbook.Gate(ctx, files, contract); err != nil {
 		return none, err
 	}
 	b, err := playbook.Pack(name, files)

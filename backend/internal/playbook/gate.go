@@ -2,6 +2,8 @@ package playbook
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"maps"
 	"path"
 	"regexp"
@@ -15,8 +17,9 @@ import (
 // Gate says whether a playbook from outside may be stored. Whoever can store one is root on every host: what is not
 // known to be harmless to the controller, and to run under the fence on the host, is refused with the place and the
 // reason. A *domain.Invalid holds one entry for each bad place.
-func Gate(files map[string][]byte, c Contract) error {
-	g := &gate{files: files, contract: c, roles: map[string]*role{}, docs: map[string]*yaml.Node{}, jobVars: map[string]bool{}}
+// It ends with ctx, at once.
+func Gate(ctx context.Context, files map[string][]byte, c Contract) error {
+	g := &gate{ctx: ctx, files: files, contract: c, roles: map[string]*role{}, docs: map[string]*yaml.Node{}, jobVars: map[string]bool{}}
 	for _, e := range c.Entries {
 		for name := range e.Variables {
 			g.jobVars[name] = true
@@ -24,13 +27,20 @@ func Gate(files map[string][]byte, c Contract) error {
 	}
 	g.findRoles()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("look at a playbook: %w", err)
+		}
 		g.file(name)
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("look at a playbook: %w", err)
 	}
 	g.entries()
 	return g.bad.OrNil()
 }
 
 type gate struct {
+	ctx      context.Context // of the request, for the length of one look
 	files    map[string][]byte
 	contract Contract
 	roles    map[string]*role
@@ -195,11 +205,19 @@ func (g *gate) module(name, module string) {
 // text looks at a text that Ansible will template.
 func (g *gate) text(name string, r *role, text string, where func(at int) string) {
 	t := template{
-		text: text, role: r,
-		fault:   func(at int, why string) { g.bad.add(where(at), "%s", why) },
-		declare: func(at int, variable string) { g.declared(where(at), variable) },
+		text: text, role: r, jobVars: g.jobVars,
+		fault: func(at int, why string) { g.bad.add(where(at), "%s", why) },
+		declare: func(at int, variable string) {
+			g.declared(where(at), variable)
+			// What is handed on as a variable of the job must be one.
+			if g.jobVars[variable] {
+				g.bad.add(where(at), "sets %s, a variable of the job", variable)
+			}
+		},
 	}
-	t.check()
+	if g.ctx.Err() == nil {
+		t.check()
+	}
 }
 
 // magic are the names that Ansible or a rule of this gate gives a meaning.

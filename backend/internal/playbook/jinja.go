@@ -43,8 +43,24 @@ var (
 		odd regex search sequence skip skipped started string subset succeeded success successful superset true truthy undefined unreachable
 		upper version version_compare`)
 	// Filters that take the name of an attribute, of a filter or of a test.
-	jinjaByName     = set("map select reject selectattr rejectattr")
-	jinjaByAttr     = set("groupby sort sum unique min max items2dict dictsort subelements")
+	jinjaByName = set("map select reject selectattr rejectattr")
+	jinjaByAttr = set("groupby sort sum unique min max items2dict dictsort subelements")
+	// Arguments of filters that go by their names. Others are hooks that call what they are given (default= of to_json,
+	// parse_int= of from_json), or choose a class.
+	filterArguments = set(`attribute base block boolean by case_sensitive default default_value elements end encoding fill_with first format
+		hashtype ignorecase indent isbits key_name killwords leeway length levels list_merge method multiline pattern recursive repeat replacement
+		reverse skip_missing skip_nulls sort_keys start unit utc value_name width ensure_ascii explicit_start default_flow_style`)
+	// What values of Python can do. Named and not called, it is a value that a filter would call; and it is found by an
+	// index and by the name of an attribute as well.
+	pythonMethods = set(`add append astimezone as_integer_ratio bit_count bit_length capitalize casefold center clear close combine conjugate
+		copy count ctime cycle date decode difference difference_update discard dst encode endswith escape expandtabs extend find format
+		format_map from_bytes fromhex fromisocalendar fromisoformat fromkeys fromordinal fromtimestamp get hex index insert intersection
+		intersection_update is_integer isalnum isalpha isascii isdecimal isdigit isdisjoint isidentifier islower isnumeric isocalendar isoformat
+		isoweekday isprintable isspace issubset issuperset istitle isupper items join keys ljust lower lstrip maketrans move_to_end now
+		partition pop popitem remove removeprefix removesuffix replace reverse rfind rindex rjust rpartition rsplit rstrip send setdefault sort
+		split splitlines startswith strftime strip striptags strptime swapcase symmetric_difference symmetric_difference_update throw time
+		timestamp timetuple timetz title to_bytes today toordinal total_seconds translate tzname unescape union update upper utcfromtimestamp
+		utcnow utcoffset utctimetuple values weekday zfill group groups groupdict expand end start span`)
 	lookupArguments = set("rstrip lstrip template_vars trim_blocks lstrip_blocks convert_data")
 
 	jinjaWord   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*`)
@@ -52,6 +68,8 @@ var (
 	jinjaKey    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_ ./:@+-]*$`)
 	jinjaAttr   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_]*(\.[A-Za-z0-9][A-Za-z0-9_]*)*$`)
 )
+
+const maxBrackets = 24 // open at a time: what stands between them is read once for each
 
 type tokenKind byte
 
@@ -79,6 +97,7 @@ func list(allowed map[string]bool) string {
 type template struct {
 	text    string
 	role    *role // whose files a lookup may name; nil outside of roles
+	jobVars map[string]bool
 	fault   func(at int, why string)
 	declare func(at int, name string) // a name that the template sets
 }
@@ -182,6 +201,10 @@ func lex(s string, at int, closing string) (tokens []token, end int, why string)
 			if n < 0 {
 				return nil, 0, "has a string that does not end"
 			}
+			// Ansible doubles backslashes before Jinja reads a template, so Jinja sees the end of a string there.
+			if strings.Contains(rest[:n], `\'`) || strings.Contains(rest[:n], `\"`) {
+				return nil, 0, "has a backslash before a quote in a template; Ansible and Jinja end such a string in different places"
+			}
 			tokens = append(tokens, token{tokString, rest[1 : n-1], at})
 			at += n
 			continue
@@ -202,7 +225,9 @@ func lex(s string, at int, closing string) (tokens []token, end int, why string)
 		}
 		switch operators[i] {
 		case "(", "[", "{":
-			depth++
+			if depth++; depth > maxBrackets {
+				return nil, 0, fmt.Sprintf("has brackets within brackets, more than %d deep", maxBrackets)
+			}
 		case ")", "]", "}":
 			if depth--; depth < 0 {
 				return nil, 0, "has a bracket that was not opened"
@@ -282,7 +307,7 @@ func (t template) expression(tokens []token) {
 			p := prev(i)
 			switch {
 			case p.is("."):
-				t.attribute(tok, next(i).is("("))
+				t.attribute(tok, next(i).is("("), i == 2 && tokens[0].text == "loop" || i > 2 && tokens[i-2].text == "loop" && !tokens[i-3].is("."))
 				ends[i] = true
 			case p.is("|"):
 				i = t.named(tokens, i, "filter", jinjaFilters)
@@ -330,12 +355,16 @@ func (t template) expression(tokens []token) {
 	}
 }
 
+func method(name string) bool { return pythonMethods[name] }
+
 func private(name string) bool { return strings.HasPrefix(name, "_") || jinjaPrivate[name] }
 
-func (t template) attribute(tok token, called bool) {
+func (t template) attribute(tok token, called, ofLoop bool) {
 	switch {
 	case private(tok.text):
 		t.fault(tok.at, fmt.Sprintf("names the attribute %s, which Python keeps private", tok.text))
+	case !called && pythonMethods[tok.text] && (!ofLoop || tok.text != "index"):
+		t.fault(tok.at, fmt.Sprintf("names the method %s without calling it; use .get('%s') for a value of that name", tok.text, tok.text))
 	case called && !jinjaMethods[tok.text]:
 		t.fault(tok.at, fmt.Sprintf("calls the method %s; taken are %s", tok.text, list(jinjaMethods)))
 	}
@@ -406,7 +435,7 @@ func arguments(tokens []token, i int) []argument {
 // filterArguments keeps names that are given as strings to those that could be written out.
 func (t template) filterArguments(at token, filter string, args []argument) {
 	attr := func(a argument) {
-		if text, ok := a.literal(); !ok || !jinjaAttr.MatchString(text) || slices.ContainsFunc(strings.Split(text, "."), private) {
+		if text, ok := a.literal(); !ok || !jinjaAttr.MatchString(text) || slices.ContainsFunc(strings.Split(text, "."), private) || slices.ContainsFunc(strings.Split(text, "."), method) {
 			t.fault(at.at, fmt.Sprintf("gives the filter %s an attribute that is not a plain name, written out", filter))
 		}
 	}
@@ -422,6 +451,9 @@ func (t template) filterArguments(at token, filter string, args []argument) {
 			attr(a)
 			continue
 		case a.name != "":
+			if !filterArguments[a.name] || a.name == "default" && strings.HasPrefix(filter, "to_") {
+				t.fault(at.at, fmt.Sprintf("gives the filter %s the argument %s, which is not among those that are taken", filter, shown(a.name)))
+			}
 			if jinjaByName[filter] && a.name != "default" {
 				t.fault(at.at, fmt.Sprintf("gives the filter %s the argument %s", filter, a.name))
 			}
@@ -457,7 +489,7 @@ func (t template) index(tokens []token, i int) {
 		tok := tokens[j]
 		switch {
 		case tok.kind == tokNumber || tok.is("-") || tok.is(":"):
-		case tok.kind == tokString && tokens[j-1].is("[") && j+1 < len(tokens) && tokens[j+1].is("]") && jinjaKey.MatchString(tok.text) && !private(tok.text):
+		case tok.kind == tokString && tokens[j-1].is("[") && j+1 < len(tokens) && tokens[j+1].is("]") && jinjaKey.MatchString(tok.text) && !private(tok.text) && !method(tok.text):
 		default:
 			t.fault(tok.at, "looks into a value with something else than a number or a plain text; use .get(...)")
 			return
@@ -499,8 +531,41 @@ func (t template) lookup(at token, args []argument) {
 		t.fault(at.at, "looks up a template that does not lie as templates/<name>.j2")
 	}
 	for _, a := range args[2:] {
-		if !lookupArguments[a.name] {
+		switch {
+		case !lookupArguments[a.name]:
 			t.fault(at.at, fmt.Sprintf("gives lookup the argument %q", a.name))
+		case a.name == "template_vars":
+			t.templateVars(at, a.tokens)
+		case len(a.tokens) != 1 || !jinjaConstants[a.tokens[0].text]:
+			t.fault(at.at, fmt.Sprintf("gives lookup the argument %s with something else than true or false", a.name))
 		}
+	}
+}
+
+// templateVars takes what Ansible can't evaluate a second time when the template reads it: texts without braces, numbers,
+// and variables of the job, which are data to Ansible wherever they go.
+func (t template) templateVars(at token, tokens []token) {
+	bad := func() {
+		t.fault(at.at, "gives template_vars something else than {'name': value}, with values that are written out without braces, or variables of the job; Ansible evaluates them once more")
+	}
+	if len(tokens) < 2 || !tokens[0].is("{") || !tokens[len(tokens)-1].is("}") {
+		bad()
+		return
+	}
+	for rest := tokens[1 : len(tokens)-1]; len(rest) > 0; {
+		if len(rest) < 3 || rest[0].kind != tokString || !rest[1].is(":") || len(rest) > 3 && !rest[3].is(",") {
+			bad()
+			return
+		}
+		t.declare(rest[0].at, rest[0].text)
+		switch v := rest[2]; {
+		case v.kind == tokNumber:
+		case v.kind == tokString && !strings.ContainsAny(v.text, `{}\`):
+		case v.kind == tokName && (jinjaConstants[v.text] || t.jobVars[v.text]):
+		default:
+			bad()
+			return
+		}
+		rest = rest[min(len(rest), 4):]
 	}
 }

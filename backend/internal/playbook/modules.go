@@ -192,6 +192,11 @@ func (s *structure) includeRole(key *yaml.Node, args map[string]*yaml.Node) {
 	if r == nil {
 		return
 	}
+	for _, arg := range []string{"public", "allow_duplicates"} {
+		if flag := args[arg]; flag != nil {
+			s.plain(flag, arg)
+		}
+	}
 	for arg, folder := range map[string]string{"tasks_from": "tasks", "handlers_from": "handlers", "vars_from": "vars", "defaults_from": "defaults"} {
 		if from := args[arg]; from != nil {
 			s.within(key, from, r, folder)

@@ -280,6 +280,65 @@ var refusals = map[string]refusal{
 	"odd character":        tmpl("{{ x ? y }}", "character"),
 	"unicode name":         tmpl("{{ éclair }}", "character"),
 
+	// A string that ends elsewhere: Ansible doubles backslashes before Jinja reads the text.
+	"quote":            vars(`hello_x: '{{ "x\" ~ lookup("pipe", "id") ~ "\"" }}'`, "backslash before a quote"),
+	"quote, single":    tmpl(`{{ 'x\' ~ lookup("pipe", "id") ~ '\'' }}`, "backslash before a quote"),
+	"quote in a when":  task(`- ansible.builtin.ping:`+"\n"+`  when: hello_name == 'x\' ~ hello_kind ~ '\''`, "backslash before a quote").line(3),
+	"quote in a block": tmpl(`{% if 'x\' == 'y' %}{% endif %}`, "backslash before a quote"),
+
+	// Texts that Ansible evaluates twice
+	"name of a play":             {"playbook.yml", "---\n- name: \"{{ '{' ~ '{ 1 }' ~ '}' }}\"\n  hosts: all\n  roles: [hello]\n", "playbook.yml:2", "name: must be written out"},
+	"tags of a play":             play("  tags: [\"{{ hello_name }}\"]", "4", "tags: must be written out"),
+	"serial":                     play("  serial: [\"{{ hello_name }}\"]", "4", "serial: must be written out"),
+	"percentage":                 play("  max_fail_percentage: \"{{ hello_name }}\"", "4", "max_fail_percentage: must be written out"),
+	"force_handlers":             play("  force_handlers: \"{{ hello_name }}\"", "4", "force_handlers: must be written out"),
+	"gather_subset":              play("  gather_subset: [\"{{ hello_name }}\"]", "4", "gather_subset: must be written out"),
+	"no_log of a play":           play("  no_log: \"{{ hello_name }}\"", "4", "no_log: must be written out"),
+	"throttle of a play":         play("  throttle: \"{{ hello_name }}\"", "4", "throttle: must be written out"),
+	"tags of a role":             {"playbook.yml", "---\n- hosts: all\n  roles:\n    - role: hello\n      tags: [\"{{ hello_name }}\"]\n", "playbook.yml:5", "tags: must be written out"},
+	"tags of a dependency":       {"roles/hello/meta/main.yml", "---\ndependencies:\n  - role: hello\n    tags: [\"{{ hello_name }}\"]\n", "roles/hello/meta/main.yml:4", "template"},
+	"name of a task":             task("- ansible.builtin.ping:\n  name: \"{{ hello_name }}\"", "name: must be written out").line(3),
+	"name of a block":            task("- block: [{ansible.builtin.ping: }]\n  name: \"{{ hello_name }}\"", "name: must be written out").line(3),
+	"name of a handler":          {"roles/hello/handlers/main.yml", "---\n- name: \"{{ hello_name }}\"\n  ansible.builtin.ping:\n", "roles/hello/handlers/main.yml:2", "name: must be written out"},
+	"listen":                     {"roles/hello/handlers/main.yml", "---\n- listen: [\"{{ hello_name }}\"]\n  ansible.builtin.ping:\n", "roles/hello/handlers/main.yml:2", "listen: must be written out"},
+	"notify":                     task("- ansible.builtin.ping:\n  notify: [\"{{ hello_name }}\"]", "notify: must be written out").line(3),
+	"tags":                       task("- ansible.builtin.ping:\n  tags: [a, \"{{ hello_name }}\"]", "tags: must be written out").line(3),
+	"tags in a mapping":          task("- ansible.builtin.ping:\n  tags: {a: \"{{ hello_name }}\"}", "tags: must be written out").line(3),
+	"tags of a block":            task("- block: [{ansible.builtin.ping: }]\n  tags: [\"{{ hello_name }}\"]", "tags: must be written out").line(3),
+	"run_once":                   task("- ansible.builtin.ping:\n  run_once: \"{{ hello_more }}\"", "run_once: must be written out").line(3),
+	"throttle":                   task("- ansible.builtin.ping:\n  throttle: \"{{ hello_more }}\"", "throttle: must be written out").line(3),
+	"timeout":                    task("- ansible.builtin.ping:\n  timeout: \"{{ hello_more }}\"", "timeout: must be written out").line(3),
+	"retries":                    task("- ansible.builtin.ping:\n  retries: \"{{ hello_more }}\"", "retries: must be written out").line(3),
+	"delay":                      task("- ansible.builtin.ping:\n  delay: \"{{ hello_more }}\"", "delay: must be written out").line(3),
+	"no_log":                     task("- ansible.builtin.ping:\n  no_log: \"{{ hello_more }}\"", "no_log: must be written out").line(3),
+	"diff":                       task("- ansible.builtin.ping:\n  diff: \"{{ hello_more }}\"", "diff: must be written out").line(3),
+	"any_errors_fatal":           task("- ansible.builtin.ping:\n  any_errors_fatal: \"{{ hello_more }}\"", "any_errors_fatal: must be written out").line(3),
+	"ignore_errors":              task("- ansible.builtin.ping:\n  ignore_errors: \"{{ hello_more }}\"", "ignore_errors: must be written out").line(3),
+	"pause of a loop":            task("- ansible.builtin.ping:\n  loop: [1]\n  loop_control: {pause: \"{{ hello_more }}\"}", "pause: must be written out").line(4),
+	"extended":                   task("- ansible.builtin.ping:\n  loop: [1]\n  loop_control: {extended: \"{{ hello_more }}\"}", "extended: must be written out").line(4),
+	"label in a list":            task("- ansible.builtin.ping:\n  loop: [1]\n  loop_control: {label: [\"{{ hello_more }}\"]}", "label: is not a text").line(4),
+	"public":                     task("- ansible.builtin.include_role: {name: hello, public: \"{{ hello_more }}\"}", "public: must be written out"),
+	"allow_duplicates":           task("- ansible.builtin.import_role: {name: hello, allow_duplicates: \"{{ hello_more }}\"}", "allow_duplicates: must be written out"),
+	"allow_duplicates of a role": {"roles/hello/meta/main.yml", "---\nallow_duplicates: \"{{ hello_more }}\"\n", "roles/hello/meta/main.yml:2", "has a template"},
+	"template_vars, built":       vars(`hello_x: "{{ lookup('template', 'hello.j2', template_vars={'hello_y': '{' ~ '{ 1 }' ~ '}'}) }}"`, "evaluates them once more"),
+	"template_vars, braces":      vars(`hello_x: "{{ lookup('template', 'hello.j2', template_vars={'hello_y': '{ {'}) }}"`, "evaluates them once more"),
+	"template_vars, escaped":     vars(`hello_x: "{{ lookup('template', 'hello.j2', template_vars={'hello_y': '\\x7b'}) }}"`, "evaluates them once more"),
+	"template_vars, other":       vars(`hello_x: "{{ lookup('template', 'hello.j2', template_vars={'hello_y': hello_file}) }}"`, "evaluates them once more"),
+	"template_vars, whole":       vars(`hello_x: "{{ lookup('template', 'hello.j2', template_vars=hello_map) }}"`, "evaluates them once more"),
+	"template_vars, ansible_":    vars(`hello_x: "{{ lookup('template', 'hello.j2', template_vars={'ansible_host': 'x'}) }}"`, "sets ansible_host"),
+	"template_vars, job's":       tmpl("{% set hello_name = '{' ~ '{' %}{{ lookup('template', 'hello.j2', template_vars={'hello_y': hello_name}) }}", "a variable of the job"),
+	"lookup with a value":        vars(`hello_x: "{{ lookup('template', 'hello.j2', convert_data=hello_more) }}"`, "something else than true or false"),
+
+	// Methods that are not called, but handed on
+	"method, uncalled":    vars(`hello_x: "{{ 'abc' | regex_replace('b', '{0.re}'.format) }}"`, "without calling it"),
+	"method by index":     vars(`hello_x: "{{ 'abc' | regex_replace('b', '{0.re}'['format']) }}"`, "something else"),
+	"method by map":       vars(`hello_x: "{{ ['{0.re}'] | map(attribute='format') | list }}"`, "plain name"),
+	"method by default":   vars(`hello_x: "{{ {'a': hello_file} | to_json(default='{0}'.format) }}"`, "argument default, which"),
+	"method by parse_int": vars(`hello_x: "{{ '[1]' | from_json(parse_int='{0}'.format) }}"`, "argument parse_int"),
+	"class for json":      vars(`hello_x: "{{ '[1]' | from_json(cls=hello_file) }}"`, "argument cls"),
+	"method in a loop":    task("- ansible.builtin.ping:\n  loop: \"{{ hello_units.pop }}\"", "a variable of the job").line(3),
+	"brackets":            tmpl("{{ "+strings.Repeat("(", 30)+"1"+strings.Repeat(")", 30)+" }}", "deep"),
+
 	// Conditions
 	"template in when":     task("- ansible.builtin.ping:\n  when: \"{{ hello_name }}\"", "evaluated once more").line(3),
 	"statement in when":    task("- ansible.builtin.ping:\n  when: \"x %}{{ lookup('pipe', 'id') }}{% if x\"", "evaluated once more").line(3),
@@ -341,7 +400,7 @@ func TestGateRefuses(t *testing.T) {
 			t.Parallel()
 			files := good()
 			files[r.file] = []byte(r.text)
-			told := faults(t, Gate(files, hello))
+			told := faults(t, Gate(t.Context(), files, hello))
 			found := slices.ContainsFunc(told, func(f domain.FieldError) bool { return f.Field == r.place && strings.Contains(f.Problem, r.why) })
 			if !found {
 				t.Errorf("nothing about %q at %s in\n%v", r.why, r.place, told)

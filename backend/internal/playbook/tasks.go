@@ -110,7 +110,8 @@ func (s *structure) plays(n *yaml.Node) {
 				return
 			}
 			switch key.Value {
-			case "name", "tags", "serial", "max_fail_percentage", "any_errors_fatal", "force_handlers", "no_log", "diff", "timeout", "throttle":
+			case "name", "tags", "serial", "max_fail_percentage", "any_errors_fatal", "force_handlers", "no_log", "diff", "timeout", "throttle", "gather_subset":
+				s.plain(value, key.Value)
 			case "hosts":
 				if text, ok := literal(value); !ok || text != "all" {
 					s.fault(value, "hosts: must be all, which are the hosts of the job (localhost would be the controller)")
@@ -118,8 +119,6 @@ func (s *structure) plays(n *yaml.Node) {
 				hosts = true
 			case "become", "check_mode", "gather_facts":
 				s.flag(key, value)
-			case "gather_subset":
-				s.plain(value, "gather_subset")
 			case "vars":
 				s.variables(value)
 			case "roles":
@@ -148,7 +147,11 @@ func (s *structure) flag(key, value *yaml.Node) {
 	}
 }
 
-// plain takes texts and lists of texts without templates.
+// inCheckMode is the one template that ignore_errors may hold: it can only be true or false.
+const inCheckMode = "{{ ansible_check_mode }}"
+
+// plain takes texts and lists of texts without templates. Ansible evaluates some keywords twice (the name of a play
+// and of a handler, lists of tags), so an expression there could build a second one that nobody has looked at.
 func (s *structure) plain(n *yaml.Node, what string) {
 	if n.Kind == yaml.SequenceNode {
 		for _, e := range s.list(n, what) {
@@ -157,7 +160,7 @@ func (s *structure) plain(n *yaml.Node, what string) {
 		return
 	}
 	if _, ok := literal(n); !ok {
-		s.fault(n, "%s: must be written out", what)
+		s.fault(n, "%s: must be written out; Ansible may evaluate it twice", what)
 	}
 }
 
@@ -190,6 +193,7 @@ func (s *structure) roleList(n *yaml.Node) {
 				s.roleName(value)
 				named = true
 			case "tags":
+				s.plain(value, key.Value)
 			case "when":
 				s.condition(key, value)
 			case "become", "check_mode":
@@ -234,11 +238,17 @@ func (s *structure) task(n *yaml.Node, handlers bool) {
 			return
 		}
 		switch key.Value {
-		case "name", "tags", "no_log", "diff", "run_once", "throttle", "timeout", "retries", "delay", "ignore_errors", "any_errors_fatal", "notify":
+		case "name", "tags", "no_log", "diff", "run_once", "throttle", "timeout", "retries", "delay", "any_errors_fatal", "notify":
+			s.plain(value, key.Value)
+		case "ignore_errors":
+			if value.Kind != yaml.ScalarNode || value.Value != inCheckMode {
+				s.plain(value, key.Value)
+			}
 		case "listen":
 			if !handlers {
 				s.fault(key, "listen: belongs to handlers")
 			}
+			s.plain(value, key.Value)
 		case "when", "changed_when", "failed_when", "until":
 			s.condition(key, value)
 		case "become", "check_mode":
@@ -292,7 +302,7 @@ func (s *structure) condition(key, value *yaml.Node) {
 		return
 	}
 	t := template{
-		text: value.Value, role: s.role,
+		text: value.Value, role: s.role, jobVars: s.jobVars,
 		fault:   func(at int, why string) { s.bad.add(place(s.file, scalarLine(value, at)), "%s: %s", key.Value, why) },
 		declare: func(int, string) {},
 	}
@@ -319,7 +329,7 @@ func (s *structure) loop(n *yaml.Node) {
 	ok = ok && n.Kind == yaml.ScalarNode && why == "" && len(tokens) > 0 && tokens[0].kind == tokName && s.jobVars[tokens[0].text]
 	for i := 1; ok && i+1 < len(tokens); i += 2 {
 		name := tokens[i+1]
-		ok = name.kind == tokName && (tokens[i].is(".") && !private(name.text) || tokens[i].is("|") && loopFilters[name.text])
+		ok = name.kind == tokName && (tokens[i].is(".") && !private(name.text) && !method(name.text) || tokens[i].is("|") && loopFilters[name.text])
 	}
 	if !ok || len(tokens)%2 == 0 {
 		s.fault(n, "loop: takes a list that is written out, or {{ a variable of the job }}, with the filters %s", list(loopFilters))
@@ -342,7 +352,12 @@ func firstTemplate(n *yaml.Node) *yaml.Node {
 func (s *structure) loopControl(n *yaml.Node) {
 	s.each(n, "loop_control", func(key, value *yaml.Node) {
 		switch key.Value {
-		case "label", "pause", "extended":
+		case "label":
+			if value.Kind != yaml.ScalarNode {
+				s.fault(value, "label: is not a text")
+			}
+		case "pause", "extended", "extended_allitems":
+			s.plain(value, key.Value)
 		case "loop_var", "index_var":
 			name, ok := literal(value)
 			if !ok {

@@ -214,7 +214,7 @@ func TestMemoryOfHostileUploads(t *testing.T) {
 			for i := range 30 {
 				files[fmt.Sprintf("roles/hello/vars/x%d.yml", i)] = []byte(text)
 			}
-			return Gate(files, hello)
+			return Gate(t.Context(), files, hello)
 		}
 	}
 	for name, run := range cases {

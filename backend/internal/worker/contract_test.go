@@ -36,7 +36,7 @@ func TestPackagedPlaybooksPassTheGate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := playbook.Gate(files, c); err != nil {
+			if err := playbook.Gate(t.Context(), files, c); err != nil {
 				t.Fatal(err)
 			}
 			again, err := playbook.Pack(j.Playbook, files)
