@@ -26,11 +26,11 @@ const Released Event = "released"
 var AddressLifecycle = Lifecycle[AddressState]{
 	Noun: "address", Initial: AddressFree,
 	States: []StateInfo[AddressState]{
-		{State: AddressFree, Means: "can be given to an allocation"},
-		{State: AddressReserved, Means: "promised to an allocation that is being set up, or whose setup failed"},
-		{State: AddressAllocated, Means: "carried by an allocation"},
-		{State: AddressReleasing, Means: "being taken off its host, or that failed"},
-		{State: AddressQuarantined, Means: "its host was declared lost and may still answer; release it by hand once that is ruled out"},
+		{State: AddressFree, Means: "available for an allocation"},
+		{State: AddressReserved, Means: "reserved for an allocation whose setup is running or failed"},
+		{State: AddressAllocated, Means: "in use by an allocation"},
+		{State: AddressReleasing, Means: "Kloigos is removing it from its host, or the removal failed"},
+		{State: AddressQuarantined, Means: "its host was declared lost and may still use it; release it when the host is off for good"},
 		{State: AddressUnavailable, Means: "closed by an operator"},
 	},
 	Transitions: []Transition[AddressState]{
@@ -75,7 +75,7 @@ func ExpandAddresses(s string) ([]netip.Addr, error) {
 		return nil, err
 	}
 	if last.Less(first) {
-		return nil, fmt.Errorf("range %s ends before it begins", s)
+		return nil, fmt.Errorf("the range %s ends before it begins", s)
 	}
 	var all []netip.Addr
 	for a := first; !last.Less(a); a = a.Next() {

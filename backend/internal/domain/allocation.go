@@ -28,12 +28,12 @@ const (
 var AllocationLifecycle = Lifecycle[AllocationState]{
 	Noun: "allocation", Initial: AllocationAllocating,
 	States: []StateInfo[AllocationState]{
-		{State: AllocationAllocating, Means: "its unit is being set up", Deadline: hourForAUnit},
+		{State: AllocationAllocating, Means: "Kloigos is setting up its unit", Deadline: hourForAUnit},
 		{State: AllocationAllocated, Means: "its user can log in"},
-		{State: AllocationAllocationFailed, Means: "setting it up failed; retry the job, or give up and clean", Failed: true},
-		{State: AllocationDeallocating, Means: "its unit is being wiped", Deadline: hourForAUnit},
-		{State: AllocationDeallocationFailed, Means: "wiping its unit failed; deallocate again", Failed: true},
-		{State: AllocationDeallocated, Means: "given back, its unit wiped", Final: true},
+		{State: AllocationAllocationFailed, Means: "setup failed; retry the job, or give up and clean", Failed: true},
+		{State: AllocationDeallocating, Means: "Kloigos is wiping its unit", Deadline: hourForAUnit},
+		{State: AllocationDeallocationFailed, Means: "the wipe failed; deallocate again", Failed: true},
+		{State: AllocationDeallocated, Means: "ended; its unit was wiped", Final: true},
 		{State: AllocationLost, Means: "its host was declared lost", Final: true},
 	},
 	Transitions: []Transition[AllocationState]{
@@ -69,10 +69,10 @@ var reservedUsers = []string{
 // CheckLoginUser tells whether a tenant can log in under this name.
 func CheckLoginUser(s string) error {
 	if !loginUser.MatchString(s) {
-		return fmt.Errorf("must match ^[a-z_][a-z0-9_-]{0,31}$")
+		return fmt.Errorf("use 1 to 32 lower-case letters, digits, _ and -; begin with a letter or _")
 	}
 	if slices.Contains(reservedUsers, s) || strings.HasPrefix(s, "_") || strings.HasPrefix(s, "systemd-") || strings.HasPrefix(s, "kloigos-") {
-		return fmt.Errorf("%q is reserved for the system", s)
+		return fmt.Errorf("%q is a system name; choose another", s)
 	}
 	return nil
 }
@@ -103,14 +103,14 @@ func ParseSSHKey(s string) (SSHKey, error) {
 		return SSHKey{}, fmt.Errorf("is not an SSH public key")
 	}
 	if len(options) > 0 {
-		return SSHKey{}, fmt.Errorf("must come without options")
+		return SSHKey{}, fmt.Errorf("remove the options before the key type")
 	}
 	if err := checkKeyType(key); err != nil {
 		return SSHKey{}, err
 	}
 	for _, r := range comment {
 		if r < 0x20 || r == 0x7f || r > 0x7e {
-			return SSHKey{}, fmt.Errorf("has a comment with characters other than printable ASCII")
+			return SSHKey{}, fmt.Errorf("its comment may hold printable ASCII characters only")
 		}
 	}
 	line := strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key)))

@@ -17,7 +17,7 @@ type CPUSet []int
 // mixtures of them. A CPU named twice is an error, since it is a mistake.
 func ParseCPUSet(s string) (CPUSet, error) {
 	if len(s) > 4096 {
-		return nil, fmt.Errorf("CPU set is longer than 4096 characters")
+		return nil, fmt.Errorf("the CPU set is longer than 4096 characters")
 	}
 	var set CPUSet
 	seen := map[int]bool{}
@@ -28,7 +28,7 @@ func ParseCPUSet(s string) (CPUSet, error) {
 		}
 		for c := first; c <= last; c += step {
 			if seen[c] {
-				return nil, fmt.Errorf("CPU %d is named twice", c)
+				return nil, fmt.Errorf("CPU %d appears twice", c)
 			}
 			seen[c] = true
 			set = append(set, c)
@@ -52,7 +52,7 @@ func parseCPURange(part string) (first, last, step int, err error) {
 	}
 	if hasStep {
 		if !isRange {
-			return 0, 0, 0, fmt.Errorf("%q has a step but is no range", part)
+			return 0, 0, 0, fmt.Errorf("%q has a step but is not a range", part)
 		}
 		if step, err = parseCPU(stepText); err != nil || step == 0 {
 			return 0, 0, 0, fmt.Errorf("%q has a step that is not a number above zero", part)

@@ -54,18 +54,18 @@ const (
 var HostLifecycle = Lifecycle[HostState]{
 	Noun: "host", Initial: HostRegistered,
 	States: []StateInfo[HostState]{
-		{State: HostRegistered, Means: "known by its address; not yet probed, or the last probe failed"},
-		{State: HostProbing, Means: "its facts are being read; nothing is changed on it", Deadline: minutesForAProbe},
-		{State: HostAwaitingHostKey, Means: "a person must compare and confirm the fingerprint of its SSH host key"},
-		{State: HostProbed, Means: "its facts are known; a layout can be set and the host initialized"},
-		{State: HostInitializing, Means: "its units are being prepared", Deadline: minutesForInitialize},
-		{State: HostInitFailed, Means: "preparing it or its units failed; see the job, mend the cause, initialize again or lay it out anew", Failed: true},
-		{State: HostReady, Means: "its free units can be allocated"},
-		{State: HostDraining, Means: "takes no new allocations; the present ones stay"},
-		{State: HostDecommissioning, Means: "everything of Kloigos is being removed from it", Deadline: minutesForDecommission},
-		{State: HostDecommissionFailed, Means: "decommissioning failed; see the job, then decommission again, or initialize it to keep it", Failed: true},
-		{State: HostDecommissioned, Means: "clean again and no longer managed", Final: true},
-		{State: HostLost, Means: "declared lost by an operator; refused should it answer again", Final: true},
+		{State: HostRegistered, Means: "registered; not yet probed, or the last probe failed"},
+		{State: HostProbing, Means: "Kloigos is reading its facts; nothing changes on the host", Deadline: minutesForAProbe},
+		{State: HostAwaitingHostKey, Means: "compare the fingerprint of its SSH host key and confirm it"},
+		{State: HostProbed, Means: "its facts are known; set a layout, then initialize it"},
+		{State: HostInitializing, Means: "Kloigos is preparing its units", Deadline: minutesForInitialize},
+		{State: HostInitFailed, Means: "initialization failed; read the job, fix the cause, then initialize again or change the layout", Failed: true},
+		{State: HostReady, Means: "its free units are available"},
+		{State: HostDraining, Means: "takes no new allocations; existing ones stay"},
+		{State: HostDecommissioning, Means: "Kloigos is removing everything of its own from the host", Deadline: minutesForDecommission},
+		{State: HostDecommissionFailed, Means: "decommissioning failed; read the job, then decommission again, or initialize the host to keep it", Failed: true},
+		{State: HostDecommissioned, Means: "clean and no longer managed", Final: true},
+		{State: HostLost, Means: "declared lost by an operator; Kloigos refuses the machine if it answers again", Final: true},
 	},
 	Transitions: []Transition[HostState]{
 		{HostRegistered, ProbeRequested, HostProbing},
@@ -261,7 +261,7 @@ var (
 // points are made of it, hence shorter than a DNS label.
 func CheckHostName(s string) error {
 	if !hostName.MatchString(s) {
-		return fmt.Errorf("must be 1 to 48 lower-case letters, digits and hyphens, with a letter or digit at both ends")
+		return fmt.Errorf("use 1 to 48 lower-case letters, digits and hyphens; begin and end with a letter or digit")
 	}
 	return nil
 }
@@ -269,7 +269,7 @@ func CheckHostName(s string) error {
 // CheckPlace tells whether a region, a zone or a network can be called so.
 func CheckPlace(s string) error {
 	if !placeName.MatchString(s) {
-		return fmt.Errorf("must be 1 to 63 lower-case letters, digits, dots, hyphens and underscores, with a letter or digit at both ends")
+		return fmt.Errorf("use 1 to 63 lower-case letters, digits, dots, hyphens and underscores; begin and end with a letter or digit")
 	}
 	return nil
 }
@@ -277,7 +277,7 @@ func CheckPlace(s string) error {
 // CheckAdminUser tells whether a host's SSH user can be called so.
 func CheckAdminUser(s string) error {
 	if !adminUser.MatchString(s) {
-		return fmt.Errorf("must match ^[a-z_][a-z0-9_-]{0,31}$")
+		return fmt.Errorf("use 1 to 32 lower-case letters, digits, _ and -; begin with a letter or _")
 	}
 	return nil
 }
@@ -285,7 +285,7 @@ func CheckAdminUser(s string) error {
 // CheckLabels tells what is wrong with a set of labels, or returns nil.
 func CheckLabels(labels map[string]string) error {
 	if len(labels) > 64 {
-		return fmt.Errorf("at most 64 labels, these are %d", len(labels))
+		return fmt.Errorf("a host has at most 64 labels; there are %d", len(labels))
 	}
 	for k, v := range labels {
 		if !labelKey.MatchString(k) {
@@ -336,7 +336,7 @@ func CheckHostAddress(s string, p TargetPolicy) error {
 		return fmt.Errorf("must be an IP address or a DNS name")
 	}
 	if strings.EqualFold(s, "localhost") && !p.AllowLoopback {
-		return fmt.Errorf("is this machine's own loopback address, which the configuration does not allow")
+		return fmt.Errorf("is the loopback address of the control plane, which the configuration does not allow")
 	}
 	return nil
 }
@@ -345,7 +345,7 @@ func CheckHostAddress(s string, p TargetPolicy) error {
 func CheckTarget(addr netip.Addr, p TargetPolicy) error {
 	addr = addr.Unmap()
 	if addr.Zone() != "" {
-		return fmt.Errorf("an address with a zone is link-local and can't be a host")
+		return fmt.Errorf("is a link-local address with a zone, which no host can have")
 	}
 	if addr.IsLoopback() && !p.AllowLoopback {
 		return fmt.Errorf("is a loopback address, which the configuration does not allow")

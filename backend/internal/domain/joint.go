@@ -56,7 +56,7 @@ type Joint struct {
 var JointTable = []Joint{
 	{
 		Kind: KindHostProbe, Playbook: "host_probe", Steps: []string{"host_key", "probe"}, ReadOnly: true,
-		Means:   "reads a host's facts; changes nothing on it",
+		Means:   "reads the facts of a host; changes nothing on the host",
 		Start:   Effect{Host: ProbeRequested},
 		Success: Effect{Host: ProbeSucceeded},
 		Failure: Effect{Host: ProbeFailed},
@@ -66,15 +66,15 @@ var JointTable = []Joint{
 	// of them is told of by itself.
 	{
 		Kind: KindHostsProbe, Playbook: "host_probe", Steps: []string{"probe"}, ReadOnly: true, Several: true,
-		Means: "reads the facts of several hosts, side by side; changes nothing on them",
+		Means: "reads the facts of several hosts in parallel; changes nothing on them",
 	},
 	{
 		Kind: KindHostMeasure, Playbook: "host_measure", Steps: []string{"measure"}, ReadOnly: true,
-		Means: "measures what the tenants of a host's units use; changes nothing on it",
+		Means: "measures the resource usage of a host's tenants; changes nothing on the host",
 	},
 	{
 		Kind: KindHostInitialize, Playbook: "host_initialize", Steps: []string{"bootstrap", "initialize"},
-		Means:   "installs what units need, makes their volumes and keeps the system on its own CPUs",
+		Means:   "installs packages, creates the volumes of units and confines the system to its own CPUs",
 		Start:   Effect{Host: InitializeRequested, Unit: PrepareRequested},
 		Success: Effect{Host: InitializeSucceeded, Unit: PrepareSucceeded},
 		Failure: Effect{Host: InitializeFailed, Unit: PrepareFailed},
@@ -85,7 +85,7 @@ var JointTable = []Joint{
 	// those of the new ones that could not be made.
 	{
 		Kind: KindHostRelayout, Playbook: "host_initialize", Steps: []string{"bootstrap", "relayout"},
-		Means:   "lays the free part of a host out anew; units in use stay as they are",
+		Means:   "changes the layout of the free part of a host; units in use stay as they are",
 		Start:   Effect{Host: InitializeRequested, Unit: PrepareRequested},
 		Success: Effect{Host: InitializeSucceeded, Unit: PrepareSucceeded, Replaced: ReplaceSucceeded},
 		Failure: Effect{Host: InitializeFailed, Unit: PrepareFailed, Replaced: ReplaceFailed},
@@ -100,7 +100,7 @@ var JointTable = []Joint{
 	},
 	{
 		Kind: KindUnitAllocate, Playbook: "unit_allocate", Steps: []string{"allocate"},
-		Means:   "sets a unit up for its tenant: user, limits, address, keys",
+		Means:   "sets up a unit for its tenant: user, limits, address, SSH keys",
 		Start:   Effect{Unit: AllocateRequested, Allocation: AllocateRequested, Address: AllocateRequested},
 		Success: Effect{Unit: AllocateSucceeded, Allocation: AllocateSucceeded, Address: AllocateSucceeded},
 		Failure: Effect{Unit: AllocateFailed, Allocation: AllocateFailed, Address: AllocateFailed},
@@ -108,7 +108,7 @@ var JointTable = []Joint{
 	},
 	{
 		Kind: KindUnitDeallocate, Playbook: "unit_deallocate", Steps: []string{"deallocate"},
-		Means:     "ends all that runs in a unit, removes its tenant and wipes its volume",
+		Means:     "ends all processes in a unit, removes its tenant and wipes its volume",
 		Start:     Effect{Unit: DeallocateRequested, Allocation: DeallocateRequested, Address: DeallocateRequested},
 		Success:   Effect{Unit: DeallocateSucceeded, Allocation: DeallocateSucceeded, Address: DeallocateSucceeded},
 		Failure:   Effect{Unit: DeallocateFailed, Allocation: DeallocateFailed, Address: DeallocateFailed},

@@ -187,7 +187,7 @@ func (p *planner) systemCPUs(r LayoutRequest, bad *Invalid) CPUSet {
 	}
 	slices.Sort(set)
 	if len(set) == 0 {
-		bad.Add("system_cpus", "name the CPUs that the system keeps; the units take the host's first core")
+		bad.Add("system_cpus", "choose the CPUs of the system; the units would take the host's first core")
 		return nil
 	}
 	p.take("system_cpus", "the system", set, bad)
@@ -197,7 +197,7 @@ func (p *planner) systemCPUs(r LayoutRequest, bad *Invalid) CPUSet {
 func (p *planner) unitCPUs(r LayoutRequest, bad *Invalid) (sets []CPUSet, volumes []int64) {
 	if len(r.Units) > 0 {
 		if r.Count != 0 || r.CPUsEach != 0 {
-			bad.Add("units", "give either units or count with cpus_each, not both")
+			bad.Add("units", "give either units, or count with cpus_each; not both")
 		}
 		if len(r.Units) > len(p.online) {
 			bad.Add("units", "%d units on a host of %d CPUs", len(r.Units), len(p.online))
@@ -219,7 +219,7 @@ func (p *planner) unitCPUs(r LayoutRequest, bad *Invalid) (sets []CPUSet, volume
 		return sets, volumes
 	}
 	if r.Count < 1 || r.CPUsEach < 1 {
-		bad.Add("count", "give units, or count and cpus_each of at least 1")
+		bad.Add("count", "give units, or count and cpus_each, each at least 1")
 		return nil, nil
 	}
 	available := 0
@@ -229,7 +229,7 @@ func (p *planner) unitCPUs(r LayoutRequest, bad *Invalid) (sets []CPUSet, volume
 		}
 	}
 	if r.Count > available || r.CPUsEach > available || r.Count*r.CPUsEach > available {
-		bad.Add("count", "%d units of %d CPUs do not fit: %d of the host's %d CPUs are left beside the system's%s", r.Count, r.CPUsEach, available, len(p.online), p.kept())
+		bad.Add("count", "%d units of %d CPUs do not fit: %d of the host's %d CPUs are left after those of the system%s", r.Count, r.CPUsEach, available, len(p.online), p.kept())
 		return nil, nil
 	}
 	sets = p.alongNodes(r.Count, r.CPUsEach)
@@ -315,7 +315,7 @@ func (p *planner) volumeSpace(l Layout, bad *Invalid) int64 {
 		}
 	}
 	if !exists && len(l.Devices) == 0 {
-		bad.Add("devices", "the host has no volume group %q; name the disks to make it of", l.VolumeGroup)
+		bad.Add("devices", "the host has no volume group %q; choose the disks to create it from", l.VolumeGroup)
 	}
 	return space + p.deviceSpace(l.Devices, nil, bad)
 }
@@ -398,7 +398,7 @@ func (p *planner) shares(c cut, reserve int64, bad *Invalid) []UnitLayout {
 		units = append(units, u)
 	}
 	if promised > c.space {
-		bad.Add("units", "their volumes need %d bytes, the volume group has %d free", promised, c.space)
+		bad.Add("units", "their volumes need %d bytes; the volume group has %d bytes free", promised, c.space)
 	}
 	return units
 }

@@ -26,10 +26,10 @@ const (
 var PlanLifecycle = Lifecycle[PlanState]{
 	Noun: "plan", Initial: PlanChecking,
 	States: []StateInfo[PlanState]{
-		{State: PlanChecking, Means: "its check waits for the host or runs", Deadline: 30 * time.Minute},
-		{State: PlanReady, Means: "it tells what the action would change"},
-		{State: PlanFailed, Means: "its check failed; retry the job, or make another plan", Failed: true},
-		{State: PlanApplied, Means: "the action was asked for, bound to it", Final: true},
+		{State: PlanChecking, Means: "its check is queued or running", Deadline: 30 * time.Minute},
+		{State: PlanReady, Means: "checked; it shows what the action would change"},
+		{State: PlanFailed, Means: "the check failed; retry the job, or create another plan", Failed: true},
+		{State: PlanApplied, Means: "applied", Final: true},
 	},
 	Transitions: []Transition[PlanState]{
 		{PlanChecking, CheckRequested, PlanChecking},

@@ -67,7 +67,7 @@ func checkRelayout(h Relayout, r LayoutRequest, bad *Invalid) (planner, Layout, 
 	}
 	out := Layout{VolumeGroup: h.Present.VolumeGroup, Devices: slices.Clone(h.Present.Devices), Units: slices.Clone(h.Kept)}
 	if r.VolumeGroup != "" && r.VolumeGroup != out.VolumeGroup {
-		bad.Add("volume_group", "stays %q once the host was initialized", out.VolumeGroup)
+		bad.Add("volume_group", "stays %q after the host was initialized", out.VolumeGroup)
 	}
 	var taken int64 // bytes of the volumes that stay
 	for _, u := range h.Kept {
@@ -120,7 +120,7 @@ func (p *planner) systemAround(h Relayout, r LayoutRequest, bad *Invalid) CPUSet
 		}
 	}
 	if len(h.Kept) > 0 && !slices.Equal(wanted, present) {
-		bad.Add("system_cpus", "stay %s while units are kept: those are promised to be apart from the system's", present)
+		bad.Add("system_cpus", "stay %s while units are kept, because kept units never share CPUs with the system", present)
 		wanted = present
 	}
 	p.take("system_cpus", "the system", wanted, bad)
@@ -134,7 +134,7 @@ func (p *planner) memoryAround(h Relayout, r LayoutRequest, bad *Invalid) int64 
 		r.SystemMemoryBytes = h.Present.SystemMemoryBytes
 	}
 	if len(h.Kept) > 0 && r.SystemMemoryBytes != h.Present.SystemMemoryBytes {
-		bad.Add("system_memory_bytes", "stays %d while units are kept: their shares were computed from it", h.Present.SystemMemoryBytes)
+		bad.Add("system_memory_bytes", "stays %d while units are kept, because their shares were computed from it", h.Present.SystemMemoryBytes)
 		return h.Present.SystemMemoryBytes
 	}
 	return p.systemMemory(r, bad)
@@ -148,6 +148,6 @@ func (p *planner) memoryFits(l Layout, bad *Invalid) {
 		promised += u.MemoryMaxBytes
 	}
 	if there := p.nodesMemory() - l.SystemMemoryBytes; promised > there {
-		bad.Add("units", "all units, the kept ones included, would be promised %d bytes of memory; the host has %d beside the system's", promised, there)
+		bad.Add("units", "all units together need %d bytes of memory; the host has %d bytes beside the system's", promised, there)
 	}
 }

@@ -150,10 +150,10 @@ func TestRelayoutNamesEveryProblem(t *testing.T) {
 			"units[0].cpus: CPUs 3 already belong to h1-cu01", "units[1].cpus: CPUs 0 already belong to the system", "units[2].cpus: CPUs 9 are not online",
 			"units[3].cpus: CPUs 4 already belong to units[0]", "units[4].cpus: ",
 		}},
-		"more CPUs than are left": {h, domain.LayoutRequest{Count: 3, CPUsEach: 2}, []string{"count: 3 units of 2 CPUs do not fit: 4 of the host's 8 CPUs are left beside the system's and those of the units that stay"}},
+		"more CPUs than are left": {h, domain.LayoutRequest{Count: 3, CPUsEach: 2}, []string{"count: 3 units of 2 CPUs do not fit: 4 of the host's 8 CPUs are left after those of the system and those of the units that stay"}},
 		"more space than is left": {h, domain.LayoutRequest{Units: []domain.LayoutUnit{{CPUs: "4", VolumeBytes: 60 * gib}}}, []string{"units: their volumes need"}},
 		"nothing asked for":       {h, domain.LayoutRequest{}, []string{"count: "}},
-		"less memory than before": {lean, domain.LayoutRequest{Units: []domain.LayoutUnit{{CPUs: "4-7"}}}, []string{"units: all units, the kept ones included"}},
+		"less memory than before": {lean, domain.LayoutRequest{Units: []domain.LayoutUnit{{CPUs: "4-7"}}}, []string{"units: all units together need"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -79,7 +79,7 @@ func checkAddresses(network string, ranges []AddressRange) (total int, err error
 		total += len(all)
 	}
 	if total > domain.MaxAddressRange {
-		bad.Add("addresses", "are more than %d, which is the most at once", domain.MaxAddressRange)
+		bad.Add("addresses", "give at most %d at once", domain.MaxAddressRange)
 	}
 	return total, bad.OrNil()
 }
@@ -96,7 +96,7 @@ func checkEndpoint(s string, addresses int) error {
 		return err
 	}
 	if addresses > 1 {
-		return fmt.Errorf("can't be given for a range")
+		return fmt.Errorf("give it for single addresses only, not for a range")
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func (e *NoCapacity) Error() string {
 // else was faster and got theirs.
 const placementTries = 64
 
-var errAddressGone = domain.Conflictf("address_gone", "the last free address went to another request")
+var errAddressGone = domain.Conflictf("address_gone", "another request took the last free address")
 
 // CreateAllocation places an allocation: a free unit that fits, an address of
 // a network that its host carries, a UID that was never used, and the job that
@@ -81,13 +81,13 @@ func CheckAllocation(r CreateAllocation) error {
 func checkAllocation(r *CreateAllocation) (keys []string, err error) {
 	var bad domain.Invalid
 	if r.UnitID == nil && r.CPUs < 1 {
-		bad.Add("cpus", "say how many CPUs, at least 1, or name a unit")
+		bad.Add("cpus", "give the number of CPUs, at least 1, or a unit")
 	}
 	if r.CPUs > domain.MaxCPU {
 		bad.Add("cpus", "must be at most %d", domain.MaxCPU)
 	}
 	if r.UnitID != nil && r.CPUs > 0 {
-		bad.Add("cpus", "can't be given together with a unit")
+		bad.Add("cpus", "leave it out when you name a unit")
 	}
 	if r.Region != "" {
 		bad.Check("region", domain.CheckPlace(r.Region))
@@ -182,7 +182,7 @@ func (in *Intents) placeAsPlanned(ctx context.Context, tx *store.Tx, who domain.
 		return uuid.Nil, uuid.Nil, err
 	}
 	if p.Proposal == nil || p.UnitID == nil || p.AllocationID == nil {
-		return uuid.Nil, uuid.Nil, domain.Conflictf("plan_mismatch", "the plan is not of an allocation")
+		return uuid.Nil, uuid.Nil, domain.Conflictf("plan_mismatch", "the plan is not for an allocation")
 	}
 	gone := func(what string) error {
 		return &PlanStale{Moved: []string{domain.MovedState}, Why: []string{what + " that the plan proposed can't be had any more."}}
@@ -259,7 +259,7 @@ func (in *Intents) takeUID(ctx context.Context, tx *store.Tx, allocation uuid.UU
 			return uid, err
 		}
 	}
-	return 0, domain.Conflictf("no_uid_left", "every UID from %d to %d was given once; widen KLOIGOS_UID_RANGE", in.cfg.FirstUID, in.cfg.LastUID)
+	return 0, domain.Conflictf("no_uid_left", "all UIDs from %d to %d were used; widen KLOIGOS_UID_RANGE", in.cfg.FirstUID, in.cfg.LastUID)
 }
 
 func (in *Intents) noCapacity(ctx context.Context, tx *store.Tx, w store.Wanted) error {

@@ -58,7 +58,7 @@ func (in *Intents) checkedHost(workspace uuid.UUID, r RegisterHost) (store.Host,
 	var bad domain.Invalid
 	bad.Check("name", domain.CheckHostName(r.Name))
 	if slices.Contains([]string{"all", "ungrouped", "localhost"}, r.Name) {
-		bad.Add("name", "%q means something else to Ansible", r.Name)
+		bad.Add("name", "%q is a reserved word of Ansible; choose another name", r.Name)
 	}
 	bad.Check("address", domain.CheckHostAddress(r.Address, in.cfg.Targets))
 	if r.Port == 0 {
@@ -118,7 +118,7 @@ func checkHostKey(s string) (string, error) {
 	}
 	key, _, options, _, err := ssh.ParseAuthorizedKey([]byte(s))
 	if err != nil || len(options) > 0 {
-		return "", errors.New("is not an SSH host key; give its type and base64, as in /etc/ssh/ssh_host_ed25519_key.pub")
+		return "", errors.New("is not an SSH host key; copy the line of /etc/ssh/ssh_host_ed25519_key.pub")
 	}
 	if err := domain.CheckHostKey(key); err != nil {
 		return "", err
@@ -161,7 +161,7 @@ func (in *Intents) ConfirmHostKey(ctx context.Context, who domain.Actor, id uuid
 			return err
 		}
 		if Fingerprint(h.OfferedHostKey) != fingerprint {
-			return domain.Conflictf("fingerprint_mismatch", "the host offers %s, not what you confirm", Fingerprint(h.OfferedHostKey))
+			return domain.Conflictf("fingerprint_mismatch", "the host offers %s, which is not the fingerprint that you confirmed", Fingerprint(h.OfferedHostKey))
 		}
 		if err := tx.SetHostKey(ctx, h.ID, h.OfferedHostKey, h.HostKey); err != nil {
 			return err
@@ -177,7 +177,7 @@ func (in *Intents) ConfirmHostKey(ctx context.Context, who domain.Actor, id uuid
 
 func canConfirmKey(h store.Host) error {
 	if h.OfferedHostKey == "" {
-		return domain.Conflictf("no_key_offered", "no host key waits to be confirmed")
+		return domain.Conflictf("no_key_offered", "there is no host key to confirm")
 	}
 	return takes(domain.HostLifecycle, h.State, domain.ProbeRequested)
 }
@@ -211,7 +211,7 @@ func canInitialize(h store.Host) error {
 		return err
 	}
 	if of := h.Facts.Incarnation; h.State == domain.HostProbed && of != "" && of != h.Incarnation.String() {
-		return domain.Conflictf("foreign_fence", "it belongs to another Kloigos, whose fence is on it; remove the host from the lists here, or re-fence it if nobody else manages it")
+		return domain.Conflictf("foreign_fence", "the fence of another Kloigos is on this host; remove the host here, or re-fence it if no one else manages it")
 	}
 	return nil
 }
@@ -224,10 +224,10 @@ func canRefence(h store.Host) error {
 		return domain.Conflictf("no_layout", "set a layout first")
 	}
 	if missing := h.Facts.Missing(); len(missing) > 0 {
-		return domain.Conflictf(domain.ErrCodeHostUnsupported, "the host can't carry units: %s", strings.Join(missing, "; "))
+		return domain.Conflictf(domain.ErrCodeHostUnsupported, "the host can't run units: %s", strings.Join(missing, "; "))
 	}
 	if err := h.Layout.Fits(*h.Facts); err != nil {
-		return domain.Conflictf("layout_outdated", "the host changed since its layout was set: %v; set it again", err)
+		return domain.Conflictf("layout_outdated", "the host changed since its layout was set: %v; set the layout again", err)
 	}
 	return nil
 }
@@ -275,7 +275,7 @@ func canDecommission(h store.Host) error {
 		return err
 	}
 	if h.LiveAllocations > 0 {
-		return domain.Conflictf("host_in_use", "%d allocations are on it; deallocate them first", h.LiveAllocations)
+		return domain.Conflictf("host_in_use", "it has %d allocations; deallocate them first", h.LiveAllocations)
 	}
 	return nil
 }
@@ -341,7 +341,7 @@ func canRemove(h store.Host) error {
 	case domain.HostRegistered, domain.HostAwaitingHostKey, domain.HostProbed, domain.HostDecommissioned, domain.HostLost:
 		return nil
 	case domain.HostProbing:
-		return domain.Conflictf("host_state", "it is being probed; wait or cancel the job")
+		return domain.Conflictf("host_state", "a probe is running; wait for it, or cancel the job")
 	default:
 		return domain.Conflictf("host_state", "it is %s; decommission it first, or declare it lost if the machine is gone", h.State)
 	}

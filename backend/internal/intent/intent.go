@@ -117,7 +117,7 @@ func holdVersion(ctx context.Context, noun string, id uuid.UUID, ifMatch int64, 
 
 func checkVersion(noun string, have, ifMatch int64) error {
 	if ifMatch != 0 && ifMatch != have {
-		return domain.Conflictf("version_mismatch", "the %s is at version %d, not %d: someone changed it", noun, have, ifMatch)
+		return domain.Conflictf("version_mismatch", "the %s is at version %d, not %d: another request changed it; reload it", noun, have, ifMatch)
 	}
 	return nil
 }

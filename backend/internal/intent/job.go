@@ -37,7 +37,7 @@ func (in *Intents) RetryJobFrom(ctx context.Context, who domain.Actor, id uuid.U
 	return in.onJob(ctx, id, func(tx *store.Tx, j store.Job) error {
 		joint, ok := domain.JointOf(j.Kind)
 		if !ok {
-			return domain.Conflictf("job_kind", "this backend knows no jobs of kind %q", j.Kind)
+			return domain.Conflictf("job_kind", "this backend does not know jobs of kind %q", j.Kind)
 		}
 		err := stillItsOwn(ctx, tx, j)
 		if err != nil {
@@ -45,7 +45,7 @@ func (in *Intents) RetryJobFrom(ctx context.Context, who domain.Actor, id uuid.U
 		}
 		var version *uuid.UUID
 		if useDefaultPlaybook && joint.Checks {
-			return domain.Conflictf("plan_version", "a plan is of one version of the playbook; make another plan")
+			return domain.Conflictf("plan_version", "a plan belongs to one version of the playbook; create another plan")
 		}
 		if useDefaultPlaybook {
 			if version, err = defaultVersion(ctx, tx, joint.Playbook); err != nil {
@@ -96,7 +96,7 @@ func beginning(j store.Job, wanted string) (store.Step, error) {
 		return store.Step{}, &bad
 	}
 	if i > undone {
-		return store.Step{}, domain.Conflictf("step_not_reached", "the step %s comes after %s, which is not done; begin with that one or with one before it", wanted, j.Steps[undone].Name)
+		return store.Step{}, domain.Conflictf("step_not_reached", "the step %s comes after %s, which is not done; begin with that step or an earlier one", wanted, j.Steps[undone].Name)
 	}
 	return j.Steps[i], nil
 }
@@ -147,7 +147,7 @@ func stillItsOwn(ctx context.Context, tx *store.Tx, j store.Job) error {
 		return fmt.Errorf("load allocation: %w", err)
 	}
 	if a.EndedAt != nil || j.UnitID == nil || a.UnitID != *j.UnitID {
-		return domain.Conflictf("job_superseded", "the allocation is %s by now (%s) and no longer has the unit of this job; nothing needs to be done", a.State, domain.AllocationLifecycle.Info(a.State).Means)
+		return domain.Conflictf("job_superseded", "the allocation is now %s (%s) and no longer has the unit of this job; no action is needed", a.State, domain.AllocationLifecycle.Info(a.State).Means)
 	}
 	return nil
 }
@@ -155,10 +155,10 @@ func stillItsOwn(ctx context.Context, tx *store.Tx, j store.Job) error {
 // worksOn makes sure that a host is one that anything is still done on.
 func worksOn(h store.Host) error {
 	if h.RemovedAt != nil {
-		return domain.Conflictf("job_superseded", "its host was removed; nothing needs to be done")
+		return domain.Conflictf("job_superseded", "its host was removed; no action is needed")
 	}
 	if info := domain.HostLifecycle.Info(h.State); info.Final {
-		return domain.Conflictf("job_superseded", "its host is %s (%s); nothing is done on it any more", h.State, info.Means)
+		return domain.Conflictf("job_superseded", "its host is %s (%s); Kloigos no longer changes it", h.State, info.Means)
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func someAreLeft(ctx context.Context, tx *store.Tx, j store.Job) error {
 		return err
 	}
 	if !slices.ContainsFunc(hosts, func(h store.Host) bool { return worksOn(h) == nil }) {
-		return domain.Conflictf("job_superseded", "the hosts that it has left were removed or are lost; nothing needs to be done")
+		return domain.Conflictf("job_superseded", "the remaining hosts were removed or are lost; no action is needed")
 	}
 	return nil
 }
@@ -185,14 +185,14 @@ func asItFailed(ctx context.Context, tx *store.Tx, j store.Job, joint domain.Joi
 			return fmt.Errorf("load host: %w", err)
 		}
 		if !slices.Contains(domain.HostLifecycle.After(on), h.State) {
-			return domain.Conflictf("job_superseded", "its host is %s by now (%s); nothing is left of this job to do or to clean", h.State, domain.HostLifecycle.Info(h.State).Means)
+			return domain.Conflictf("job_superseded", "its host is now %s (%s); this job has nothing left to do or to clean", h.State, domain.HostLifecycle.Info(h.State).Means)
 		}
 		since, err := tx.DoneSince(ctx, j)
 		if err != nil {
 			return err
 		}
 		if since {
-			return domain.Conflictf("job_superseded", "another job has changed its host since; nothing is left of this one to do or to clean")
+			return domain.Conflictf("job_superseded", "another job has changed its host since; this job has nothing left to do or to clean")
 		}
 	}
 	if on := joint.Failure.Allocation; on != "" {
@@ -201,7 +201,7 @@ func asItFailed(ctx context.Context, tx *store.Tx, j store.Job, joint domain.Joi
 			return fmt.Errorf("load allocation: %w", err)
 		}
 		if !slices.Contains(domain.AllocationLifecycle.After(on), a.State) {
-			return domain.Conflictf("job_superseded", "its allocation is %s by now (%s); ask for what is to be done with it", a.State, domain.AllocationLifecycle.Info(a.State).Means)
+			return domain.Conflictf("job_superseded", "its allocation is now %s (%s); choose an action of the allocation instead", a.State, domain.AllocationLifecycle.Info(a.State).Means)
 		}
 	}
 	return nil
@@ -294,7 +294,7 @@ func (in *Intents) GiveUpJob(ctx context.Context, who domain.Actor, id uuid.UUID
 
 func cleanUp(j store.Job) (job.Args, error) {
 	if j.State != domain.JobFailed && j.State != domain.JobCancelled {
-		return nil, domain.Conflictf("job_state", "it is %s; only a job that failed or was cancelled can be given up", j.State)
+		return nil, domain.Conflictf("job_state", "it is %s; only a failed or cancelled job can be given up", j.State)
 	}
 	joint, _ := domain.JointOf(j.Kind)
 	switch joint.GiveUp {
@@ -306,7 +306,7 @@ func cleanUp(j store.Job) (job.Args, error) {
 	case domain.KindHostDecommission:
 		return job.HostDecommission{HostID: j.Subject().HostID}, nil
 	default:
-		return nil, domain.Conflictf("nothing_to_clean", "a job of kind %s leaves nothing behind that needs cleaning; retry it, or leave it", j.Kind)
+		return nil, domain.Conflictf("nothing_to_clean", "a job of kind %s leaves nothing to clean; retry it, or leave it", j.Kind)
 	}
 }
 

@@ -84,9 +84,9 @@ func (in *Intents) onFacts(ctx context.Context, id uuid.UUID, first func(domain.
 func canSetLayout(h store.Host) error {
 	if h.State != domain.HostProbed {
 		if h.Facts == nil {
-			return domain.Conflictf("host_state", "it is %s; a layout is set against what a probe read", h.State)
+			return domain.Conflictf("host_state", "it is %s; set a layout after a probe", h.State)
 		}
-		return domain.Conflictf("host_state", "it is %s; a layout is set before the host is initialized, its free part is laid out anew afterwards", h.State)
+		return domain.Conflictf("host_state", "it is %s; set a layout before the host is initialized, or change the layout of its free part afterwards", h.State)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (in *Intents) withdrawLayout(ctx context.Context, tx *store.Tx, who domain.
 	// On a host that is ready the layout was brought about after all, by a
 	// retry or an initialization: its free units are nothing to clean.
 	if h.State != domain.HostInitFailed {
-		return uuid.Nil, domain.Conflictf("host_state", "the host is %s; there is nothing left of this job to clean", h.State)
+		return uuid.Nil, domain.Conflictf("host_state", "the host is %s; this job has nothing left to clean", h.State)
 	}
 	return in.relayout(ctx, tx, who, h, audit, domain.LayoutWithdrawn, func(around domain.Relayout) (domain.Layout, error) {
 		l := around.Present
@@ -138,7 +138,7 @@ func (in *Intents) relayout(ctx context.Context, tx *store.Tx, who domain.Actor,
 	}
 	// Only a job has units on their way; this host had none a moment ago.
 	if slices.ContainsFunc(units, func(u store.Unit) bool { return u.State == domain.UnitPreparing || u.State == domain.UnitRemoving }) {
-		return uuid.Nil, domain.Conflictf("host_changed", "the host is being laid out in the meantime; look at it again")
+		return uuid.Nil, domain.Conflictf("host_changed", "another request is changing the layout; reload the host")
 	}
 	around, replaced := relayoutOf(h, units, going)
 	layout, err := plan(around)
@@ -158,7 +158,7 @@ func (in *Intents) relayout(ctx context.Context, tx *store.Tx, who domain.Actor,
 		return uuid.Nil, err
 	}
 	if moved != int64(len(replaced)) {
-		return uuid.Nil, domain.Conflictf("host_changed", "a unit was allocated or given back in the meantime; look at the host again")
+		return uuid.Nil, domain.Conflictf("host_changed", "a unit was allocated or deallocated in the meantime; reload the host")
 	}
 	ids, err := idsOfUnits(ctx, tx, len(made))
 	if err != nil {
@@ -234,14 +234,14 @@ func canRelayout(h store.Host) error {
 	switch h.State {
 	case domain.HostReady, domain.HostInitFailed:
 	case domain.HostDraining:
-		return domain.Conflictf("host_state", "it is draining; end that first")
+		return domain.Conflictf("host_state", "it is draining; end the drain first")
 	case domain.HostProbed, domain.HostRegistered, domain.HostProbing, domain.HostAwaitingHostKey:
 		return domain.Conflictf("host_state", "it is %s; set its layout and initialize it first", h.State)
 	default:
 		return domain.Conflictf("host_state", "it is %s: %s", h.State, domain.HostLifecycle.Info(h.State).Means)
 	}
 	if missing := h.Facts.Missing(); len(missing) > 0 {
-		return domain.Conflictf(domain.ErrCodeHostUnsupported, "the host can't carry units: %s", strings.Join(missing, "; "))
+		return domain.Conflictf(domain.ErrCodeHostUnsupported, "the host can't run units: %s", strings.Join(missing, "; "))
 	}
 	return nil
 }

@@ -214,7 +214,7 @@ func (b *binding) load(ctx context.Context, tx *store.Tx) (store.Plan, error) {
 		return p, err
 	}
 	if p.Action != b.action || !sameJSON(p.Request, b.body) {
-		return p, domain.Conflictf("plan_mismatch", "the plan is of another request: ask for what it was made of (its action and request), or make another plan")
+		return p, domain.Conflictf("plan_mismatch", "the plan belongs to another request; send its own action and request, or create another plan")
 	}
 	return p, nil
 }
@@ -222,13 +222,13 @@ func (b *binding) load(ctx context.Context, tx *store.Tx) (store.Plan, error) {
 func canApply(p store.Plan) error {
 	switch {
 	case p.State == domain.PlanApplied:
-		return domain.Conflictf("plan_applied", "it was applied already; a plan is applied once")
+		return domain.Conflictf("plan_applied", "the plan was already applied; create another plan")
 	case p.State != domain.PlanReady:
 		return domain.Conflictf("plan_not_ready", "it is %s: %s", p.State, domain.PlanLifecycle.Info(p.State).Means)
 	case p.Expired:
-		return domain.Conflictf("plan_expired", "it expired at %s; make another plan", p.ExpiresAt.UTC().Format("2006-01-02 15:04:05 MST"))
+		return domain.Conflictf("plan_expired", "the plan expired at %s; create another plan", p.ExpiresAt.UTC().Format("2006-01-02 15:04:05 MST"))
 	case p.Counts != nil && p.Counts.Stops > 0:
-		return domain.Conflictf("plan_stops", "its check found what a run would stop at; mend that and make another plan")
+		return domain.Conflictf("plan_stops", "the check found a reason why a run would stop; fix it and create another plan")
 	}
 	return nil
 }
@@ -256,7 +256,7 @@ func (in *Intents) bound(ctx context.Context, tx *store.Tx, who domain.Actor, wo
 	}
 	s := args.Subject()
 	if p.Kind != args.Kind() || p.WorkspaceID != workspace || p.HostID != s.HostID || !same(p.UnitID, s.UnitID) || !same(p.AllocationID, s.AllocationID) {
-		return uuid.Nil, domain.Conflictf("plan_mismatch", "the plan is about another object")
+		return uuid.Nil, domain.Conflictf("plan_mismatch", "the plan belongs to another object")
 	}
 	stale, err := moved(ctx, tx.Reads, p, about(p, nil))
 	if err != nil {
@@ -303,7 +303,7 @@ func moved(ctx context.Context, r store.Reads, p store.Plan, of inputs.About) (*
 	}
 	variables, err := rows.VariablesSHA256()
 	if err != nil || variables != p.VariablesSHA256 {
-		stale.add(domain.MovedVariables, "What the play would be given is no longer what was checked.")
+		stale.add(domain.MovedVariables, "The variables of the play have changed since the check.")
 	}
 	now, err := rows.RowsSHA256()
 	if err != nil || now != p.RowsSHA256 {

@@ -64,7 +64,7 @@ func checkNote(note string) error {
 	}
 	for _, c := range note {
 		if unicode.IsControl(c) {
-			bad.Add("note", "must not hold control characters")
+			bad.Add("note", "remove the control characters")
 			break
 		}
 	}

@@ -56,7 +56,7 @@ func (in *Intents) ProbeHosts(ctx context.Context, who domain.Actor, workspace u
 			return fmt.Errorf("look for probes under way: %w", err)
 		}
 		if len(busy) > 0 {
-			return domain.Conflictf("probes_under_way", "%d jobs are to read these hosts already, wait for them: %s", mostProbes, strings.Join(busy, ", "))
+			return domain.Conflictf("probes_under_way", "%d jobs probe these hosts already; wait for them: %s", mostProbes, strings.Join(busy, ", "))
 		}
 		if jobID, err = tx.Enqueue(ctx, who, workspace, job.HostsProbe{HostIDs: ids}); err != nil {
 			return err
@@ -104,7 +104,7 @@ func allTogether(hosts []store.Host, workspace uuid.UUID, asked int) error {
 		return fmt.Errorf("one of the hosts: %w", domain.ErrNotFound)
 	}
 	if len(cannot) > 0 {
-		return domain.Conflictf("host_state", "a probe moves some of these hosts on, so that they are probed by themselves: %s", strings.Join(cannot, ", "))
+		return domain.Conflictf("host_state", "a probe changes the state of some of these hosts; probe them one by one: %s", strings.Join(cannot, ", "))
 	}
 	return nil
 }

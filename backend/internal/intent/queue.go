@@ -17,7 +17,7 @@ import (
 func (in *Intents) PauseQueue(ctx context.Context, who domain.Actor, reason string) error {
 	var bad domain.Invalid
 	if strings.TrimSpace(reason) == "" || len(reason) > 2000 || strings.ContainsFunc(reason, unicode.IsControl) {
-		bad.Add("reason", "must say in a line why, for those who wait")
+		bad.Add("reason", "give the reason in one line; everyone who waits sees it")
 	}
 	if err := bad.OrNil(); err != nil {
 		return err

@@ -90,11 +90,11 @@ func checkTokenName(name string) error {
 	var bad domain.Invalid
 	switch {
 	case strings.TrimSpace(name) == "":
-		bad.Add("name", "must say what the token is for")
+		bad.Add("name", "describe the purpose of the token")
 	case len(name) > 256:
 		bad.Add("name", "is longer than 256 bytes")
 	case strings.ContainsFunc(name, unicode.IsControl):
-		bad.Add("name", "must not hold control characters")
+		bad.Add("name", "remove the control characters")
 	}
 	return bad.OrNil()
 }

@@ -81,14 +81,14 @@ func (r *run) endOnHost(ctx context.Context) {
 	}
 	if err != nil {
 		slog.Warn("end what still runs on the host", "job", r.claim.ID, "host", r.host.Name, "error", err)
-		r.log.Note("The host could not be asked to end what may still run there. Its last task may come to its end; the first task of the next job on the host ends it before.")
+		r.log.Note("The host did not answer the request to end running tasks. Its last task may still finish; the next job on the host ends it first.")
 		return
 	}
 	if r.unchecked {
-		r.log.Note("What the job ran under the host's fence is ended. The play that brings the fence runs without one: its last task may still come to its end.")
+		r.log.Note("All tasks that ran under the host's fence were ended. The play that installs the fence runs without one: its last task may still finish.")
 		return
 	}
-	r.log.Note("Nothing of the job runs on the host any more.")
+	r.log.Note("No task of the job runs on the host any more.")
 }
 
 func (r *run) comeAsNewest(ctx context.Context) error {

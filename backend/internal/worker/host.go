@@ -39,7 +39,7 @@ func checkHostKey(ctx context.Context, r *run) error {
 	case err != nil:
 		return err
 	case offered == known:
-		r.log.Note("The host shows the confirmed key, %s.", fingerprint(offered))
+		r.log.Note("The host offers the confirmed key, %s.", fingerprint(offered))
 		if r.host.OfferedHostKey == "" {
 			return nil
 		}
@@ -51,7 +51,7 @@ func checkHostKey(ctx context.Context, r *run) error {
 		}
 		return &domain.JobError{
 			Code: domain.ErrCodeHostKeyChanged, Host: r.host.Name,
-			Message: fmt.Sprintf("The host shows the key %s; the confirmed one is %s.", fingerprint(offered), fingerprint(known)),
+			Message: fmt.Sprintf("The host offers the key %s; the confirmed key is %s.", fingerprint(offered), fingerprint(known)),
 		}
 	case r.host.TrustOnFirstUse:
 		r.log.Note("Trusting the host's key on first use: %s.", fingerprint(offered))
@@ -68,7 +68,7 @@ func checkHostKey(ctx context.Context, r *run) error {
 		if err := r.write(ctx, func(tx *store.Tx) error { return tx.OfferHostKey(ctx, r.host.ID, offered) }); err != nil {
 			return fmt.Errorf("note the offered key: %w", err)
 		}
-		r.waits = fmt.Sprintf("A person must confirm the host's key, %s.", fingerprint(offered))
+		r.waits = fmt.Sprintf("Needs attention: confirm the host's key %s.", fingerprint(offered))
 		r.log.Note("%s", r.waits)
 		return nil
 	}
@@ -112,7 +112,7 @@ func factsOf(h store.Host, result json.RawMessage) (domain.Facts, *domain.JobErr
 		bad = facts.Clean()
 	}
 	if bad != nil {
-		return facts, &domain.JobError{Code: domain.ErrCodeHostUnsupported, Host: h.Name, Message: fmt.Sprintf("What the probe read makes no sense: %v.", bad)}
+		return facts, &domain.JobError{Code: domain.ErrCodeHostUnsupported, Host: h.Name, Message: fmt.Sprintf("The facts of the probe are invalid: %v.", bad)}
 	}
 	if h.MachineID != nil && *h.MachineID != facts.MachineID {
 		return facts, &domain.JobError{
@@ -217,7 +217,7 @@ func (r *run) fenced(ctx context.Context, seen int64) error {
 	if seen > r.fence+mostAhead {
 		return &domain.JobError{
 			Code: domain.ErrCodeTaskFailed, Host: r.host.Name,
-			Message: fmt.Sprintf("The host's fence has come to number %d, and ours is %d: this control plane never gave that. Look at /etc/kloigos/fence/token and /var/log/kloigos/tokens.log there, and at who wrote it.", seen, r.fence),
+			Message: fmt.Sprintf("The host's fence has number %d, ours is %d, and this control plane never issued the higher one. Look at /etc/kloigos/fence/token and /var/log/kloigos/tokens.log on the host to find who wrote it.", seen, r.fence),
 		}
 	}
 	err := r.write(ctx, func(tx *store.Tx) error {
@@ -278,7 +278,7 @@ func relayout(ctx context.Context, r *run) error {
 	}
 	r.outcome = fmt.Sprintf("%d new units are ready to be allocated; %d stayed as they were.", made, len(staying)-made)
 	if made == 0 && len(staying) < len(units) {
-		r.outcome = fmt.Sprintf("The units that could not be made are gone; %d stayed as they were.", len(staying))
+		r.outcome = fmt.Sprintf("The units that could not be created were removed; %d units stay unchanged.", len(staying))
 	}
 	return nil
 }
@@ -300,7 +300,7 @@ func decommission(ctx context.Context, r *run) error {
 	}
 	err = r.play(ctx, inputs.OfDecommission(r.host, units), true)
 	if err == nil {
-		r.outcome = "Nothing of Kloigos is left on the host but packages and logs."
+		r.outcome = "Kloigos was removed from the host; packages and logs stay."
 	}
 	return err
 }
@@ -318,7 +318,7 @@ func bringFenceBack(ctx context.Context, r *run) error {
 		if !errors.As(err, &why) || why.Code != domain.ErrCodeNoFence {
 			return err
 		}
-		r.log.Note("The host has no fence: an earlier attempt came as far as removing it.")
+		r.log.Note("The host has no fence: an earlier attempt has already removed it.")
 	}
 	err := r.write(ctx, func(tx *store.Tx) error {
 		h, err := tx.Host(ctx, r.host.ID)
@@ -326,7 +326,7 @@ func bringFenceBack(ctx context.Context, r *run) error {
 			return fmt.Errorf("load host: %w", err)
 		}
 		if h.State != domain.HostDecommissioning || h.Incarnation != r.host.Incarnation {
-			return &domain.JobError{Code: domain.ErrCodeSuperseded, Host: h.Name, Message: fmt.Sprintf("The host is %s by now.", h.State)}
+			return &domain.JobError{Code: domain.ErrCodeSuperseded, Host: h.Name, Message: fmt.Sprintf("The host is now %s.", h.State)}
 		}
 		return nil
 	})

@@ -26,7 +26,7 @@ func TestRefenceBelievesNoAbsurdNumber(t *testing.T) {
 		return site.Play(ctx, play, sink, scripted.Script{Result: map[string]any{"number": int64(math.MaxInt64)}})
 	})
 	j := p.Ended(p.must(p.Intents.InitializeHost(t.Context(), p.Actor, host, 0, true)), domain.JobFailed)
-	if j.Error.Code != domain.ErrCodeTaskFailed || !strings.Contains(j.Error.Message, "never gave that") {
+	if j.Error.Code != domain.ErrCodeTaskFailed || !strings.Contains(j.Error.Message, "never issued the higher one") {
 		t.Errorf("%+v", j.Error)
 	}
 	for _, h := range []uuid.UUID{host, other} {

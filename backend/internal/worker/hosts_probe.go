@@ -85,7 +85,7 @@ func (t *together) targets(ctx context.Context, hosts []store.Host) ([]ansible.H
 			if other, taken := at[where]; taken {
 				errs[i] = &domain.JobError{
 					Code: domain.ErrCodeDuplicate, Host: h.Name,
-					Message: fmt.Sprintf("It has the address %s, which is %s's as well: probe it by itself.", where, other),
+					Message: fmt.Sprintf("Its address %s is also the address of %s. Probe it alone.", where, other),
 				}
 			} else {
 				at[where] = h.Name
@@ -126,7 +126,7 @@ func stays(h store.Host) error {
 	if h.RemovedAt != nil {
 		now = "removed"
 	}
-	return &domain.JobError{Code: domain.ErrCodeSuperseded, Host: h.Name, Message: fmt.Sprintf("The host is %s by now.", now)}
+	return &domain.JobError{Code: domain.ErrCodeSuperseded, Host: h.Name, Message: fmt.Sprintf("The host is now %s.", now)}
 }
 
 // play runs one Ansible on all of the targets.
@@ -157,7 +157,7 @@ func (t *together) play(ctx context.Context, targets []ansible.Host) error {
 	if why == nil {
 		r.w.cfg.Failpoints.Hit(failpoint.PlayDone(*r.job.Playbook, what.File))
 	}
-	left := &domain.JobError{Code: domain.ErrCodePlaybookError, Message: "The playbook read nothing of it."}
+	left := &domain.JobError{Code: domain.ErrCodePlaybookError, Message: "The playbook returned no facts of this host."}
 	for _, f := range out.Failures {
 		failure := r.failed(f)
 		failure.Host = f.Host
@@ -316,7 +316,7 @@ func (t *together) end(ctx context.Context) error {
 		named = append(named, f.Host+": "+f.Message)
 	}
 	if more := len(t.failed) - len(named); more > 0 {
-		named = append(named, fmt.Sprintf("and %d more, which stand with the job", more))
+		named = append(named, fmt.Sprintf("and %d more; the job lists them", more))
 	}
 	why.Host = ""
 	why.Message = fmt.Sprintf("%d of %s could not be read; what was read of the others is kept.\n%s", len(t.failed), counted(len(all), "host"), strings.Join(named, "\n"))

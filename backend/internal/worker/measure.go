@@ -30,7 +30,7 @@ func measure(ctx context.Context, r *run) error {
 		return fmt.Errorf("load allocations: %w", err)
 	}
 	if len(tenants) == 0 {
-		r.outcome = "No unit has a tenant any more: there was nothing to measure."
+		r.outcome = "No unit has a tenant any more; nothing was measured."
 		return nil
 	}
 	m := &measuring{r: r, asked: map[string]bool{}, tenants: tenants}
@@ -48,7 +48,7 @@ func measure(ctx context.Context, r *run) error {
 	case m.bad != nil:
 		return m.bad
 	case m.taken == 0:
-		return &domain.JobError{Code: domain.ErrCodePlaybookError, Host: r.host.Name, Message: "The playbook measured nothing."}
+		return &domain.JobError{Code: domain.ErrCodePlaybookError, Host: r.host.Name, Message: "The playbook returned no measurement."}
 	}
 	r.outcome = fmt.Sprintf("%s measured, %s.", counted(len(tenants), "unit"), counted(m.taken, "sample"))
 	return nil
@@ -67,7 +67,7 @@ func (m *measuring) take(ctx context.Context, result json.RawMessage) {
 	found, err := domain.ParseUse(result, m.asked)
 	if err != nil {
 		m.bad = &domain.JobError{
-			Code: domain.ErrCodeHostUnsupported, Host: m.r.host.Name, Message: fmt.Sprintf("What the host told of its units makes no sense: %v.", err),
+			Code: domain.ErrCodeHostUnsupported, Host: m.r.host.Name, Message: fmt.Sprintf("The host's report about its units is invalid: %v.", err),
 		}
 		m.r.log.Note("A sample is left out: %v.", err)
 		return

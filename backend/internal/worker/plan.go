@@ -42,7 +42,7 @@ func check(ctx context.Context, r *run) error {
 	}
 	plays, err := rows.Plays(r.fence)
 	if err != nil {
-		return &domain.JobError{Code: domain.ErrCodeSuperseded, Host: r.host.Name, Message: "The host has no layout any more."}
+		return &domain.JobError{Code: domain.ErrCodeSuperseded, Host: r.host.Name, Message: "The host no longer has a layout."}
 	}
 	var result domain.PlanResult
 	fenced := rows.Unit.ID != uuid.Nil || rows.Host.Fenced && !rows.Refence
@@ -146,23 +146,23 @@ func (r *run) asPlanned(ctx context.Context) error {
 		return err
 	}
 	if variables != r.plan.VariablesSHA256 {
-		return r.stale(domain.MovedVariables, "What the play would be given is no longer what was checked.")
+		return r.stale(domain.MovedVariables, "The variables of the play have changed since the check.")
 	}
 	now, err := rows.RowsSHA256()
 	if err != nil {
 		return err
 	}
 	if now != r.plan.RowsSHA256 {
-		return r.stale(domain.MovedState, "The host, its units or the allocation changed, or another job has begun there, since the plan was checked.")
+		return r.stale(domain.MovedState, "The host, its units or the allocation changed, or another job started there, since the check.")
 	}
-	r.log.Note("Nothing has moved since the plan was checked.")
+	r.log.Note("Nothing has changed since the plan was checked.")
 	return nil
 }
 
 func (r *run) stale(moved, why string) *domain.JobError {
 	return &domain.JobError{
 		Code: domain.ErrCodePlanStale, Host: r.host.Name, NextStep: domain.NextStep(domain.ErrCodePlanStale),
-		Message: fmt.Sprintf("The plan no longer holds (%s). %s", moved, why),
+		Message: fmt.Sprintf("The plan is outdated (%s). %s", moved, why),
 	}
 }
 

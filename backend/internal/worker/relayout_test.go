@@ -167,7 +167,7 @@ func TestFailuresOfARelayout(t *testing.T) {
 	// Given up: nothing but the tenant is left, and the CPUs are nobody's.
 	p.Succeed()
 	clean := p.Ended(p.must(p.Intents.GiveUpJob(t.Context(), p.Actor, j.ID)), domain.JobSucceeded)
-	if clean.Kind != domain.KindHostRelayout || !strings.HasPrefix(clean.Outcome, "The units that could not be made are gone") {
+	if clean.Kind != domain.KindHostRelayout || !strings.HasPrefix(clean.Outcome, "The units that could not be created were removed") {
 		t.Errorf("%+v", clean)
 	}
 	if _, _, units, keep := p.lastInitialize(); !slices.Equal(units, []string{"h1-cu01"}) || !slices.Equal(keep, units) {

@@ -22,7 +22,7 @@ var allocationKeys = handler{
 		if r.alloc.State != domain.AllocationAllocated {
 			return &domain.JobError{
 				Code: domain.ErrCodeSuperseded, Host: r.host.Name,
-				Message: fmt.Sprintf("The allocation is %s by now.", r.alloc.State),
+				Message: fmt.Sprintf("The allocation is now %s.", r.alloc.State),
 			}
 		}
 		return allocate(ctx, r)
@@ -76,7 +76,7 @@ func deallocate(ctx context.Context, r *run) error {
 		// Without evidence the unit must not be handed out again.
 		return &domain.JobError{
 			Code: domain.ErrCodePlaybookError, Host: r.host.Name,
-			Message: fmt.Sprintf("The playbook ended well, but gave no evidence that the volume was wiped: %v.", err),
+			Message: fmt.Sprintf("The playbook succeeded, but its evidence of the wipe is invalid: %v.", err),
 		}
 	}
 	r.wipe = &wipe

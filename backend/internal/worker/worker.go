@@ -176,7 +176,7 @@ func (r *run) load(ctx context.Context) (err error) {
 		}
 		return &domain.JobError{
 			Code: domain.ErrCodeDeadline, Host: r.host.Name,
-			Message: fmt.Sprintf("The job was not done by its deadline, %s.%s", r.job.DeadlineAt.UTC().Format(time.RFC3339), last),
+			Message: fmt.Sprintf("The job did not finish before its deadline, %s.%s", r.job.DeadlineAt.UTC().Format(time.RFC3339), last),
 		}
 	}
 	return nil
@@ -332,7 +332,7 @@ func (r *run) end(ctx context.Context, err error) queue.Result {
 		if r.job.ID == uuid.Nil { // not even that is known which objects it is about
 			return queue.Result{End: queue.HandOver, After: queue.Backoff(r.claim.Attempt)}
 		}
-		why = &domain.JobError{Code: domain.ErrCodeInternal, Host: r.host.Name, Message: "The backend met an error of its own. It stands in its log under the job's id."}
+		why = &domain.JobError{Code: domain.ErrCodeInternal, Host: r.host.Name, Message: "The backend had an internal error. Its log has the details under the job's id."}
 		again = !errors.Is(err, ansible.ErrInvalidPlay)
 	}
 	if why.NextStep == "" {

@@ -73,7 +73,7 @@ func op(name string, prevents string) api.Operation {
 func Host() api.Host {
 	return api.Host{
 		ID: HostID, Name: "h1", Address: "192.0.2.10", Port: 22, AdminUser: "admin", Region: "north", Zone: "a", Networks: []string{"default"},
-		Labels: map[string]string{"rack": "b2", "disk": "nvme"}, Profile: "minimal", Purpose: "units", State: "ready", StateMeans: "its free units can be allocated",
+		Labels: map[string]string{"rack": "b2", "disk": "nvme"}, Profile: "minimal", Purpose: "units", State: "ready", StateMeans: "its free units are available",
 		Health: "healthy", HealthMessage: "the last job reached it", HealthAt: at(2 * time.Minute), HostKey: Key, Fingerprint: "SHA256:0ZxkqQnZkqZk3zE1rXk3HSxYHxqXGqLrJv5b5l2J2hU",
 		AuthorizedKey: Key, Facts: Facts(), FactsAt: at(time.Hour), Layout: Layout(), Units: map[string]int{"allocated": 1, "free": 1, "allocation_failed": 1},
 		Operations: []api.Operation{
@@ -88,7 +88,7 @@ func Host() api.Host {
 func WaitingHost() api.Host {
 	h := Host()
 	h.ID, h.Name, h.Address, h.State = "5d3f1c1e-0000-4000-8000-0000000000a1", "h2", "192.0.2.11", "awaiting_host_key"
-	h.StateMeans = "a person must compare and confirm the fingerprint of its SSH host key"
+	h.StateMeans = "compare the fingerprint of its SSH host key and confirm it"
 	h.Health, h.HealthAt, h.Facts, h.FactsAt, h.Layout, h.HostKey, h.Fingerprint = "unknown", nil, nil, nil, nil, "", ""
 	h.OfferedKey, h.OfferedPrint = Key, "SHA256:9aYk3zE1rXk3HSxYHxqXGqLrJv5b5l2J2hU0ZxkqQnZ"
 	h.Units, h.Operations = map[string]int{}, []api.Operation{op("probe", ""), op("confirm-host-key", ""), op("set-layout", "it has not been probed"), op("remove", "")}
@@ -99,7 +99,7 @@ func WaitingHost() api.Host {
 func ProbedHost() api.Host {
 	h := Host()
 	h.ID, h.Name, h.Address, h.State = "5d3f1c1e-0000-4000-8000-0000000000a2", "h3", "192.0.2.12", "probed"
-	h.StateMeans, h.Layout, h.Units = "its facts are known; a layout can be set and the host initialized", nil, map[string]int{}
+	h.StateMeans, h.Layout, h.Units = "its facts are known; set a layout, then initialize it", nil, map[string]int{}
 	h.Operations = []api.Operation{op("probe", ""), op("set-layout", ""), op("initialize", "it has no layout"), op("decommission", "nothing of Kloigos is on it"), op("remove", "")}
 	return h
 }
@@ -167,7 +167,7 @@ func Job(kind, state string) api.Job {
 		j.LeaseExpires = &until
 	case "failed":
 		j.FinishedAt, j.Steps[1].State, j.Failures = at(time.Minute), "failed", 1
-		j.Error = &api.JobError{Code: "task_failed", Message: "mkfs.ext4: /dev/vdb is mounted; will not make a filesystem here!", Host: "h1", Task: "Make the volumes", NextStep: "Read the host's message, mend the cause on the host, then retry the job. Steps that are done are not repeated."}
+		j.Error = &api.JobError{Code: "task_failed", Message: "mkfs.ext4: /dev/vdb is mounted; will not make a filesystem here!", Host: "h1", Task: "Make the volumes", NextStep: "Read the host's message, fix the cause on the host, then retry the job. Completed steps are not repeated."}
 		j.Operations = []api.Operation{op("retry", ""), op("cancel", "it has ended"), op("give-up", "")}
 	case "succeeded":
 		j.FinishedAt, j.Steps[1].State, j.Outcome = at(time.Minute), "succeeded", "3 units are ready"
@@ -260,7 +260,7 @@ func Plan() api.Plan {
 	return api.Plan{
 		ID: PlanID, Action: "replace-allocation-keys", Request: json.RawMessage(`{"ssh_keys":["` + Key + `"]}`), Kind: "allocation_keys",
 		KindMeans: "replaces the SSH keys that may log in to a unit", HostID: HostID, Host: "h1", UnitID: UnitID, Unit: "h1-cu01",
-		AllocationID: AllocationID, LoginUser: "ada", State: "ready", StateMeans: "it tells what the action would change", JobID: JobID,
+		AllocationID: AllocationID, LoginUser: "ada", State: "ready", StateMeans: "checked; it shows what the action would change", JobID: JobID,
 		Playbook: "unit_allocate", PlaybookVersion: 1, Counts: &api.PlanCounts{Create: 1, Change: 2, Follows: 1}, Tasks: 8,
 		Changes: []api.PlanChange{
 			{Play: "playbook.yml", Task: "Let the tenant in", Kind: "file", Name: "/etc/kloigos/keys/ada", Action: "change", Before: "old key\n", After: "new key\n"},
