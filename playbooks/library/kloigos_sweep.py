@@ -1,10 +1,13 @@
 #!/usr/bin/python
-"""Owns what a tenant may have left outside of his volume: finds it by UID and login name, and removes it.
+"""Owns what a tenant may have left outside of his volume: finds it by UID, and removes it.
 
 Crontab, at jobs, mail, IPC objects, core dumps, journal files and every file that belongs to the UID or to the group
 of the same number, on the local file systems of the host. It never crosses into network or virtual file systems nor
 into other units' volumes, never follows a link, and leaves the parts of the system alone that nobody but root can
 write to. Run it when no process of the UID is left; it does not remove the account.
+
+What lies under the login name goes only where it belongs to the UID. A linger mark and subordinate IDs have no owner:
+they go only where /etc/passwd has the tenant's account, since the name may be a person's whom a directory knows.
 """
 
 from __future__ import annotations
@@ -36,6 +39,11 @@ VOLUMES = "/mnt/kloigos/"
 ROOTS_OWN = {"/usr", "/boot", "/proc", "/sys", "/lost+found"}
 # Removed with the tenant by other means (systemd, the account's removal); reading them is no use.
 KLOIGOS_OWN = {"/etc/kloigos"}
+PASSWD = "/etc/passwd"
+SUBORDINATE = ("/etc/subuid", "/etc/subgid")
+SPOOLS = ("/var/spool/cron/crontabs/", "/var/mail/", "/var/spool/mail/")
+AT_JOBS = "/var/spool/cron/atjobs/[a-z]*"
+LINGER = "/var/lib/systemd/linger/"
 IPC = {"shm": ("shmctl", 0), "sem": ("semctl", 1), "msg": ("msgctl", 0)}
 IPC_RMID = 0
 # Beside the stamp of the wipe, which takes it over and removes it: what a cut run had removed is not forgotten.
@@ -105,18 +113,23 @@ class Sweep:
 
     # by name
 
+    def account_is_here(self):
+        return any(line.split(":")[:3:2] == [self.user, str(self.uid)] for line in read(PASSWD).splitlines())
+
     def spools(self):
-        for path in ("/var/spool/cron/crontabs/", "/var/mail/", "/var/spool/mail/", "/var/lib/systemd/linger/"):
-            self.remove(path + self.user)
-        for path in glob.glob("/var/spool/cron/atjobs/[a-z]*"):
-            if os.lstat(path).st_uid == self.uid:
+        for path in [path + self.user for path in SPOOLS] + glob.glob(AT_JOBS):
+            if os.path.lexists(path) and os.lstat(path).st_uid == self.uid:
                 self.remove(path)
+        if self.account_is_here():
+            self.remove(LINGER + self.user)
         for pattern in ("core.*.%d.*", "*.%d.crash"):
             for path in glob.glob("/var/lib/systemd/coredump/" + pattern % self.uid) + glob.glob("/var/crash/" + pattern % self.uid):
                 self.remove(path)
 
     def subordinate_ids(self):
-        for path in ("/etc/subuid", "/etc/subgid"):
+        if not self.account_is_here():
+            return
+        for path in SUBORDINATE:
             lines = read(path).splitlines(keepends=True)
             kept = [line for line in lines if line.split(":")[0] not in (self.user, str(self.uid))]
             if kept != lines:

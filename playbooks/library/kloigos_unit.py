@@ -9,8 +9,13 @@ it: it takes the keys first, so that nobody comes in again, and kills until no p
 Everything is decided by what is there now, never by what an earlier task changed: a run that was cut anywhere
 converges. It writes no configuration.
 
+Accounts and groups are asked for by name and by number as well as listed: a directory (SSSD, LDAP) answers for people
+whom it does not list. Only accounts of /etc/passwd can be a tenant's.
+
 Where the unit is promised to nobody and the login name or the UID is an account's or a group's of the host, nothing of
-this tenant ever came here: C(stopped) then touches neither and returns C(foreign).
+this tenant ever came here: C(stopped) then touches neither and returns C(foreign). It returns the same where the tenant
+has no account and a directory knows the UID: processes and files of that UID are not the tenant's. C(removed) takes the
+account and its group out of /etc/passwd and /etc/group, and leaves what comes from elsewhere alone.
 """
 
 from __future__ import annotations
@@ -30,7 +35,7 @@ DOCUMENTATION = r"""
 module: kloigos_unit
 short_description: Claim a compute unit, run its tenant, or stop him
 options:
-  state: {type: str, required: true, choices: [claimed, running, stopped], description: See above}
+  state: {type: str, required: true, choices: [claimed, running, stopped, removed], description: See above}
   unit: {type: dict, required: true, description: The unit as stored by Kloigos}
   allocation: {type: dict, required: true, description: id, login_user, uid and address}
   volume_group: {type: str, required: true, description: Where the volume of the unit lies}
@@ -47,6 +52,8 @@ WIPED = "/etc/kloigos/wiped/"
 KEYS = "/etc/kloigos/keys/"
 LINGER = "/var/lib/systemd/linger/"
 CGROUPS = "/sys/fs/cgroup/user.slice/"
+PASSWD = "/etc/passwd"
+GROUP = "/etc/group"
 # What may lie in the root of a volume before a tenant has it.
 EMPTY_VOLUME = {"lost+found"}
 TENANT_TREE = {"home", "tmp", "var-tmp"}
@@ -94,6 +101,20 @@ def mount_of(path):
     return found
 
 
+def local_entries(path):
+    """Fields of each entry of /etc/passwd or /etc/group, by name and number."""
+    entries = [line.split(":") for line in read(path).splitlines()]
+    return {(entry[0], int(entry[2])): entry for entry in entries if len(entry) > 3 and entry[2].isdigit()}
+
+
+def ask(lookup, key):
+    """Asked for one name or number, a directory also answers for whom it does not list."""
+    try:
+        return [lookup(key)]
+    except KeyError:
+        return []
+
+
 class Unit:
     def __init__(self, module):
         self.module = module
@@ -130,10 +151,13 @@ class Unit:
         _code, out = self.run([SYSTEMCTL, "show", "--property=" + ",".join(properties), "--", unit])
         return dict(line.split("=", 1) for line in out.splitlines() if "=" in line)
 
-    def refuse(self, why):
-        """A check tells what stands in the way and goes on; a real run ends here."""
+    def refuse(self, why, code=""):
+        """A check tells what stands in the way and goes on; a real run ends here.
+
+        The control plane reads the code out of the message (backend/internal/ansible/failure.go).
+        """
         if not self.check:
-            self.module.fail_json(msg=why, done=self.done)
+            self.module.fail_json(msg="refused (%s): %s" % (code, why) if code else why, done=self.done)
         self.objections.append(why)
 
     def wait(self, until, seconds, step=0.1):
@@ -175,23 +199,35 @@ class Unit:
         if self.holder() is None:
             strangers += self.groups_of_others()
         for stranger in strangers:
-            self.refuse(stranger)
+            self.refuse(stranger, "identity_taken")
 
     def accounts_of_others(self):
         """What accounts have the login name or the UID here without being this tenant's."""
-        for account in pwd.getpwall():
-            same_name, same_uid = account.pw_name == self.user, account.pw_uid == self.uid
+        named, numbered = ask(pwd.getpwnam, self.user), ask(pwd.getpwuid, self.uid)
+        seen = {}
+        for account in named + numbered + pwd.getpwall():
+            # A directory may answer to a name with an account that is spelled differently.
+            same_name, same_uid = account.pw_name == self.user or account in named, account.pw_uid == self.uid
             if same_name != same_uid:
-                yield "login name %s and UID %d do not belong together here: the account %s has UID %d" % (
-                    self.user, self.uid, account.pw_name, account.pw_uid)
+                seen["login name %s and UID %d do not belong together here: the account %s has UID %d" % (
+                    self.user, self.uid, account.pw_name, account.pw_uid)] = True
+            elif same_name and (self.user, self.uid) not in local_entries(PASSWD):
+                seen["the account %s is there already; it comes from a directory and not from %s" % (self.user, PASSWD)] = True
             elif same_name and not account.pw_dir.startswith(self.unit["mount"] + "/"):
-                yield "the account %s is there already and is no tenant of %s" % (self.user, self.name)
+                seen["the account %s is there already and is no tenant of %s" % (self.user, self.name)] = True
+        return list(seen)
 
     def groups_of_others(self):
-        for group in grp.getgrall():
-            if (group.gr_name == self.user) != (group.gr_gid == self.uid):
-                yield "login name %s and GID %d do not belong together here: the group %s has GID %d" % (
-                    self.user, self.uid, group.gr_name, group.gr_gid)
+        named = ask(grp.getgrnam, self.user)
+        seen = {}
+        for group in named + ask(grp.getgrgid, self.uid) + grp.getgrall():
+            same_name, same_gid = group.gr_name == self.user or group in named, group.gr_gid == self.uid
+            if same_name != same_gid:
+                seen["login name %s and GID %d do not belong together here: the group %s has GID %d" % (
+                    self.user, self.uid, group.gr_name, group.gr_gid)] = True
+            elif same_name and (self.user, self.uid) not in local_entries(GROUP):
+                seen["the group %s is there already; it comes from a directory and not from %s" % (self.user, GROUP)] = True
+        return list(seen)
 
     def claim_volume(self):
         mount = self.unit["mount"]
@@ -252,7 +288,7 @@ class Unit:
         return state["ActiveState"] == "active", label
 
     def start_manager(self):
-        if self.check and (self.follows or self.user not in [account.pw_name for account in pwd.getpwall()]):
+        if self.check and (self.follows or (self.user, self.uid) not in local_entries(PASSWD)):
             self.follows.append("user manager of " + self.user)
             return
         if not os.path.exists(LINGER + self.user):
@@ -303,22 +339,33 @@ class Unit:
         if holder not in (None, self.allocation["id"]):
             self.refuse("unit %s is held by allocation %s, not by %s" % (self.name, holder, self.allocation["id"]))
             return
-        if holder is None and (any(self.accounts_of_others()) or any(self.groups_of_others())):
+        if self.never_came():
             self.facts["foreign"] = True
             return
-        account = next((a for a in pwd.getpwall() if a.pw_name == self.user or a.pw_uid == self.uid), None)
-        if account and not account.pw_dir.startswith(self.unit["mount"] + "/"):
-            self.refuse("the account %s (UID %d) is no tenant of %s" % (account.pw_name, account.pw_uid, self.name))
-            return
-        for path, what, kind in ((KEYS + self.user, "took the keys", "file"), (LINGER + self.user, "ended linger", "linger")):
+        local = {key: entry for key, entry in local_entries(PASSWD).items() if key[0] == self.user or key[1] == self.uid}
+        for (name, uid), entry in local.items():
+            if (name, uid) != (self.user, self.uid) or not entry[5].startswith(self.unit["mount"] + "/"):
+                self.refuse("the account %s (UID %d) is no tenant of %s" % (name, uid, self.name))
+                return
+        # The account never came to be, and the number is somebody's: neither processes nor files of it are a tenant's.
+        self.facts["foreign"] = not local and bool(ask(pwd.getpwuid, self.uid))
+        going = [(KEYS + self.user, "took the keys", "file")]
+        if local:
+            going.append((LINGER + self.user, "ended linger", "linger"))
+        for path, what, kind in going:
             if os.path.exists(path):
                 self.change("remove", kind, path)
                 self.did(what)
                 if not self.check:
                     os.unlink(path)
-        self.kill()
+        if not self.facts["foreign"]:
+            self.kill()
         self.take_down()
         self.unload_profile()
+
+    def never_came(self):
+        """The claim refuses a name or a number that is somebody's before it writes anything, the manifest first."""
+        return self.holder() is None and bool(self.accounts_of_others() or self.groups_of_others())
 
     def alive(self):
         populated = "populated 1" in read(CGROUPS + self.slice + "/cgroup.events")
@@ -386,6 +433,18 @@ class Unit:
         return (" %s/32 " % self.allocation["address"] in addresses or "uidrange %d-%d " % (self.uid, self.uid) in rules + " " + rules6 + " "
                 or os.path.exists("/run/kloigos/shm/%d" % self.uid) or os.path.exists("/run/kloigos/ready/" + self.name))
 
+    # removed
+
+    def remove_account(self):
+        """userdel(8) and groupdel(8) fail on what a directory knows, so they are only told of what is in the files."""
+        if self.never_came():
+            return
+        for kind, path, program in (("user", PASSWD, "/usr/sbin/userdel"), ("group", GROUP, "/usr/sbin/groupdel")):
+            # userdel may have taken the group along.
+            if (self.user, self.uid) in local_entries(path):
+                self.change("remove", kind, self.user)
+                self.did("removed the %s %s" % (kind, self.user), [program, "--", self.user])
+
     def unload_profile(self):
         if "\n%s (" % self.profile in "\n" + read(POLICY + "profiles"):
             self.change("remove", "AppArmor profile", self.profile, note="unloaded")
@@ -404,7 +463,7 @@ class Unit:
 def main():
     module = AnsibleModule(
         argument_spec={
-            "state": {"type": "str", "required": True, "choices": ["claimed", "running", "stopped"]},
+            "state": {"type": "str", "required": True, "choices": ["claimed", "running", "stopped", "removed"]},
             "unit": {"type": "dict", "required": True},
             "allocation": {"type": "dict", "required": True},
             "volume_group": {"type": "str", "required": True},
@@ -415,7 +474,7 @@ def main():
     )
     unit = Unit(module)
     try:
-        {"claimed": unit.claim, "running": unit.start, "stopped": unit.stop}[module.params["state"]]()
+        {"claimed": unit.claim, "running": unit.start, "stopped": unit.stop, "removed": unit.remove_account}[module.params["state"]]()
     except (OSError, ValueError, KeyError) as problem:
         module.fail_json(msg="%s: %r" % (unit.name, problem), done=unit.done)
     lines = unit.done + ["follows: " + f for f in unit.follows] + ["in the way: " + o for o in unit.objections]

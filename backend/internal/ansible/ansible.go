@@ -197,6 +197,7 @@ const (
 	CodeFenced         FailureCode = "fenced"          // the fence on the host refused: a newer holder, or another incarnation
 	CodeNoFence        FailureCode = "no_fence"        // the host was to check the run, and has no fence
 	CodeFenceUnchecked FailureCode = "fence_unchecked" // the host's fence could not make its check for now, and ran nothing
+	CodeIdentityTaken  FailureCode = "identity_taken"  // a role refused, before it wrote anything: the login name or the UID is another's on the host
 	CodeTimeout        FailureCode = "timeout"         // Play.Timeout
 	CodeCancelled      FailureCode = "cancelled"
 	CodeKilled         FailureCode = "killed"         // something else than we ended Ansible: the kernel for want of memory, or a person

@@ -28,6 +28,20 @@ var (
 	tooSlow = regexp.MustCompile(`^Timeout \(\d+s\) waiting for privilege escalation prompt`)
 )
 
+// refusal is how our modules begin the message of a failure that has a code of its own.
+var refusal = regexp.MustCompile(`^refused \(([a-z_]+)\): `)
+
+var refusals = []FailureCode{CodeIdentityTaken}
+
+// refused tells the code that a module gave its failure, and its message without it.
+func refused(message string) (code FailureCode, rest string, ok bool) {
+	match := refusal.FindStringSubmatch(message)
+	if match == nil || !slices.Contains(refusals, FailureCode(match[1])) {
+		return "", message, false
+	}
+	return FailureCode(match[1]), message[len(match[0]):], true
+}
+
 // classify reads the cause of a failure out of a host's words.
 func classify(kind EventKind, text string) FailureCode {
 	has := func(signs []string) bool {

@@ -233,6 +233,9 @@ func (c *collector) fail(w wireEvent) {
 	if w.Killed && f.Code == CodeTaskFailed {
 		f.Code = CodeKilled
 	}
+	if code, rest, ok := refused(message); ok && f.Code == CodeTaskFailed {
+		f.Code, message = code, rest
+	}
 	c.wentOn = false
 	switch {
 	case f.Code == CodeKilled:

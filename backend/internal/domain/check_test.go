@@ -393,7 +393,7 @@ func TestErrorsTellTheNextStep(t *testing.T) {
 	for _, code := range []string{
 		domain.ErrCodeUnreachable, domain.ErrCodeHostKeyChanged, domain.ErrCodeSudoRefused, domain.ErrCodeTaskFailed, domain.ErrCodeFenced, domain.ErrCodeNoFence,
 		domain.ErrCodeTimeout, domain.ErrCodeCancelled, domain.ErrCodePlaybookError, domain.ErrCodeInternal, domain.ErrCodeDeadline, domain.ErrCodeHostDiffers,
-		domain.ErrCodeSuperseded, domain.ErrCodeAccessDenied, domain.ErrCodeTargetDenied, domain.ErrCodeHostUnsupported, domain.ErrCodeDuplicate, domain.ErrCodeKilled,
+		domain.ErrCodeSuperseded, domain.ErrCodeAccessDenied, domain.ErrCodeTargetDenied, domain.ErrCodeHostUnsupported, domain.ErrCodeDuplicate, domain.ErrCodeKilled, domain.ErrCodeIdentityTaken,
 	} {
 		if domain.NextStep(code) == "" {
 			t.Errorf("nobody says what to do about %s", code)

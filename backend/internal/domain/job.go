@@ -114,6 +114,7 @@ const (
 	ErrCodeDuplicate       = "duplicate_host"
 	ErrCodePlanStale       = "plan_stale"
 	ErrCodeMachineLost     = "machine_lost"
+	ErrCodeIdentityTaken   = "identity_taken"
 )
 
 var nextSteps = map[string]string{
@@ -137,6 +138,7 @@ var nextSteps = map[string]string{
 	ErrCodeHostUnsupported: "Fix the cause that the message names, then probe the host again.",
 	ErrCodePlanStale:       "Nothing more was changed on the host. Retry the job to continue without the plan, or give up and start again with a new plan.",
 	ErrCodeMachineLost:     "This machine was declared lost, and its old data must not come back. Reinstall it, so that it gets another machine-id, and probe again; or remove this host.",
+	ErrCodeIdentityTaken:   "The host, or a directory service that it asks, already has an account or group with this login name or UID. Nothing was written on the host. Give up, then allocate with another login user.",
 	ErrCodeDuplicate:       "This machine is already registered under another name. Remove one of the two.",
 }
 
@@ -156,7 +158,7 @@ func (e *JobError) Healable() bool {
 func (e *JobError) Answered() bool {
 	switch e.Code {
 	case ErrCodeTaskFailed, ErrCodeFenced, ErrCodeNoFence, ErrCodeFenceUnchecked, ErrCodeSudoRefused, ErrCodeAccessDenied,
-		ErrCodeHostDiffers, ErrCodeHostUnsupported:
+		ErrCodeHostDiffers, ErrCodeHostUnsupported, ErrCodeIdentityTaken:
 		return true
 	default:
 		return false

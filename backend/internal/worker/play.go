@@ -146,6 +146,7 @@ var codes = map[ansible.FailureCode]string{
 	ansible.CodeFenced:         domain.ErrCodeFenced,
 	ansible.CodeNoFence:        domain.ErrCodeNoFence,
 	ansible.CodeFenceUnchecked: domain.ErrCodeFenceUnchecked,
+	ansible.CodeIdentityTaken:  domain.ErrCodeIdentityTaken,
 	ansible.CodeTimeout:        domain.ErrCodeTimeout,
 	ansible.CodeCancelled:      domain.ErrCodeCancelled,
 	ansible.CodeKilled:         domain.ErrCodeKilled,
