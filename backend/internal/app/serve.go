@@ -216,7 +216,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	}
 	intents := intent.New(b.db, intent.Config{Targets: targets, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Soon: soon, Wake: wake})
 	if b.cfg.Has(config.RoleReconciler) {
-		policies := append(reconcile.Policies(reconcile.Retention{Logs: b.cfg.KeepLogs, Events: b.cfg.KeepEvents}), reconcile.LintPlaybooks(intents, lint.New()), reconcile.EndStuck(intents))
+		policies := append(reconcile.Policies(reconcile.Retention{Logs: b.cfg.KeepLogs, Events: b.cfg.KeepEvents}), reconcile.LintPlaybooks(intents, lint.New(stop)), reconcile.EndStuck(intents))
 		parts.Go(func() { reconcile.Run(stop, b.db, policies, b.log, registry) })
 	}
 	parts.Go(func() { b.beat(stop, placed) })

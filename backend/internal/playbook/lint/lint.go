@@ -1,9 +1,9 @@
 // Package lint owns what ansible-lint says of a version of a playbook.
 //
 // It refuses to lint anything that did not come out of the database, where only what has passed the gate is: the
-// linter itself templates a little and lets Ansible check the syntax. It runs it in a private directory, with nothing
-// of the backend's environment, without a network where the kernel lets it, and with an end to its time, memory,
-// processes and output.
+// linter itself templates a little and lets Ansible check the syntax. It runs it behind the wall, where there is nothing
+// but the version and the linter, no network, and an end to its time, memory and output. Where there is no wall, it does
+// not run it.
 package lint
 
 import (
@@ -26,6 +26,7 @@ import (
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/playbook"
+	"kloigos/backend/internal/wall"
 )
 
 const (
@@ -58,28 +59,36 @@ rules:
 
 // Linter runs ansible-lint.
 type Linter struct {
-	program string // "" if it is not installed
+	program string // "" if it can't be run
+	missing string // why, for whoever looks at a version
 	timeout time.Duration
 }
 
-// New looks for ansible-lint on this machine.
-func New() *Linter {
+// New looks for ansible-lint on this machine, and for the wall to run it behind.
+func New(ctx context.Context) *Linter {
+	l := &Linter{timeout: timeout, missing: "ansible-lint is not installed on the backends that looked."}
 	for _, dir := range filepath.SplitList(searchPath) {
 		program := filepath.Join(dir, "ansible-lint")
-		if unix.Access(program, unix.X_OK) == nil {
-			return &Linter{program: program, timeout: timeout}
+		if unix.Access(program, unix.X_OK) != nil {
+			continue
 		}
+		if err := wall.Check(ctx); err != nil {
+			l.missing = "The backends that looked have no wall to run ansible-lint behind: " + short(err.Error())
+			return l
+		}
+		l.program = program
+		return l
 	}
-	return &Linter{timeout: timeout}
+	return l
 }
 
-// Able tells whether ansible-lint is installed.
+// Able tells whether ansible-lint can be run.
 func (l *Linter) Able() bool { return l.program != "" }
 
 // Lint looks at an artifact. What goes wrong is a result too; only the end of ctx is an error.
 func (l *Linter) Lint(ctx context.Context, content []byte) (domain.Lint, error) {
 	if !l.Able() {
-		return domain.Lint{State: domain.LintUnavailable, Message: "ansible-lint is not installed on the backends that looked."}, nil
+		return domain.Lint{State: domain.LintUnavailable, Message: l.missing}, nil
 	}
 	out := domain.Lint{State: domain.LintFailed}
 	fail := func(format string, args ...any) (domain.Lint, error) {
@@ -133,57 +142,37 @@ func prepare(content []byte, bundle string) error {
 	return nil
 }
 
-// run runs ansible-lint to its end, and everything that it started with it.
+// run runs ansible-lint to its end, behind the wall, and everything that it started with it.
 func (l *Linter) run(ctx context.Context, dir, bundle string, args ...string) (answer, complaint []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
-	// A process of its own pid namespace takes all below it along when it ends; without a network of its own it reaches
-	// nobody. Where the kernel gives no namespaces it runs without them.
-	for _, flags := range []uintptr{unix.CLONE_NEWUSER | unix.CLONE_NEWNET | unix.CLONE_NEWPID | unix.CLONE_NEWIPC, 0} {
-		answer, complaint, err = l.start(ctx, dir, bundle, flags, args)
-		var path *os.PathError
-		if flags == 0 || !errors.As(err, &path) || ctx.Err() != nil {
-			break
-		}
-	}
-	if ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	return answer, complaint, err
-}
-
-func (l *Linter) start(ctx context.Context, dir, bundle string, flags uintptr, args []string) ([]byte, []byte, error) {
-	// The parent-death signal of the child follows this thread.
+	// The wall ends with the thread that has built it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	cmd := exec.CommandContext(ctx, l.program, args...)
-	cmd.Dir = bundle
-	cmd.Env = []string{
+	spec := wall.Spec{
+		ReadOnly: wall.Program(l.program), Writable: []string{dir}, Dir: bundle,
+		Limits: wall.Limits{Memory: maxMemory, CPU: maxCPU, Written: maxWritten},
+	}
+	cmd, err := wall.Command(ctx, spec, []string{
 		"PATH=" + searchPath, "HOME=" + dir, "TMPDIR=" + dir, "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1", "NO_COLOR=1",
 		"ANSIBLE_HOME=" + filepath.Join(dir, "ansible"), "ANSIBLE_LOCAL_TEMP=" + dir, "ANSIBLE_CONFIG=" + filepath.Join(dir, "none.cfg"),
 		"ANSIBLE_LIBRARY=" + filepath.Join(bundle, "library"), "ANSIBLE_ROLES_PATH=" + filepath.Join(bundle, "roles"),
-	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Cloneflags: flags}
-	if flags != 0 {
-		one := func(id int) []syscall.SysProcIDMap {
-			return []syscall.SysProcIDMap{{ContainerID: id, HostID: id, Size: 1}}
-		}
-		cmd.SysProcAttr.UidMappings, cmd.SysProcAttr.GidMappings = one(os.Geteuid()), one(os.Getegid())
+	}, append([]string{l.program}, args...)...)
+	if err != nil {
+		return nil, nil, err
 	}
 	var stdout, stderr limited
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Start(); err != nil {
 		return nil, nil, err
 	}
 	pid := cmd.Process.Pid
 	_ = unix.Setpriority(unix.PRIO_PGRP, pid, 19) // nobody waits for it, and plays run beside it
-	for limit, most := range map[int]uint64{unix.RLIMIT_AS: maxMemory, unix.RLIMIT_CPU: maxCPU, unix.RLIMIT_FSIZE: maxWritten, unix.RLIMIT_CORE: 0} {
-		_ = unix.Prlimit(pid, limit, &unix.Rlimit{Cur: most, Max: most}, nil)
-	}
-	err := cmd.Wait()
+	err = cmd.Wait()
 	_ = syscall.Kill(-pid, syscall.SIGKILL) // what it left
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
 	if err == nil && (stdout.over || stderr.over) {
 		err = fmt.Errorf("it said more than %d bytes", maxOutput)
 	}

@@ -2,6 +2,8 @@ package lint
 
 import (
 	"context"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +18,7 @@ import (
 
 func installed(t *testing.T) *Linter {
 	t.Helper()
-	l := New()
+	l := New(t.Context())
 	if !l.Able() {
 		t.Skip("ansible-lint is not installed; inventory/install-packages lint")
 	}
@@ -83,7 +85,7 @@ func program(t *testing.T, script string) *Linter {
 	return &Linter{program: file, timeout: 20 * time.Second}
 }
 
-// What is run has nothing of the backend's environment, a directory of its own, and no network.
+// What is run has nothing of the backend's environment and a directory of its own.
 func TestLintRunsApart(t *testing.T) {
 	t.Setenv("KLOIGOS_SECRET", "hunter2")
 	l := program(t, `test "$1" = --version && { echo "ansible-lint 9.9"; exit 0; }
@@ -102,6 +104,54 @@ exit 2`)
 		if strings.Contains(got.Findings[0].Message, dir) {
 			t.Errorf("%s is still there", dir)
 		}
+	}
+}
+
+// Code that a version brings into the linter finds no keyset, no socket of the database, no environment of the backend
+// and no network, though this process has them all.
+func TestLintSeesNothingOfTheBackend(t *testing.T) {
+	t.Setenv("KLOIGOS_SECRET", "hunter2")
+	keyset := filepath.Join(t.TempDir(), "keyset.json")
+	if err := os.WriteFile(keyset, []byte("hunter2"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sockets, err := os.MkdirTemp("", "kl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(sockets)
+	database, err := net.Listen("unix", filepath.Join(sockets, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer database.Close()
+	api, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer api.Close()
+	l := program(t, fmt.Sprintf(`test "$1" = --version && { echo "ansible-lint 9.9"; exit 0; }
+exec /usr/bin/python3 - <<'END'
+import json, os, socket
+def seen(name, fn):
+    try:
+        fn()
+        return name
+    except OSError:
+        return 'no ' + name
+print(json.dumps([{'check_name': 'seen', 'description': ', '.join([
+    seen('keyset', lambda: open(%q)), seen('environment', lambda: open('/proc/%d/environ')),
+    seen('database', lambda: socket.socket(socket.AF_UNIX).connect(%q)),
+    seen('network', lambda: socket.create_connection(('127.0.0.1', %d), 5)),
+    seen('bundle', lambda: open('playbook.yml'))])}]))
+END
+`, keyset, os.Getpid(), database.Addr().String(), api.Addr().(*net.TCPAddr).Port))
+	got, err := l.Lint(t.Context(), bundleOf(t, "host_probe", nil))
+	if err != nil || len(got.Findings) != 1 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if said := got.Findings[0].Message; said != "no keyset, no environment, no database, no network, bundle" {
+		t.Error(said)
 	}
 }
 
@@ -129,7 +179,7 @@ func TestLintThatGoesWrong(t *testing.T) {
 			}
 		})
 	}
-	none := &Linter{timeout: time.Second}
+	none := &Linter{timeout: time.Second, missing: "ansible-lint is not there."}
 	if got, err := none.Lint(t.Context(), content); err != nil || got.State != domain.LintUnavailable || got.Message == "" {
 		t.Errorf("%+v, %v", got, err)
 	}
