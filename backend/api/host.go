@@ -161,14 +161,14 @@ type SetLayout struct {
 	CPUsEach          int       `json:"cpus_each,omitempty" minimum:"0" maximum:"8192" doc:"of this many CPUs each"`
 	VolumeGroup       string    `json:"volume_group,omitempty" maxLength:"64" pattern:"^[a-zA-Z0-9+_.][a-zA-Z0-9+_.-]*$" doc:"default: kloigos-vg, or what it has"`
 	Devices           []string  `json:"devices,omitempty" maxItems:"64" doc:"empty disks, by-id, to make the volume group of, or to add to it"`
-	SystemMemoryBytes int64     `json:"system_memory_bytes,omitempty" minimum:"0" doc:"kept for the system; default: a twentieth, at least 512 MiB, or what it has"`
-	VolumeBytes       int64     `json:"volume_bytes,omitempty" minimum:"0" doc:"of each unit's volume; default: its share"`
+	SystemMemoryBytes int64     `json:"system_memory_bytes,omitempty" minimum:"0" maximum:"1125899906842624" doc:"kept for the system; default: a twentieth, at least 512 MiB, or what it has"`
+	VolumeBytes       int64     `json:"volume_bytes,omitempty" minimum:"0" maximum:"1125899906842624" doc:"of each unit's volume; default: its share"`
 }
 
 // SetUnit is one unit of a layout that is asked for.
 type SetUnit struct {
 	CPUs        string `json:"cpus" maxLength:"4096" doc:"0-3, 0,2,4 or 0-7:2 (a range with a step)"`
-	VolumeBytes int64  `json:"volume_bytes,omitempty" minimum:"0" doc:"default: its share"`
+	VolumeBytes int64  `json:"volume_bytes,omitempty" minimum:"0" maximum:"1125899906842624" doc:"default: its share"`
 }
 
 // Layout is how a host is cut.

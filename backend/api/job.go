@@ -100,8 +100,8 @@ type JobLog struct {
 
 // LogFilter asks for a part of a log.
 type LogFilter struct {
-	After  int64  `query:"after" minimum:"0" doc:"sequence after which to begin"`
-	Limit  int    `query:"limit" minimum:"1" maximum:"2000" default:"500"`
+	After  int64  `query:"after" minimum:"0" maximum:"9007199254740991" doc:"sequence after which to begin"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"2000" default:"500" doc:"how many entries are looked for"`
 	Kinds  string `query:"kinds" maxLength:"200" doc:"only entries of these kinds, separated by commas"`
 	Search string `query:"search" maxLength:"200" doc:"only entries that hold this text in a name, message, output or diff, in whatever case"`
 }
@@ -151,5 +151,5 @@ type JobFilter struct {
 	Unit       string `query:"unit" maxLength:"64" doc:"id"`
 	Allocation string `query:"allocation" maxLength:"64" doc:"id"`
 	Playbook   string `query:"playbook" maxLength:"64" doc:"with version: jobs that are bound to this version of a playbook, of those that have not ended (state=active), of those that have (state=ended) or of one host, unit or allocation"`
-	Version    int    `query:"version" minimum:"0"`
+	Version    int    `query:"version" minimum:"0" maximum:"2147483647" doc:"with playbook: number of its version"`
 }

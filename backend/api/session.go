@@ -37,6 +37,7 @@ type CreateToken struct {
 type Token struct {
 	ID         string     `json:"id" format:"uuid"`
 	Kind       string     `json:"kind" enum:"session,api"`
+	SessionID  string     `json:"session_id,omitempty" format:"uuid" doc:"the session that made it; revoking that session revokes this token"`
 	Name       string     `json:"name"`
 	Prefix     string     `json:"prefix" doc:"its first characters"`
 	Token      string     `json:"token,omitempty" doc:"the secret, shown once"`

@@ -53,7 +53,7 @@ func (c *checker) hostileText(ctx context.Context) error {
 		return fmt.Errorf("the keys came back as %q", now.SSHKeys)
 	}
 	template := "{{ lookup('pipe', 'touch " + c.i.canary() + "') }}"
-	token, err := c.i.Client.CreateToken(ctx, api.CreateToken{Name: template[:min(len(template), 64)], Days: 1})
+	token, err := c.i.session.CreateToken(ctx, api.CreateToken{Name: template[:min(len(template), 64)], Days: 1})
 	if err == nil {
 		err = c.i.Client.DeleteToken(ctx, token.ID)
 	}

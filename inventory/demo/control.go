@@ -210,7 +210,7 @@ func (i *Installation) logIn(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make a token: %w", err)
 	}
-	i.Token = token.Token
+	i.session, i.Token = i.Client, token.Token
 	i.Client = i.Client.WithToken(token.Token)
 	return nil
 }

@@ -53,6 +53,7 @@ type Installation struct {
 	Account, Password string
 	Token             string
 	Client            *client.Client // as the administrator
+	session           *client.Client // that made the token: an API token makes no other
 	Host              api.Host
 	Allocation        api.Allocation
 	KeyFile           string // private key of the allocation

@@ -38,9 +38,12 @@ func presentLogEntry(e store.LogEntry) api.LogEntry {
 	}
 }
 
+// maxSequence is the greatest number that every JSON reader holds; no log comes near it.
+const maxSequence = 1<<53 - 1
+
 func (s *Server) streamJobLog(ctx context.Context, in *struct {
 	ByID
-	After  int64  `query:"after" minimum:"0" doc:"sequence after which to begin"`
+	After  int64  `query:"after" minimum:"0" maximum:"9007199254740991" doc:"sequence after which to begin"`
 	LastID string `header:"Last-Event-ID" maxLength:"20" doc:"sequence after which to go on; sent by browsers by themselves"`
 },
 ) (*huma.StreamResponse, error) {
@@ -50,7 +53,7 @@ func (s *Server) streamJobLog(ctx context.Context, in *struct {
 	}
 	after := in.After
 	if in.LastID != "" {
-		if after, err = strconv.ParseInt(in.LastID, 10, 64); err != nil || after < 0 {
+		if after, err = strconv.ParseInt(in.LastID, 10, 64); err != nil || after < 0 || after > maxSequence {
 			return nil, badField("Last-Event-ID", "must be the sequence of an entry")
 		}
 	}

@@ -33,24 +33,32 @@ func sorted[R any](s store.Sorting[R]) func(*huma.Operation) {
 	return func(op *huma.Operation) { op.Metadata = map[string]any{"sort": s.Names()} }
 }
 
-// after is where the page begins; nil for the first one.
-func (l list) after() (*store.Position, error) {
+// after is where the page begins; nil for the first one. Whoever knows how a
+// cursor is made can make one, so nothing that the list's columns can't hold
+// is taken from it.
+func (l list) after(holds func(store.Position) bool) (*store.Position, error) {
 	if l.query.Cursor == "" {
 		return nil, nil
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(l.query.Cursor)
+	refused := badField("cursor", "is no cursor of a page of this list in this sort with these filters")
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(l.query.Cursor)
 	if err != nil || len(raw) <= cursorSum || !slices.Equal(raw[:cursorSum], l.sum(raw[cursorSum:])) {
-		return nil, badField("cursor", "is no cursor of a page of this list in this sort with these filters")
+		return nil, refused
 	}
 	var p store.Position
-	if err := json.Unmarshal(raw[cursorSum:], &p); err != nil {
-		return nil, badField("cursor", "is no cursor of a page of this list in this sort with these filters")
+	if err := json.Unmarshal(raw[cursorSum:], &p); err != nil || !holds(p) {
+		return nil, refused
+	}
+	// Only what a cursor is made of: no name twice, no other spelling.
+	if again, err := json.Marshal(p); err != nil || !slices.Equal(again, raw[cursorSum:]) {
+		return nil, refused
 	}
 	return &p, nil
 }
 
-// sum keeps a cursor of one list from being read by another; it is no secret,
-// since a position gives away nothing that the list does not.
+// sum keeps a cursor of one list from being read by another. It has no key and
+// needs none: a position gives away nothing that the list does not, and what it
+// holds is checked.
 func (l list) sum(position []byte) []byte {
 	h := sha256.Sum256(append([]byte(l.binding+"\x00"), position...))
 	return h[:cursorSum]
@@ -75,7 +83,7 @@ func pageOf[R, A any](l list, sorting store.Sorting[R], read func(after *store.P
 		l.query.Sort = sorting.Names()[0]
 	}
 	l.binding += "\x00" + l.query.Sort
-	after, err := l.after()
+	after, err := l.after(func(p store.Position) bool { return sorting.Holds(l.query.Sort, p) })
 	if err != nil {
 		return nil, err
 	}

@@ -95,6 +95,8 @@ func (s *Server) asProblem(ctx context.Context, err error) error {
 		p = problem(http.StatusConflict, conflict.Code, sentence(conflict.Detail))
 	case errors.Is(err, domain.ErrNotFound):
 		p = problem(http.StatusNotFound, "not_found", "There is no such object, or you may not see it.")
+	case errors.Is(err, intent.ErrSessionRequired):
+		p = problem(http.StatusForbidden, "session_required", "Only a session makes API tokens: log in with your password.")
 	case errors.Is(err, intent.ErrBadLogin):
 		p = problem(http.StatusUnauthorized, "bad_login", "There is no account with this name and password.")
 	case errors.As(err, &blocked):

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -57,10 +58,13 @@ func actor(ctx context.Context) domain.Actor {
 func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	known := map[string]bool{http.MethodGet: true, http.MethodHead: true, http.MethodPost: true, http.MethodPut: true, http.MethodPatch: true, http.MethodDelete: true, http.MethodOptions: true}
 	return func(c *fasthttp.RequestCtx) {
+		twice := givenTwice(c.Request.Header.RawHeaders())
 		switch {
 		case ambiguous(c.Request.Header.RawHeaders()):
 			refuse(c, problem(http.StatusBadRequest, "bad_request", "It can't be told where this request ends."))
 			c.SetConnectionClose() // what follows is of nobody knows whom
+		case twice != "":
+			refuse(c, problem(http.StatusBadRequest, "bad_request", "The header "+twice+" is given more than once."))
 		case !known[string(c.Method())]:
 			refuse(c, problem(http.StatusMethodNotAllowed, "method_not_allowed", "This method means nothing here."))
 		case !goodURL(string(c.RequestURI())):
@@ -90,6 +94,28 @@ func ambiguous(headers []byte) bool {
 		}
 	}
 	return framing > 1
+}
+
+// singleHeaders have one value. Of two, a proxy in front may judge one while
+// the other one counts here.
+var singleHeaders = []string{"Host", "Authorization", keyHeader, "If-Match", "Content-Type", "Content-Encoding", "Last-Event-ID"}
+
+// givenTwice names one of them that is given more than once; "" if none is.
+func givenTwice(headers []byte) string {
+	seen := map[string]bool{}
+	for line := range bytes.SplitSeq(headers, []byte("\n")) {
+		name, _, _ := bytes.Cut(line, []byte(":"))
+		for _, header := range singleHeaders {
+			if !strings.EqualFold(string(name), header) {
+				continue
+			}
+			if seen[header] {
+				return header
+			}
+			seen[header] = true
+		}
+	}
+	return ""
 }
 
 func goodURL(raw string) bool {

@@ -153,6 +153,52 @@ func TestTokens(t *testing.T) {
 	b.mustDo(http.MethodDelete, "/tokens/ci", nil, 404)
 }
 
+// An API token makes no other one: whoever found it could keep what its owner
+// takes away. Revoking a session takes with it the tokens that it made, and
+// logging out does not.
+func TestOnlyASessionMakesTokens(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	as := func(token string) []string { return []string{"Authorization", "Bearer " + token} }
+	make := func(name, by string) api.Token {
+		return decode[api.Token](t, b.mustDo(http.MethodPost, "/tokens", api.CreateToken{Name: name, Days: 1}, 201, as(by)...))
+	}
+	valid := func(token string, want int) {
+		t.Helper()
+		b.mustDo(http.MethodGet, "/whoami", nil, want, as(token)...)
+	}
+	first := make("first", b.token)
+	session := decode[api.Whoami](t, b.mustDo(http.MethodGet, "/whoami", nil, 200)).TokenID
+	if first.SessionID != session {
+		t.Errorf("made by %q, want %q", first.SessionID, session)
+	}
+	if p := b.mustDo(http.MethodPost, "/tokens", api.CreateToken{Name: "child", Days: 3650}, 403, as(first.Token)...).problem(t); p.Code != "session_required" {
+		t.Errorf("an API token that makes one: %+v", p)
+	}
+	// Another session of the account, two of its tokens, and one of before the upgrade.
+	var other string
+	b.row(&other, `INSERT INTO tokens (id, kind, account_id, name, prefix, hash, expires_at) SELECT gen_random_uuid(), 'session', account_id, 'second', 'kl_BBBBB', $1, expires_at
+		FROM tokens WHERE id = $2 RETURNING id::TEXT`, intent.HashToken("kl_"+strings.Repeat("B", 43)), session)
+	second := "kl_" + strings.Repeat("B", 43)
+	one, two, before := make("one", second), make("two", second), make("before", second)
+	b.sql("UPDATE tokens SET session_id = NULL WHERE id = $1", before.ID)
+	b.mustDo(http.MethodDelete, "/tokens/"+other, nil, 204)
+	valid(second, 401)
+	valid(one.Token, 401)
+	valid(two.Token, 401)
+	valid(before.Token, 200) // of a session that nobody knows
+	valid(first.Token, 200)  // of another session
+	var n int
+	if b.row(&n, "SELECT count(*) FROM events WHERE action = 'token.delete'"); n != 3 {
+		t.Errorf("%d events tell of what was revoked, want 3", n)
+	}
+	b.mustDo(http.MethodDelete, "/sessions/current", nil, 204)
+	valid(b.token, 401)
+	valid(first.Token, 200)
+	b.mustDo(http.MethodDelete, "/tokens/"+first.ID, nil, 204, as(first.Token)...)
+	valid(first.Token, 401)
+}
+
 // The audit trail names the client, not the proxies in front, and no client
 // can name another.
 func TestClientBehindProxies(t *testing.T) {

@@ -28,7 +28,7 @@ func (s *Server) listTokens(ctx context.Context, in *struct{ api.PageQuery }) (*
 func (s *Server) createToken(ctx context.Context, in *struct{ Body api.CreateToken }) (*object[api.Token], error) {
 	var token api.Token
 	m, err := s.once(ctx, func(ctx context.Context) (made, error) {
-		t, err := s.intents.CreateToken(ctx, actor(ctx), in.Body.Name, time.Duration(in.Body.Days)*24*time.Hour)
+		t, err := s.intents.CreateToken(ctx, actor(ctx), requestOf(ctx).bearer.TokenID, in.Body.Name, time.Duration(in.Body.Days)*24*time.Hour)
 		token = presentToken(t.Token)
 		token.Token = t.Secret
 		return made{object: t.ID}, err
@@ -48,11 +48,11 @@ func (s *Server) deleteToken(ctx context.Context, in *ByID) (*nothing, error) {
 	if !ok {
 		return nil, domain.ErrNotFound
 	}
-	return nil, s.intents.DeleteToken(ctx, actor(ctx), u)
+	return nil, s.intents.RevokeToken(ctx, actor(ctx), u)
 }
 
 func presentToken(t store.Token) api.Token {
 	return api.Token{
-		ID: t.ID.String(), Kind: t.Kind, Name: t.Name, Prefix: t.Prefix, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, LastUsedAt: t.LastUsedAt,
+		ID: t.ID.String(), Kind: t.Kind, SessionID: text(t.SessionID), Name: t.Name, Prefix: t.Prefix, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, LastUsedAt: t.LastUsedAt,
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"strings"
 	"time"
 	"unicode"
@@ -65,15 +66,28 @@ func issue(ctx context.Context, tx *store.Tx, who domain.Actor, t store.Token, s
 	})
 }
 
-// CreateToken makes an API token for the actor's own account.
-func (in *Intents) CreateToken(ctx context.Context, who domain.Actor, name string, valid time.Duration) (Issued, error) {
+// ErrSessionRequired says that the bearer is no session: an API token makes no
+// other one, or whoever found it could keep what its owner takes away.
+var ErrSessionRequired = errors.New("only a session makes API tokens")
+
+// CreateToken makes an API token for the actor's own account, out of a session
+// of it. The session is locked, so that a token is either revoked with it or
+// not made.
+func (in *Intents) CreateToken(ctx context.Context, who domain.Actor, session uuid.UUID, name string, valid time.Duration) (Issued, error) {
 	if err := checkTokenName(name); err != nil {
 		return Issued{}, err
 	}
 	made := Issued{Secret: newSecret()}
 	err := in.do(ctx, func(tx *store.Tx) error {
-		t := store.Token{ID: uuid.New(), Kind: TokenAPI, AccountID: who.ID, Name: name}
-		t, err := issue(ctx, tx, who, t, made.Secret, "token.create", valid)
+		err := tx.HoldSession(ctx, who.ID, session)
+		if errors.Is(err, domain.ErrNotFound) {
+			return ErrSessionRequired
+		}
+		if err != nil {
+			return err
+		}
+		t := store.Token{ID: uuid.New(), Kind: TokenAPI, AccountID: who.ID, SessionID: &session, Name: name}
+		t, err = issue(ctx, tx, who, t, made.Secret, "token.create", valid)
 		if err != nil {
 			return err
 		}
@@ -99,19 +113,51 @@ func checkTokenName(name string) error {
 	return bad.OrNil()
 }
 
-// DeleteToken ends a token or a session of the actor's own account.
-func (in *Intents) DeleteToken(ctx context.Context, who domain.Actor, id uuid.UUID) error {
+// LogOut ends a session or a token by itself. Tokens that the session made stay:
+// they are for programs that run on when their owner has gone home.
+func (in *Intents) LogOut(ctx context.Context, who domain.Actor, id uuid.UUID) error {
 	return in.do(ctx, func(tx *store.Tx) error {
 		t, err := tx.Token(ctx, who.ID, id)
 		if err != nil {
 			return err
 		}
-		if err := tx.DeleteToken(ctx, who.ID, id); err != nil {
+		return endToken(ctx, tx, who, t)
+	})
+}
+
+// RevokeToken ends a token or a session of the actor's own account, and the
+// tokens that the session made: whoever revokes a session does not trust what
+// was done with it.
+func (in *Intents) RevokeToken(ctx context.Context, who domain.Actor, id uuid.UUID) error {
+	return in.do(ctx, func(tx *store.Tx) error {
+		t, err := tx.Token(ctx, who.ID, id)
+		if err != nil {
 			return err
 		}
-		return tx.AddEvent(ctx, who, store.Audit{
-			Workspace: domain.DefaultWorkspace, Action: "token.delete", ObjectKind: "token",
-			ObjectID: t.ID, ObjectName: t.Name, Before: map[string]any{"kind": t.Kind, "expires_at": t.ExpiresAt},
-		})
+		if t.Kind == TokenSession {
+			if err := tx.HoldSession(ctx, who.ID, id); err != nil {
+				return err
+			}
+			made, err := tx.TokensOfSession(ctx, who.ID, id)
+			if err != nil {
+				return err
+			}
+			for _, m := range made {
+				if err := endToken(ctx, tx, who, m); err != nil {
+					return err
+				}
+			}
+		}
+		return endToken(ctx, tx, who, t)
+	})
+}
+
+func endToken(ctx context.Context, tx *store.Tx, who domain.Actor, t store.Token) error {
+	if err := tx.DeleteToken(ctx, who.ID, t.ID); err != nil {
+		return err
+	}
+	return tx.AddEvent(ctx, who, store.Audit{
+		Workspace: domain.DefaultWorkspace, Action: "token.delete", ObjectKind: "token",
+		ObjectID: t.ID, ObjectName: t.Name, Before: map[string]any{"kind": t.Kind, "expires_at": t.ExpiresAt},
 	})
 }

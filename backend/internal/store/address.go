@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"net/netip"
 	"slices"
 	"time"
@@ -59,7 +60,7 @@ func (r Reads) AddressOfAllocation(ctx context.Context, allocation uuid.UUID) (A
 
 // AddressSorting is the orders that addresses can be listed in.
 var AddressSorting = Sorting[Address]{
-	{"address", []column{byText("p.network"), byNumber("p.sort_key"), byID("p.id")}, func(p Address) Position {
+	{"address", []column{byText("p.network"), byNumber("p.sort_key", math.MaxInt64), byID("p.id")}, func(p Address) Position {
 		return Position{Text: p.Network, Number: p.SortKey, ID: p.ID}
 	}},
 	{"state", []column{byText("p.state"), byID("p.id")}, func(p Address) Position { return Position{Text: string(p.State), ID: p.ID} }},

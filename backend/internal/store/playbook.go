@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/google/uuid"
@@ -95,7 +96,7 @@ func (r Reads) DefaultPlaybookVersion(ctx context.Context, playbook string) (Pla
 
 // PlaybookVersionSorting is the orders that a playbook's versions can be listed in.
 var PlaybookVersionSorting = Sorting[PlaybookVersion]{
-	{"-version", []column{byNumber("v.version")}, func(v PlaybookVersion) Position { return Position{Number: int64(v.Version)} }},
+	{"-version", []column{byNumber("v.version", math.MaxInt32)}, func(v PlaybookVersion) Position { return Position{Number: int64(v.Version)} }},
 }
 
 // PlaybookVersionFilter narrows a list of versions.

@@ -7,6 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
 )
 
 // Sorting is the orders that a list can be read in. The first is the default;
@@ -26,22 +30,58 @@ type column struct {
 	sql     statement
 	value   func(Position) any
 	compare func(a, b Position) int
+	holds   func(Position) bool // the column can hold the value
+	clear   func(*Position)
 }
+
+// maxSortText is more than any text that a list is sorted by has, in bytes.
+const maxSortText = 1024
 
 func byText(sql statement) column {
-	return column{sql, func(p Position) any { return p.Text }, func(a, b Position) int { return strings.Compare(a.Text, b.Text) }}
+	return column{
+		sql, func(p Position) any { return p.Text }, func(a, b Position) int { return strings.Compare(a.Text, b.Text) },
+		func(p Position) bool {
+			return len(p.Text) <= maxSortText && utf8.ValidString(p.Text) && !strings.ContainsRune(p.Text, 0)
+		},
+		func(p *Position) { p.Text = "" },
+	}
 }
 
-func byNumber(sql statement) column {
-	return column{sql, func(p Position) any { return p.Number }, func(a, b Position) int { return cmp.Compare(a.Number, b.Number) }}
+// byNumber sorts by a column of whole numbers from 0 to one that it can hold.
+func byNumber(sql statement, most int64) column {
+	return column{
+		sql, func(p Position) any { return p.Number }, func(a, b Position) int { return cmp.Compare(a.Number, b.Number) },
+		func(p Position) bool { return p.Number >= 0 && p.Number <= most },
+		func(p *Position) { p.Number = 0 },
+	}
 }
 
 func byTime(sql statement) column {
-	return column{sql, func(p Position) any { return p.Time }, func(a, b Position) int { return a.Time.Compare(b.Time) }}
+	return column{
+		sql, func(p Position) any { return p.Time }, func(a, b Position) int { return a.Time.Compare(b.Time) },
+		func(p Position) bool { return p.Time.Year() >= 1 && p.Time.Year() <= 9999 },
+		func(p *Position) { p.Time = time.Time{} },
+	}
 }
 
 func byID(sql statement) column {
-	return column{sql, func(p Position) any { return p.ID }, func(a, b Position) int { return bytes.Compare(a.ID[:], b.ID[:]) }}
+	return column{
+		sql, func(p Position) any { return p.ID }, func(a, b Position) int { return bytes.Compare(a.ID[:], b.ID[:]) },
+		func(Position) bool { return true },
+		func(p *Position) { p.ID = uuid.Nil },
+	}
+}
+
+// Holds tells whether a place, which may come from anywhere, is one that an
+// order can have: its columns can hold their values, and there are no others.
+func (s Sorting[R]) Holds(name string, p Position) bool {
+	o, _, ok := s.find(name)
+	for _, c := range o.columns {
+		ok = ok && c.holds(p)
+		c.clear(&p)
+	}
+	p.Back = false
+	return ok && p == Position{}
 }
 
 // Names are the orders by the names that the API gives them, the default first.

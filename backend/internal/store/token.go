@@ -16,6 +16,7 @@ type Token struct {
 	ID         uuid.UUID  `db:"id"`
 	Kind       string     `db:"kind"`
 	AccountID  uuid.UUID  `db:"account_id"`
+	SessionID  *uuid.UUID `db:"session_id"` // that made it; nil for a session, and for tokens that are older than this column
 	Name       string     `db:"name"`
 	Prefix     string     `db:"prefix"`
 	CreatedAt  time.Time  `db:"created_at"`
@@ -48,13 +49,18 @@ func (r Reads) Bearer(ctx context.Context, hash []byte) (Bearer, error) {
 }
 
 const sqlToken = `
-SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
+SELECT t.id, t.kind, t.account_id, t.session_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
   FROM tokens t
  WHERE true`
 
 // Token returns a token of an account.
 func (r Reads) Token(ctx context.Context, account, id uuid.UUID) (Token, error) {
 	return first[Token](ctx, r.q, domain.ErrNotFound, sqlToken+" AND t.account_id = $1 AND t.id = $2", account, id)
+}
+
+// TokensOfSession returns the tokens that a session of an account made.
+func (r Reads) TokensOfSession(ctx context.Context, account, session uuid.UUID) ([]Token, error) {
+	return collect[Token](ctx, r.q, sqlToken+" AND t.account_id = $1 AND t.session_id = $2 ORDER BY t.id", account, session)
 }
 
 // TokenSorting is the orders that tokens can be listed in.
@@ -78,19 +84,30 @@ func (r Reads) Tokens(ctx context.Context, f TokenFilter) ([]Token, error) {
 }
 
 const sqlInsertToken = `
-INSERT INTO tokens (id, kind, account_id, name, prefix, hash, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, now() + $7::INT8 * INTERVAL '1 second')
+INSERT INTO tokens (id, kind, account_id, session_id, name, prefix, hash, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8::INT8 * INTERVAL '1 second')
 RETURNING expires_at`
 
 // InsertToken adds a token that expires after a while, and returns when that
 // is.
 func (tx *Tx) InsertToken(ctx context.Context, t Token, hash []byte, valid time.Duration) (time.Time, error) {
 	var expires time.Time
-	err := tx.q.QueryRow(ctx, sqlInsertToken, t.ID, t.Kind, t.AccountID, t.Name, t.Prefix, hash, int64(valid/time.Second)).Scan(&expires)
+	err := tx.q.QueryRow(ctx, sqlInsertToken, t.ID, t.Kind, t.AccountID, t.SessionID, t.Name, t.Prefix, hash, int64(valid/time.Second)).Scan(&expires)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("insert token: %w", err)
 	}
 	return expires, nil
+}
+
+const sqlHoldSession = `
+SELECT t.id
+  FROM tokens t
+ WHERE t.account_id = $1 AND t.id = $2 AND t.kind = 'session' AND t.expires_at > now()
+   FOR UPDATE`
+
+// HoldSession locks a session of an account that has not expired.
+func (tx *Tx) HoldSession(ctx context.Context, account, id uuid.UUID) error {
+	return tx.one(ctx, domain.ErrNotFound, sqlHoldSession, account, id)
 }
 
 const sqlDeleteToken = `

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -70,7 +71,7 @@ func (r Reads) UnitsOfHost(ctx context.Context, host uuid.UUID) ([]Unit, error) 
 var UnitSorting = Sorting[Unit]{
 	{"name", []column{byText("u.name"), byID("u.id")}, func(u Unit) Position { return Position{Text: u.Name, ID: u.ID} }},
 	{"state", []column{byText("u.state"), byID("u.id")}, func(u Unit) Position { return Position{Text: string(u.State), ID: u.ID} }},
-	{"cpu_count", []column{byNumber("u.cpu_count"), byID("u.id")}, func(u Unit) Position { return Position{Number: int64(u.CPUCount), ID: u.ID} }},
+	{"cpu_count", []column{byNumber("u.cpu_count", math.MaxInt32), byID("u.id")}, func(u Unit) Position { return Position{Number: int64(u.CPUCount), ID: u.ID} }},
 }
 
 // UnitFilter narrows a list of units.

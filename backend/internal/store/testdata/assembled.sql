@@ -2607,7 +2607,7 @@ SELECT p.name, p.description, p.default_version, (SELECT count(*) FROM playbook_
 ORDER BY p.name DESC
 LIMIT $1;
 
-SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
+SELECT t.id, t.kind, t.account_id, t.session_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
   FROM tokens t
  WHERE true
   AND t.account_id = $1
@@ -2616,7 +2616,7 @@ SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at,
 ORDER BY t.created_at DESC, t.id DESC
 LIMIT $4;
 
-SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
+SELECT t.id, t.kind, t.account_id, t.session_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
   FROM tokens t
  WHERE true
   AND t.account_id = $1
@@ -2625,7 +2625,7 @@ SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at,
 ORDER BY t.created_at, t.id
 LIMIT $4;
 
-SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
+SELECT t.id, t.kind, t.account_id, t.session_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
   FROM tokens t
  WHERE true
   AND t.account_id = $1
@@ -2634,7 +2634,7 @@ SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at,
 ORDER BY t.kind DESC, t.id DESC
 LIMIT $4;
 
-SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
+SELECT t.id, t.kind, t.account_id, t.session_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
   FROM tokens t
  WHERE true
   AND t.account_id = $1
@@ -2643,7 +2643,7 @@ SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at,
 ORDER BY t.kind, t.id
 LIMIT $4;
 
-SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
+SELECT t.id, t.kind, t.account_id, t.session_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
   FROM tokens t
  WHERE true
   AND t.account_id = $1
@@ -2651,7 +2651,7 @@ SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at,
 ORDER BY t.created_at DESC, t.id DESC
 LIMIT $2;
 
-SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
+SELECT t.id, t.kind, t.account_id, t.session_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
   FROM tokens t
  WHERE true
   AND t.account_id = $1
@@ -2659,7 +2659,7 @@ SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at,
 ORDER BY t.created_at, t.id
 LIMIT $2;
 
-SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
+SELECT t.id, t.kind, t.account_id, t.session_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
   FROM tokens t
  WHERE true
   AND t.account_id = $1
@@ -2667,7 +2667,7 @@ SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at,
 ORDER BY t.kind DESC, t.id DESC
 LIMIT $2;
 
-SELECT t.id, t.kind, t.account_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
+SELECT t.id, t.kind, t.account_id, t.session_id, t.name, t.prefix, t.created_at, t.expires_at, t.last_used_at
   FROM tokens t
  WHERE true
   AND t.account_id = $1
