@@ -85,7 +85,7 @@ func TestABackendWithoutTheAPI(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the worker to serve", func() bool { return strings.Contains(log.String(), "backend serves") })
+		eventually(t, "the worker to serve", func() bool { return strings.Contains(log.String(), "backend started") })
 		m := regexp.MustCompile(`"listen":"([^"]+)"`).FindStringSubmatch(log.String())
 		if (m != nil) != want {
 			t.Errorf("told to listen on %q: %s", listen, log.String())

@@ -86,9 +86,9 @@ func sweep(cfg config.Config, log *slog.Logger) {
 		return
 	}
 	if n, err := ansible.SweepRuns(cfg.RunRoot); err != nil {
-		log.Warn("sweep what dead backends left", "error", err)
+		log.Warn("remove files of dead backends failed", "error", err)
 	} else if n > 0 {
-		log.Info("swept what dead backends left", "runs", n)
+		log.Info("removed files of dead backends", "runs", n)
 	}
 }
 
@@ -196,7 +196,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	defer context.AfterFunc(stop, func() { time.AfterFunc(taskGrace, endHard) })()
 
 	if b.cfg.FailpointDir != "" {
-		b.log.Warn("failpoints can be armed: this backend is for tests only", "dir", b.cfg.FailpointDir)
+		b.log.Warn("failpoints are enabled: use this backend for tests only", "dir", b.cfg.FailpointDir)
 	}
 	points := failpoint.In(b.cfg.FailpointDir)
 	targets := domain.TargetPolicy{AllowLoopback: b.cfg.AllowLoopbackHosts, Denied: b.cfg.DeniedNetworks}
@@ -221,13 +221,13 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	}
 	parts.Go(func() { b.beat(stop, placed) })
 	if b.cfg.Listen == "" {
-		b.log.Info("backend serves", "version", Version(), "roles", b.cfg.Roles)
+		b.log.Info("backend started", "version", Version(), "roles", b.cfg.Roles)
 		<-stop.Done()
 		return nil
 	}
 	err := b.serveHTTP(stop, hard, b.server(intents, signals, registry, points), ready)
 	if err != nil {
-		b.log.Error("the API is not served; this backend ends", "error", err)
+		b.log.Error("API stopped; this backend exits", "error", err)
 	}
 	return err
 }
@@ -240,7 +240,7 @@ func (b *Backend) room(registry *prometheus.Registry) func(recent int) int {
 	}
 	m := memory.Here()
 	if _, err := m.Available(); err != nil {
-		b.log.Warn("the memory that is available can't be read; only KLOIGOS_WORKERS bounds the jobs that run at once", "error", err)
+		b.log.Warn("available memory is unknown; only KLOIGOS_WORKERS limits parallel jobs", "error", err)
 		return nil
 	}
 	metrics.Memory(registry, m.Available)
@@ -276,7 +276,7 @@ func (b *Backend) serveHTTP(stop, hard context.Context, server *httpapi.Server, 
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	b.log.Info("backend serves", "version", Version(), "roles", b.cfg.Roles, "listen", listener.Addr().String())
+	b.log.Info("backend started", "version", Version(), "roles", b.cfg.Roles, "listen", listener.Addr().String())
 	if ready != nil {
 		ready(listener.Addr())
 	}
@@ -345,7 +345,7 @@ func (b *Backend) beat(stop context.Context, placed func(store.Place, time.Time)
 		case err == nil:
 			placed(place, asked)
 		case stop.Err() == nil:
-			b.log.Warn("show this backend as alive", "error", err)
+			b.log.Warn("write heartbeat of this backend failed", "error", err)
 			pause = heartbeatRetry
 		}
 		select {

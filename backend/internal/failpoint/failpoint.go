@@ -73,7 +73,7 @@ func (p Points) Hit(name string) {
 	if p.dir == "" || os.Remove(filepath.Join(p.dir, filepath.Base(name))) != nil {
 		return
 	}
-	slog.Warn("failpoint: this backend ends as in a crash", "failpoint", name)
+	slog.Warn("failpoint: simulate a crash of this backend", "failpoint", name)
 	p.kill()
 }
 

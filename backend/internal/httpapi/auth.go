@@ -157,6 +157,6 @@ func (s *Server) writeUses(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second) // one that is locked must not end the noting of all
 	defer cancel()
 	if err := s.db.InTx(ctx, func(tx *store.Tx) error { return tx.TouchTokens(ctx, ids) }); err != nil {
-		s.log.Warn("note the last use of tokens", "error", err)
+		s.log.Warn("record last use of tokens failed", "error", err)
 	}
 }

@@ -139,7 +139,7 @@ func (w *watch) show(s sight) {
 func (w *watch) once(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			w.s.log.Error("panic while looking at a job", "job", w.job, "panic", fmt.Sprint(p))
+			w.s.log.Error("panic while a job was followed", "job", w.job, "panic", fmt.Sprint(p))
 			err = errors.New("panic")
 		}
 	}()

@@ -96,7 +96,7 @@ func (q *Queue) succeed(batch []*ending) {
 		if err == nil {
 			return
 		}
-		q.cfg.Logger.Info("ends are written one by one", "jobs", len(batch), "error", err)
+		q.cfg.Logger.Info("write job ends one by one", "jobs", len(batch), "error", err)
 	}
 	var all sync.WaitGroup
 	for _, x := range batch {

@@ -82,7 +82,7 @@ func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, k *k
 			end(ErrLeaseLost)
 			return
 		case err != nil:
-			q.cfg.Logger.Warn("renew lease", "job", c.ID, "error", err)
+			q.cfg.Logger.Warn("renew lease failed", "job", c.ID, "error", err)
 		default:
 			leased = asked
 			q.cfg.Failpoints.Hit(failpoint.LeaseRenewed)

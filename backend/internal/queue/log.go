@@ -155,7 +155,7 @@ func (l *Log) flush() {
 			l.signals.Notify(l.claim.ID)
 			return
 		case errors.Is(err, store.ErrLost), time.Now().After(until):
-			slog.Warn("job log is left to another worker", "job", l.claim.ID, "error", err)
+			slog.Warn("job log belongs to another worker now", "job", l.claim.ID, "error", err)
 			l.mu.Lock()
 			l.lost = true
 			l.room.Broadcast()

@@ -194,7 +194,7 @@ func (q *Queue) look(stop, hard context.Context) {
 	waiting, err := q.db.Waiting(ctx)
 	if err != nil {
 		if stop.Err() == nil {
-			q.cfg.Logger.Error("look for jobs", "error", err)
+			q.cfg.Logger.Error("poll for jobs failed", "error", err)
 			q.metrics.claimFails.Inc()
 		}
 		return
@@ -236,7 +236,7 @@ func (q *Queue) claim(stop, hard context.Context, how claimFunc) (ok bool) {
 		undo.forget()
 		// After an unknown commit the lease of a job that was claimed all the
 		// same runs out, and it is taken over.
-		q.cfg.Logger.Error("claim jobs", "error", err)
+		q.cfg.Logger.Error("claim jobs failed", "error", err)
 		q.metrics.claimFails.Inc()
 		return false
 	}
@@ -306,7 +306,7 @@ func (q *Queue) attempt(stop, hard context.Context, c store.Claim, leased time.T
 	if log.Enabled(stop, slog.LevelError) { // what nobody reads costs an attempt a tenth of its time here
 		log = log.With("job", c.ID, "kind", c.Kind, "attempt", c.Attempt)
 	}
-	log.Info("job begins", "takeover", c.Takeover)
+	log.Info("job started", "takeover", c.Takeover)
 	q.cfg.Failpoints.Hit(failpoint.Claimed)
 	began := time.Now()
 	q.metrics.running.Inc()
@@ -331,7 +331,7 @@ func (q *Queue) attempt(stop, hard context.Context, c store.Claim, leased time.T
 	var result Result
 	if err != nil {
 		result = Result{End: HandOver, After: time.Second}
-		log.Error("open job log", "error", err)
+		log.Error("open job log failed", "error", err)
 	} else {
 		jobLog.onWritten = func(rows int) { q.metrics.logRows.Add(float64(rows)) }
 		jobLog.onLost = func() { q.metrics.logsLost.Inc(); end(ErrLeaseLost) }
@@ -342,7 +342,7 @@ func (q *Queue) attempt(stop, hard context.Context, c store.Claim, leased time.T
 		jobLog.close()
 	}
 	if errors.Is(context.Cause(ctx), ErrLeaseLost) {
-		log.Warn("job left to another worker")
+		log.Warn("job handed over to another worker")
 		q.metrics.ended(c.Kind, "lost", nil, time.Since(began))
 	} else {
 		lease.ending.Store(true)
@@ -380,20 +380,20 @@ func (q *Queue) finish(c store.Claim, r Result, began time.Time, log *slog.Logge
 		case errors.Is(err, store.ErrLost):
 			// Either someone took over, or a COMMIT whose answer was lost had
 			// been applied; in both cases nothing is left to write.
-			log.Warn("job had ended already, or is another worker's now")
+			log.Warn("job already ended or was taken over by another worker")
 			q.metrics.ended(c.Kind, "lost", nil, time.Since(began))
 			return
 		case errors.As(err, &conflict) && r.Else != nil:
 			r = r.Else(conflict)
 		case errors.As(err, &conflict):
-			log.Error("job's outcome does not fit its objects", "error", err)
+			log.Error("job outcome does not match the states of its objects", "error", err)
 			r = Result{End: Failed, Error: &domain.JobError{Code: conflict.Code, Message: conflict.Detail}}
 		case ctx.Err() != nil:
-			log.Error("job's end could not be written; its lease runs out", "error", err)
+			log.Error("job end not written; its lease expires", "error", err)
 			q.metrics.ended(c.Kind, "unwritten", nil, time.Since(began))
 			return
 		default:
-			log.Error("write the job's end", "error", err)
+			log.Error("write job end failed", "error", err)
 			time.Sleep(250 * time.Millisecond)
 		}
 	}
@@ -444,7 +444,7 @@ func (r Result) apply(ctx context.Context, tx *store.Tx, job uuid.UUID) (err err
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			slog.Error("panic in what an end means", "job", job, "error", p, "stack", string(debug.Stack()))
+			slog.Error("panic while a job end was applied", "job", job, "error", p, "stack", string(debug.Stack()))
 			err = domain.Conflictf(domain.ErrCodeInternal, "the backend met an error of its own when the job had ended; it stands in its log")
 		}
 	}()

@@ -111,6 +111,6 @@ func (m *metrics) once(ctx context.Context, db *store.DB, p Policy, log *slog.Lo
 	case err != nil && ctx.Err() == nil:
 		log.Error("policy failed", "policy", p.Name, "error", err)
 	case changed > 0:
-		log.Info("policy acted", "policy", p.Name, "changed", changed)
+		log.Info("policy made changes", "policy", p.Name, "changed", changed)
 	}
 }

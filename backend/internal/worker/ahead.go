@@ -68,7 +68,7 @@ func (w *Worker) begin(c store.Claim) (forget func()) {
 func caught(job uuid.UUID, f func()) {
 	defer func() {
 		if p := recover(); p != nil {
-			slog.Error("make a play ready", "job", job, "panic", p)
+			slog.Error("prepare play failed", "job", job, "panic", p)
 		}
 	}()
 	f()

@@ -80,7 +80,7 @@ func (r *run) endOnHost(ctx context.Context) {
 		err = r.comeAsNewest(ctx)
 	}
 	if err != nil {
-		slog.Warn("end what still runs on the host", "job", r.claim.ID, "host", r.host.Name, "error", err)
+		slog.Warn("end running tasks on the host failed", "job", r.claim.ID, "host", r.host.Name, "error", err)
 		r.log.Note("The host did not answer the request to end running tasks. Its last task may still finish; the next job on the host ends it first.")
 		return
 	}

@@ -328,7 +328,7 @@ func (r *run) end(ctx context.Context, err error) queue.Result {
 	case errors.Is(cause, queue.ErrCancelled) && r.job.ID != uuid.Nil:
 		return r.failure(queue.Cancelled, &domain.JobError{Code: domain.ErrCodeCancelled, Message: "A person stopped the job.", Host: r.host.Name})
 	case !errors.As(err, &why):
-		slog.Error("job met an internal error", "job", r.claim.ID, "kind", r.claim.Kind, "attempt", r.claim.Attempt, "error", err)
+		slog.Error("job failed with an internal error", "job", r.claim.ID, "kind", r.claim.Kind, "attempt", r.claim.Attempt, "error", err)
 		if r.job.ID == uuid.Nil { // not even that is known which objects it is about
 			return queue.Result{End: queue.HandOver, After: queue.Backoff(r.claim.Attempt)}
 		}

@@ -65,7 +65,7 @@ func serveOn(ctx context.Context, l net.Listener, cfg app.Config, log *slog.Logg
 	if err != nil {
 		return err
 	}
-	log.Info("web app is up", "address", l.Addr().String(), "api", cfg.APIURL)
+	log.Info("web app started", "address", l.Addr().String(), "api", cfg.APIURL)
 	done := make(chan error, 1)
 	go func() { done <- server.Listener(l) }()
 	select {
@@ -73,7 +73,7 @@ func serveOn(ctx context.Context, l net.Listener, cfg app.Config, log *slog.Logg
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	log.Info("web app is stopping")
+	log.Info("web app stops")
 	// Pages are a matter of milliseconds; the streams have to be ended for the
 	// server to come to rest.
 	endStreams := time.AfterFunc(200*time.Millisecond, end)

@@ -288,7 +288,7 @@ func (r *Request) asked(but ...string) url.Values {
 	q := url.Values{}
 	all, err := url.ParseQuery(string(r.C.Request().URI().QueryString()))
 	if err != nil { // what can be read of it is in all
-		r.app.Log.Debug("query of a list", "error", err.Error())
+		r.app.Log.Debug("invalid list query", "error", err.Error())
 	}
 	for k, values := range all {
 		for _, v := range values {
