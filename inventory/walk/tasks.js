@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { ask } from "./showcase.js";
-import { moved, settled } from "./look.js";
+import { moved, over, settled } from "./look.js";
 import { offline } from "./offline.js";
 
 const key = `ssh-ed25519 ${Buffer.concat([Buffer.from("0000000b", "hex"), Buffer.from("ssh-ed25519"), Buffer.from("00000020", "hex"), randomBytes(32)]).toString("base64")} walk@laptop`;
@@ -209,6 +209,22 @@ export const tasks = {
     await goBackAndForth(page);
   },
 
+  // What the filter shows is what the list is of, also where a browser restores the fields of a page that one goes back to.
+  async "go back to a list, and see the filter that is applied"({ open }) {
+    const page = await open(), filter = page.getByLabel("State");
+    await page.goto("/hosts");
+    await filter.selectOption("lost");
+    await page.waitForURL("**state=lost**");
+    await page.goBack();
+    await page.waitForURL("**/hosts");
+    assert.equal(await filter.inputValue(), "");
+    assert.equal(await listed(page), 50);
+    await page.goForward();
+    await page.waitForURL("**state=lost**");
+    assert.equal(await filter.inputValue(), "lost");
+    assert.equal(await listed(page), 1);
+  },
+
   // Nothing runs in the showcase: the allocation is made, its job waits, and the page says so.
   async "allocate a unit, and cancel its job"({ open }) {
     const page = await open();
@@ -409,6 +425,73 @@ export const tasks = {
     await press("Enter");
     await page.waitForURL(/\/hosts\/[^/]+(\/setup)?\?said=/);
     assert.deepEqual((await ask(s, `/hosts/${id}`)).layout.units.map((u) => u.cpu_count), [4, 2]);
+  },
+
+  // Keys that are shortcuts elsewhere are text here, and text is not lost without a question. A long line stays within the page.
+  async "write in the editor, and leave it"({ open }) {
+    const page = await open(), asked = [];
+    let leave = false;
+    page.on("dialog", (d) => { asked.push(d.type()); return leave ? d.accept() : d.dismiss(); });
+    await page.goto("/playbooks/host_initialize/versions/1/edit?path=playbook.yml");
+    const text = page.locator(".editor .cm-content");
+    await text.click();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("# what/is? " + "long ".repeat(200));
+    await says(text, "# what/is? long");
+    assert.equal(await page.locator("dialog[open]").count(), 0);
+    assert.deepEqual(await over(page), []);
+    await page.getByRole("link", { name: "Hosts", exact: true }).click();
+    await page.waitForTimeout(300);
+    assert.deepEqual(asked, ["beforeunload"]);
+    assert.match(page.url(), /\/edit/);
+    leave = true;
+    await page.getByRole("link", { name: "Hosts", exact: true }).click();
+    await page.waitForURL("**/hosts");
+  },
+
+  async "change several files in one version, and mend the line that is refused"({ s, open }) {
+    for (const more of [{}, noScripts]) {
+      const page = await open(more), bare = more === noScripts;
+      const write = async (text) => {
+        if (bare) return page.getByLabel("Text", { exact: true }).evaluate((a, text) => { a.value += text; }, text);
+        await page.locator(".editor .cm-content").click();
+        await page.keyboard.press("Control+End");
+        await page.keyboard.insertText(text);
+      };
+      const other = async (path) => {
+        await page.getByLabel("Change another file in the same version").selectOption(path);
+        await page.getByRole("button", { name: "Open it" }).click();
+        await page.locator("h1", { hasText: path || "Add a file" }).waitFor();
+      };
+      await page.goto("/playbooks/host_probe/versions/1/edit?path=playbook.yml");
+      await write("# one\n");
+      await other("");
+      await page.getByLabel("Path").fill("roles/host_probe/files/two");
+      await write("two\n");
+      const role = "roles/host_probe/tasks/main.yml";
+      await other(role);
+      await write("\n".repeat(80) + "- name: Go around the fence\n  ansible.builtin.raw: id\n");
+      await page.getByRole("button", { name: "Edit playbook.yml" }).click();
+      await page.locator("h1", { hasText: "playbook.yml" }).waitFor();
+      await page.getByRole("button", { name: "Look at it and store it" }).click();
+      await page.locator("#wrong").waitFor();
+      await page.locator("h1", { hasText: role }).waitFor(); // the file that was refused, at its line
+      if (!bare) {
+        await page.locator(".editor .cm-lint-marker-error").first().waitFor();
+        await page.keyboard.type("X");
+        await says(page.locator(".editor .cm-activeLine"), /^X.*(Go around|raw)/);
+      }
+      await page.getByRole("button", { name: "Edit playbook.yml" }).click();
+      await page.getByRole("button", { name: `Undo the change of ${role}` }).click();
+      await page.getByRole("button", { name: `Undo the change of ${role}` }).waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Look at it and store it" }).click();
+      await page.waitForURL("**/versions/*said=version-stored");
+      const at = new URL(page.url()).pathname;
+      const file = (path) => ask(s, `${at}/file?path=${encodeURIComponent(path)}`).then((f) => f.content);
+      assert.match(await file("playbook.yml"), /# one\n$/);
+      assert.equal(await file("roles/host_probe/files/two"), "two\n");
+      assert.doesNotMatch(await file(role), /Go around/);
+    }
   },
 
   async "see what a version of a playbook changes"({ open }) {

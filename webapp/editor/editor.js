@@ -79,6 +79,8 @@ function edit(area) {
       extensions: [
         basicSetup, language.of(speaks()), indentUnit.of("  "), EditorState.tabSize.of(2), syntaxHighlighting(colours), look(dark), lintGutter(),
         EditorView.contentAttributes.of({ "aria-label": label.textContent.trim() }),
+        // The page asks before typed text is lost; keys inside the shadow root change no field that it sees.
+        EditorView.updateListener.of((u) => { if (u.docChanged) area.dispatchEvent(new Event("input", { bubbles: true })); }),
       ],
     }),
   });
@@ -94,14 +96,21 @@ function edit(area) {
   label.addEventListener("click", () => view.focus());
   path.addEventListener("input", () => view.dispatch({ effects: language.reconfigure(speaks()) }));
 
+  const goTo = (number) => {
+    const line = view.state.doc.line(Math.min(number, view.state.doc.lines));
+    view.dispatch({ selection: { anchor: line.from }, effects: EditorView.scrollIntoView(line.from, { y: "center" }) });
+    view.focus();
+  };
   document.addEventListener("click", (e) => {
     const to = e.target.closest?.("[data-line]");
     if (!to) return;
     e.preventDefault();
-    const line = view.state.doc.line(Math.min(Number(to.dataset.line), view.state.doc.lines));
-    view.dispatch({ selection: { anchor: line.from }, effects: EditorView.scrollIntoView(line.from, { y: "center" }) });
-    view.focus();
+    goTo(Number(to.dataset.line));
   });
+
+  // A file that was refused opens at the line of its first error.
+  const refused = findings.filter((f) => f.severity === "error" && f.line > 0).map((f) => f.line);
+  if (refused.length) goTo(Math.min(...refused));
 }
 
 for (const area of document.querySelectorAll("textarea[data-findings]")) edit(area);

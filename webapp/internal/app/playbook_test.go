@@ -226,3 +226,37 @@ func TestChangeAFileOnTopOfAVersion(t *testing.T) {
 	s.wantText(a, "<code>playbook.yml:2</code> is not YAML", "&lt;b&gt;", `value="playbook.yml"`)
 	s.wantStatus(s.post(playbookPath+"/versions/1/edit", url.Values{"content": {"x"}}), http.StatusUnprocessableEntity)
 }
+
+// TestChangeSeveralFilesInOneVersion: what was changed of one file goes along while another is opened, and all of them
+// are stored at once. It needs no script.
+func TestChangeSeveralFilesInOneVersion(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	path := playbookPath + "/versions/1/edit"
+	const carried = `[{&#34;path&#34;:&#34;playbook.yml&#34;,&#34;content&#34;:&#34;one\n&#34;}]`
+	a := s.post(path, url.Values{"path": {"playbook.yml"}, "content": {"one\r\n"}, "further": {"true"}, "other": {""}, "note": {"why"}})
+	s.wantStatus(a, http.StatusOK)
+	s.wantText(a, "Add a file to", `name="drafts" value="`+carried+`"`, `value="why"`, "data-guard data-unsaved", `name="open" value="playbook.yml"`)
+	if n := len(s.api.Calls("upload-playbook")); n != 0 {
+		t.Fatal("it was stored already")
+	}
+	drafts := []string{`[{"path":"playbook.yml","content":"one\n"}]`}
+	s.wantText(s.post(path, url.Values{"drafts": drafts, "open": {"playbook.yml"}}), "one\n</textarea>", `name="drafts" value="[]"`)
+	s.wantText(s.post(path, url.Values{"drafts": drafts, "path": {"b"}, "content": {"x"}, "new": {"true"}, "drop": {"playbook.yml"}}), `name="drafts" value="[]"`, `value="b"`)
+
+	form := url.Values{"drafts": drafts, "path": {"roles/x/files/two"}, "content": {"two"}, "new": {"true"}, "note": {"why"}}
+	s.api.Refuse("upload-playbook", api.Problem{Status: 422, Code: "invalid", Errors: []api.FieldProblem{{Field: "playbook.yml:1", Message: "raw: goes around the fence"}}})
+	a = s.post(path, form)
+	s.wantStatus(a, http.StatusUnprocessableEntity)
+	s.wantText(a, `<h1 class="mono">playbook.yml</h1>`, `data-line="1">Line 1</a>`, `name="open" value="roles/x/files/two"`)
+
+	s.api.Answer("upload-playbook", http.StatusCreated, apitest.PlaybookVersion(2))
+	s.wantRedirect(s.post(path, form), playbookPath+"/versions/2?said=version-stored")
+	var got api.UploadPlaybook
+	s.api.Calls("upload-playbook")[1].Into(t, &got)
+	one, two := "one\n", "two"
+	if d := cmp.Diff(api.UploadPlaybook{Base: 1, Files: map[string]*string{"playbook.yml": &one, "roles/x/files/two": &two}, Note: "why"}, got); d != "" {
+		t.Error(d)
+	}
+	s.wantStatus(s.post(path, url.Values{"drafts": {"{"}, "path": {"b"}}), http.StatusBadRequest)
+}

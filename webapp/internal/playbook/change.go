@@ -1,7 +1,6 @@
 package playbook
 
 import (
-	"encoding/json"
 	"io"
 	"net/url"
 	"strconv"
@@ -180,98 +179,4 @@ func lines(unified string) []diffLine {
 		all = append(all, diffLine{kind, line})
 	}
 	return all
-}
-
-// editForm changes or adds one file, on top of a version.
-type editForm struct {
-	Key, Path, Content, Note string
-	New                      bool
-	Findings                 []finding
-	Wrong                    ui.Problems
-}
-
-// finding is what is said of one line of the file that is edited, as editor.js
-// reads it.
-type finding struct {
-	Line     int    `json:"line"`
-	Severity string `json:"severity"`
-	Rule     string `json:"rule"`
-	Message  string `json:"message"`
-}
-
-// marks are the findings for editor.js.
-func (f editForm) marks() string {
-	all := f.Findings
-	if all == nil {
-		all = []finding{}
-	}
-	b, _ := json.Marshal(all) // of strings and numbers, which can't fail
-	return string(b)
-}
-
-// note adds what the API refused this file for to what is said of its lines.
-func (f *editForm) note() {
-	for _, p := range f.Wrong.Fields {
-		rest, ok := strings.CutPrefix(p.Field, f.Path+":")
-		if line, err := strconv.Atoi(rest); ok && err == nil {
-			f.Findings = append(f.Findings, finding{line, "error", "refused", p.Message})
-		}
-	}
-}
-
-func edit(r *page.Request) error {
-	at, err := placeOf(r)
-	if err != nil {
-		return err
-	}
-	form := editForm{Path: r.Query("path"), New: r.Query("path") == ""}
-	if !form.New {
-		f, err := r.API.GetPlaybookFile(r.Ctx, at.Playbook, at.Version, form.Path)
-		if err != nil {
-			return err
-		}
-		form.Content = f.Content
-		said, err := findingsIn(r, at, form.Path)
-		if err != nil {
-			return err
-		}
-		for _, l := range said {
-			form.Findings = append(form.Findings, finding{l.Line, "warning", l.Rule, l.Message})
-		}
-	}
-	return drawEdit(r, at, fiber.StatusOK, form)
-}
-
-func drawEdit(r *page.Request, at place, status int, form editForm) error {
-	form.Key = page.NewKey()
-	form.note()
-	return r.Show(page.View{Title: "Change " + at.title(), Nav: "/playbooks", Status: status, Script: "editor.js", Body: editPage(at, form)})
-}
-
-func save(r *page.Request) error {
-	at, err := placeOf(r)
-	if err != nil {
-		return err
-	}
-	// A browser sends the lines of a text area with carriage returns.
-	content := strings.ReplaceAll(r.FormRaw("content"), "\r\n", "\n")
-	f := editForm{Path: r.Form("path"), Content: content, Note: r.Form("note"), New: r.Form("new") == "true"}
-	if f.Path == "" {
-		f.Wrong = ui.Problems{Title: refused, Fields: []ui.FieldProblem{{Field: "path", Message: "must be given"}}}
-		return drawEdit(r, at, fiber.StatusUnprocessableEntity, f)
-	}
-	u := api.UploadPlaybook{Base: at.Version, Files: map[string]*string{f.Path: &content}, Note: f.Note}
-	if r.Form("remove") == "true" {
-		u.Files[f.Path] = nil
-	}
-	v, err := r.API.UploadPlaybook(r.Ctx, at.Playbook, u, client.IdempotencyKey(page.KeyOr(r.Form("key"))))
-	if err != nil {
-		problems, ok := page.Problems(err)
-		if !ok {
-			return err
-		}
-		f.Wrong = problems
-		return drawEdit(r, at, fiber.StatusUnprocessableEntity, f)
-	}
-	return r.Go(place{v.Playbook, v.Version}.href(), "version-stored")
 }

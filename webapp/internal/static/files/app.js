@@ -64,12 +64,26 @@ document.addEventListener("input", (e) => {
   if (want !== undefined) e.target.setCustomValidity(e.target.value.trim() === want ? "" : "Type exactly: " + want);
 });
 
+// What is typed into a form that holds longer work is not lost without a question.
+const unsaved = new Set(document.querySelectorAll("form[data-guard][data-unsaved]"));
+document.addEventListener("input", (e) => {
+  if (e.target.form?.matches("[data-guard]")) unsaved.add(e.target.form);
+});
+addEventListener("beforeunload", (e) => { if (unsaved.size) e.preventDefault(); });
+
 // No form is sent twice by a double click.
 document.addEventListener("submit", (e) => {
   if (e.defaultPrevented || e.target.method !== "post") return;
   if (e.target.dataset.sent) { e.preventDefault(); return; }
   e.target.dataset.sent = "1";
+  unsaved.delete(e.target);
   addEventListener("pageshow", () => { delete e.target.dataset.sent; }, { once: true });
+});
+
+// A browser that goes back restores what was chosen in a filter, and not the list that it led to.
+addEventListener("pageshow", (e) => {
+  if (!e.persisted && performance.getEntriesByType("navigation")[0]?.type !== "back_forward") return;
+  for (const form of document.querySelectorAll("form")) if (form.method === "get") form.reset();
 });
 
 // Filters apply as soon as one is chosen.

@@ -114,8 +114,10 @@ function open() {
   ask();
 }
 
-// isTyping tells of keys that a field takes; one of a dialog just closed has the focus until the next frame.
-function isTyping(at) {
+// isTyping tells of keys that a field takes; one of a dialog just closed has the focus until the next frame. The target of
+// a key in a shadow root is its host, so the first of the event's path is looked at.
+function isTyping(e) {
+  const at = e.composedPath()[0];
   return at.checkVisibility() && at.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
 }
 
@@ -143,7 +145,7 @@ for (const d of [palette, keys]) d.addEventListener("click", (e) => { if (e.targ
 
 document.addEventListener("keydown", (e) => {
   if ((e.ctrlKey || e.metaKey) && !e.altKey && !e.shiftKey && e.key.toLowerCase() === "k") { e.preventDefault(); open(); return; }
-  if (e.ctrlKey || e.metaKey || e.altKey || !singleKeys() || isTyping(e.target)) return;
+  if (e.ctrlKey || e.metaKey || e.altKey || !singleKeys() || isTyping(e)) return;
   if (e.key === "/") { e.preventDefault(); open(); }
   if (e.key === "?") { e.preventDefault(); openKeys(); }
 });
