@@ -142,6 +142,56 @@ export const tasks = {
     }
   },
 
+  // A form that is sent when the session has ended comes back filled in after the login; without scripts it is sent by a click.
+  async "log in again with a form that was filled in"({ s, open }) {
+    for (const more of [{}, noScripts]) {
+      const page = await open(more), name = `again-${randomBytes(3).toString("hex")}`;
+      const end = async () => {
+        const cookies = await page.context().cookies();
+        await page.context().addCookies(cookies.filter((c) => c.name === "kloigos").map((c) => ({ ...c, value: "kl_ended" })));
+      };
+      await page.goto("/hosts/new");
+      await page.locator("#name").fill(name);
+      await page.locator("#address").fill("192.0.2.97");
+      await page.locator("#labels").fill("rack=r1");
+      await end();
+      await page.getByRole("button", { name: "Register and probe" }).click();
+      await says(page, "Your session has ended");
+      assert.equal((await ask(s, `/hosts?search=${name}`)).items.length, 0);
+      await logIn(page, s);
+      if (more === noScripts) {
+        await says(page, "You are logged in again");
+        await page.getByRole("button", { name: "Send it now" }).click();
+      } else {
+        await page.waitForURL("**/hosts/new");
+        await says(page, "The form is filled in as you left it.");
+        assert.equal(await page.locator("#labels").inputValue(), "rack=r1");
+        await page.getByRole("button", { name: "Register and probe" }).click();
+      }
+      await page.waitForURL("**/hosts/*/setup*");
+      assert.equal((await ask(s, `/hosts?search=${name}`)).items[0].labels.rack, "r1");
+      await page.goto("/hosts/new");
+      assert.equal(await page.locator("#name").inputValue(), ""); // kept once
+    }
+    // What a script finds out while one types does not lose it, nor does a text that is too long for a stranger.
+    const page = await open();
+    await page.goto("/playbooks/host_probe/versions/1/edit?path=playbook.yml");
+    await page.locator(".editor .cm-content").evaluate((to) => { // as it is pasted
+      const data = new DataTransfer();
+      data.setData("text/plain", "# kept\n".repeat(4000));
+      to.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+    });
+    const cookies = await page.context().cookies();
+    await page.context().addCookies(cookies.filter((c) => c.name === "kloigos").map((c) => ({ ...c, value: "kl_ended" })));
+    await page.getByRole("button", { name: "Look at it and store it" }).click();
+    await says(page, "Your session has ended");
+    await logIn(page, s);
+    await page.waitForURL("**/edit?path=playbook.yml");
+    await says(page, "The form is filled in as you left it.");
+    assert.equal((await page.locator("#content").inputValue()).match(/# kept\n/g).length, 4000);
+    await says(page.locator(".editor .cm-content"), "# kept");
+  },
+
   async "log in with the keys, and out again"({ s, open }) {
     const page = await open(nobody);
     await page.goto("/hosts?state=ready");

@@ -79,8 +79,8 @@ function edit(area) {
       extensions: [
         basicSetup, language.of(speaks()), indentUnit.of("  "), EditorState.tabSize.of(2), syntaxHighlighting(colours), look(dark), lintGutter(),
         EditorView.contentAttributes.of({ "aria-label": label.textContent.trim() }),
-        // The page asks before typed text is lost; keys inside the shadow root change no field that it sees.
-        EditorView.updateListener.of((u) => { if (u.docChanged) area.dispatchEvent(new Event("input", { bubbles: true })); }),
+        // The page asks before typed text is lost, and keeps it over a login; keys inside the shadow root change no field that it sees.
+        EditorView.updateListener.of((u) => { if (u.docChanged) { area.value = u.state.doc.toString(); area.dispatchEvent(new Event("input", { bubbles: true })); } }),
       ],
     }),
   });

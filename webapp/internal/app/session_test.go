@@ -160,3 +160,42 @@ func TestTheThemeIsKept(t *testing.T) {
 	bad := header("Cookie", "__Host-kloigos="+apitest.Token+"; kloigos-theme=\"><script>")
 	s.wantText(s.get("/jobs", bad), `data-theme=""`)
 }
+
+// TestASessionThatEndedKeepsTheForm: it is carried by the login page and sent by a click, without what is secret.
+func TestASessionThatEndedKeepsTheForm(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Answer("create-session", http.StatusCreated, api.Session{Token: apitest.Token, ExpiresAt: time.Now().Add(time.Hour)})
+	form := url.Values{"name": {"h9 <b>"}, "address": {"192.0.2.9"}, "key": {aKey}, "password": {"hidden-1"}, "token_x": {"hidden-2"}}
+	from := header("Referer", "https://kloigos.example/hosts/new?a=b")
+	const kept = "address=192.0.2.9&amp;key=" + aKey + "&amp;name=h9+%3Cb%3E"
+	for _, cookie := range []string{"", "__Host-kloigos=kl_expired"} {
+		a := s.post("/hosts/new", form, header("Cookie", cookie), from)
+		s.wantStatus(a, http.StatusUnauthorized)
+		s.wantText(a, "Your session has ended", `name="kept_path" value="/hosts/new"`, `name="kept_form" value="`+kept+`"`, `name="next" value="/hosts/new?a=b"`, `action="/login"`)
+		if strings.Contains(a.body, "hidden-") {
+			t.Error("a secret was kept")
+		}
+	}
+	if n := len(s.api.Calls("register-host")); n > 1 { // the API was asked with the session that had ended
+		t.Errorf("the host was registered, %d calls", n)
+	}
+	login := url.Values{"account": {"admin"}, "password": {"p"}, "next": {"/hosts/new?a=b"}, "kept_path": {"/hosts/new"}, "kept_form": {strings.ReplaceAll(kept, "&amp;", "&")}}
+	a := s.post("/login", login, header("Cookie", ""))
+	s.wantStatus(a, http.StatusOK)
+	s.wantText(a, "You are logged in again", `action="/hosts/new"`, `name="name" value="h9 &lt;b&gt;"`, `name="key" value="`+aKey+`"`, "Send it now", `href="/hosts/new?a=b"`)
+	if !strings.Contains(a.Header.Get("Set-Cookie"), apitest.Token) {
+		t.Error("no session began")
+	}
+	login.Set("restores", "true") // the page's script fills the form in
+	s.wantRedirect(s.post("/login", login, header("Cookie", "")), "/hosts/new?a=b")
+	login.Del("restores")
+	for _, path := range []string{"https://evil.example/", "//evil.example", "javascript:alert(1)", "/login", "/logout", ""} {
+		login.Set("kept_path", path)
+		s.wantRedirect(s.post("/login", login, header("Cookie", "")), "/hosts/new?a=b")
+	}
+	// What is too long for someone without a session goes on by the page's script alone.
+	long := url.Values{"content": {strings.Repeat("x", 13<<10)}}
+	s.wantRedirect(s.post("/hosts/new", long, header("Cookie", ""), from), "/login?because=expired&next=%2Fhosts%2Fnew%3Fa%3Db")
+	s.wantStatus(s.post("/hosts/new", form, header("Cookie", ""), header("Origin", "https://evil.example")), http.StatusForbidden)
+}

@@ -4,6 +4,8 @@ package login
 
 import (
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -17,6 +19,7 @@ type form struct {
 	Account string
 	Next    string
 	Because string
+	Kept    page.Kept // a form that was sent when its session had ended
 	Wrong   ui.Problems
 }
 
@@ -30,6 +33,9 @@ func Mount(r fiber.Router, a *page.App) {
 	r.Get("/login", a.Open(show))
 	r.Post("/login", a.Open(enter))
 	r.Post("/logout", a.Page(leave))
+	a.Login = func(r *page.Request, next string, kept page.Kept) error {
+		return draw(r, fiber.StatusUnauthorized, form{Next: next, Because: because["expired"], Kept: kept})
+	}
 }
 
 func show(r *page.Request) error {
@@ -41,10 +47,13 @@ func draw(r *page.Request, status int, f form) error {
 }
 
 func enter(r *page.Request) error {
-	f := form{Account: r.Form("account"), Next: session.ReturnPath(r.Form("next"))}
+	f := form{Account: r.Form("account"), Next: session.ReturnPath(r.Form("next")), Kept: page.KeptOf(r.FormRaw("kept_path"), r.FormRaw("kept_form"))}
 	s, err := r.API.CreateSession(r.Ctx, api.Login{Account: f.Account, Password: r.FormRaw("password")})
 	if err == nil {
 		r.App().Sessions.Begin(r.C, s.Token, s.ExpiresAt)
+		if f.Kept.Path != "" && r.Form("restores") != "true" { // no script fills the form in again
+			return r.Show(page.View{Title: "Go on", Body: goOnPage(f)})
+		}
 		return r.Go(f.Next, "")
 	}
 	var p *api.Problem
@@ -62,6 +71,30 @@ func enter(r *page.Request) error {
 	}
 	f.Wrong = wrong
 	return draw(r, fiber.StatusUnprocessableEntity, f)
+}
+
+// fieldOf is one field of a kept form.
+type fieldOf struct{ Name, Value string }
+
+// fields are those of a kept form, in an order that stays.
+func fields(k page.Kept) (all []fieldOf) {
+	values := k.Fields()
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		for _, v := range values[name] {
+			all = append(all, fieldOf{name, v})
+		}
+	}
+	return all
+}
+
+// typed are the fields that a person filled in.
+func typed(k page.Kept) (all []fieldOf) {
+	for _, f := range fields(k) {
+		if f.Value != "" && f.Name != "key" && f.Name != "drafts" {
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 func leave(r *page.Request) error {

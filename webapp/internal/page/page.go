@@ -38,6 +38,8 @@ type App struct {
 	Now      func() time.Time
 	// Closing ends when the process shuts down; streams end with it.
 	Closing context.Context
+	// Login draws the login page in answer to a form whose session has ended.
+	Login func(r *Request, next string, kept Kept) error
 }
 
 // Request is one request of a browser.

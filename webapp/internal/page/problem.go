@@ -14,32 +14,43 @@ import (
 	"kloigos/webapp/internal/ui"
 )
 
-// toLogin leads to the login page and, from there, back.
+// toLogin leads to the login page and, from there, back. A form that was sent is
+// kept over the login.
 func (a *App) toLogin(c *fiber.Ctx, said string) error {
-	q := url.Values{}
+	if c.Method() == fiber.MethodPost && c.Get("HX-Request") != "true" {
+		if kept := keep(c); kept.Path != "" {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(a.Closing), Patience)
+			defer cancel()
+			return a.Login(&Request{C: c, Ctx: ctx, app: a}, formPage(c), kept)
+		}
+		return c.Redirect(loginPath(formPage(c), "expired"), fiber.StatusSeeOther)
+	}
+	next := "/"
 	if c.Method() == fiber.MethodGet {
-		next := string(c.Request().URI().RequestURI())
-		if c.Get("HX-Request") == "true" { // a part was asked for; go back to the whole
-			if u, err := url.Parse(c.Get("HX-Current-URL")); err == nil {
-				next = u.RequestURI()
-			}
+		next = string(c.Request().URI().RequestURI())
+	}
+	if c.Get("HX-Request") == "true" { // a part was asked for; go back to the whole
+		if u, err := url.Parse(c.Get("HX-Current-URL")); err == nil {
+			next = u.RequestURI()
 		}
-		if next != "/" {
-			q.Set("next", next)
-		}
+		c.Set("HX-Redirect", loginPath(next, said))
+		return c.SendStatus(fiber.StatusUnauthorized)
+	}
+	return c.Redirect(loginPath(next, said), fiber.StatusSeeOther)
+}
+
+func loginPath(next, said string) string {
+	q := url.Values{}
+	if next != "/" {
+		q.Set("next", next)
 	}
 	if said != "" {
 		q.Set("because", said)
 	}
-	to := "/login"
-	if len(q) > 0 {
-		to += "?" + q.Encode()
+	if len(q) == 0 {
+		return "/login"
 	}
-	if c.Get("HX-Request") == "true" {
-		c.Set("HX-Redirect", to)
-		return c.SendStatus(fiber.StatusUnauthorized)
-	}
-	return c.Redirect(to, fiber.StatusSeeOther)
+	return "/login?" + q.Encode()
 }
 
 // Problems returns what an error says of the form that was sent. ok is false
@@ -190,10 +201,19 @@ func (a *App) ErrorHandler(c *fiber.Ctx, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.Closing), Patience)
 	defer cancel()
 	r := &Request{C: c, Ctx: ctx, app: a}
+	var f *fiber.Error
+	isTooLarge := errors.As(err, &f) && f.Code == fiber.StatusRequestEntityTooLarge
 	if token := a.Sessions.Token(c); token != "" {
 		r.API = a.API.WithToken(token).WithForwarded(a.Sessions.ClientAddress(c))
-		if who, whoErr := r.API.Whoami(ctx); whoErr == nil {
+		who, whoErr := r.API.Whoami(ctx)
+		if whoErr == nil {
 			return r.failAs(err, who.Account)
+		}
+		// The body of a stranger may be small only, so a long form of a session that has ended is refused unread.
+		var p *api.Problem
+		if isTooLarge && errors.As(whoErr, &p) && p.Status == fiber.StatusUnauthorized {
+			a.Sessions.End(c)
+			return c.Redirect(loginPath(formPage(c), "expired"), fiber.StatusSeeOther)
 		}
 	}
 	return r.failAs(err, "")

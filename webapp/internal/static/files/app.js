@@ -86,6 +86,47 @@ addEventListener("pageshow", (e) => {
   for (const form of document.querySelectorAll("form")) if (form.method === "get") form.reset();
 });
 
+// A form that is sent, or left half filled in, when the session has ended is filled in again after the login. It is kept in
+// this tab, until a page comes that is not the login.
+const keptAs = "kloigos-form";
+let touched = null;
+function keep(form) {
+  if (!form || /\/(login|logout|web\/theme)$/.test(form.action) || form.querySelector("input[type=password]")) return;
+  const fields = [...new FormData(form)].filter(([name, value]) => name !== "key" && typeof value === "string");
+  try { sessionStorage.setItem(keptAs, JSON.stringify({ action: new URL(form.action).pathname, fields })); } catch { /* too long, or forbidden */ }
+}
+document.addEventListener("input", (e) => { if (e.target.form?.method === "post") touched = e.target.form; });
+document.addEventListener("submit", (e) => { if (e.target.method === "post") { touched = null; keep(e.target); } });
+addEventListener("pagehide", () => keep(touched));
+
+function restore({ action, fields }) {
+  const form = [...document.forms].find((f) => f.method === "post" && new URL(f.action).pathname === action);
+  if (!form) return;
+  const left = new Map();
+  for (const [name, value] of fields) left.set(name, [...(left.get(name) ?? []), value]);
+  for (const field of form.elements) {
+    if (!field.name || field.name === "key" || field.matches("button, [type=file], [type=password]")) continue;
+    const values = left.get(field.name) ?? [];
+    if (field.matches("[type=checkbox], [type=radio]")) field.checked = values.includes(field.value);
+    else if (values.length) field.value = values.shift();
+  }
+  for (let up = form; up; up = up.parentElement) if (up.matches("details")) up.open = true;
+  if (form.matches("[data-guard]")) unsaved.add(form);
+  document.getElementById("restored").hidden = false;
+  form.dispatchEvent(new Event("input", { bubbles: true })); // what is shown beside it follows
+}
+{
+  const login = document.querySelector("form[action='/login']"), kept = JSON.parse(sessionStorage.getItem(keptAs));
+  if (login && kept) {
+    sessionStorage.setItem(keptAs, JSON.stringify({ ...kept, login: true }));
+    const restores = Object.assign(document.createElement("input"), { type: "hidden", name: "restores", value: "true" });
+    login.append(restores);
+  } else if (kept) {
+    sessionStorage.removeItem(keptAs);
+    if (kept.login) restore(kept);
+  }
+}
+
 // Filters apply as soon as one is chosen.
 document.addEventListener("change", (e) => {
   const form = e.target.closest("form[data-auto-submit]");
