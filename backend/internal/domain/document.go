@@ -14,9 +14,9 @@ func Document() string {
 Generated from the tables in ` + "`backend/internal/domain`" + `; do not edit.
 ` + "`go test ./backend/internal/domain -update`" + ` writes it anew.
 
-A state is only ever changed along an arrow below, by a statement that names the state it comes from. A state *in flight* is left
-by the end of a job; how long that may take is its deadline. A *failed* state is left by a person's action. Nothing leaves a
-*final* state for another one. Events that are taken without leaving the state, such as a probe of a host that is ready, are not drawn.
+A state changes only along an arrow below, by a statement that names the old state. A state *in flight* ends with a job; the
+minutes in the tables are its deadline. A *failed* state ends by a person's action. A *final* state does not end. Events that
+leave the state as it is, such as a probe of a ready host, are not drawn.
 
 `)
 	b.WriteString("## Host\n\n" + section(HostLifecycle))
@@ -52,12 +52,17 @@ func joints() string {
 	var b strings.Builder
 	b.WriteString(`## What a job means
 
-The joint table: what each moment of a job does to every object it is about, in one transaction with the change of the job itself.
-*Start* is when it is asked for or retried; *failure* also when it is cancelled; *waits* when it ended well and a person has to
-confirm something; *withdrawn*, in place of failure, when it was cancelled before anything of what it is for had begun. A job of a
-host is about all of its units that can take the event. *Replaced units* are the free ones, and those that could not be made, in
-whose place a new layout puts others: they take ` + "`replace_requested`" + ` once, when it is asked for. A layout that is given up
-takes only those that could not be made (` + "`layout_withdrawn`" + `).
+The joint table says what each moment of a job does to every object of the job. All of it happens in one transaction with the
+change of the job itself. A job of a host concerns all of its units that can take the event.
+
+- *start*: the job is asked for, or retried;
+- *failure*: it failed, or was cancelled;
+- *waits*: it ended well, and a person has to confirm something;
+- *withdrawn*: it was cancelled before its own work had begun; this replaces failure.
+
+*Replaced units* are the units that give way to a new layout: the free ones, and those that could not be made. They take
+` + "`replace_requested`" + ` once, with the request. If the layout is given up, only those that could not be made take
+` + "`layout_withdrawn`" + `.
 
 `)
 	for _, j := range JointTable {
@@ -95,7 +100,7 @@ takes only those that could not be made (` + "`layout_withdrawn`" + `).
 	}
 	b.WriteString(`### Declared lost
 
-A person declares that a machine is gone for good: its host, units, allocations and their addresses take ` + "`declared_lost`" + ` together,
+A person declares that a machine is gone for good. Its host, units, allocations and their addresses take ` + "`declared_lost`" + ` together,
 and its jobs fail.
 `)
 	return b.String()
