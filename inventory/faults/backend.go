@@ -171,7 +171,7 @@ func (b *Backend) noteEnd() {
 }
 
 // atFailpoint is what a backend says that ends at one.
-const atFailpoint = "failpoint: this backend ends as in a crash"
+const atFailpoint = "failpoint: simulate a crash of this backend"
 
 // revive starts those that have ended.
 func (w *World) revive(ctx context.Context) error {

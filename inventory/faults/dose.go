@@ -186,7 +186,7 @@ func (r *logReader) read() (panics []string, err error) {
 func (r *logReader) count(line []byte) bool {
 	has := func(s string) bool { return bytes.Contains(line, []byte(s)) }
 	switch {
-	case has(`msg="job begins"`):
+	case has(`msg="job started"`):
 		if has(" takeover=true") {
 			r.takeovers++
 		}

@@ -31,7 +31,7 @@ func TestLogIsReadOn(t *testing.T) {
 	if got, err := r.read(); err != nil || got != nil {
 		t.Errorf("before it is there: %q, %v", got, err)
 	}
-	say("level=INFO msg=\"job begins\" job=1 takeover=false\nlevel=INFO msg=\"job begins\" job=2 takeover=true\n", 0)
+	say("level=INFO msg=\"job started\" job=1 takeover=false\nlevel=INFO msg=\"job started\" job=2 takeover=true\n", 0)
 	say("level=INFO msg=\"job ended\" job=1 end=succeeded outcome=\"no panic\"\nlevel=INFO msg=\"job ended\" job=2 end=\"handed over\"\n", 0)
 	say("level=INFO msg=\"job ended\" job=2 end=fai", 0)
 	say("led\nlevel=INFO msg=\"job ended\" job=3 end=retry\n", 0)
@@ -39,8 +39,8 @@ func TestLogIsReadOn(t *testing.T) {
 		t.Errorf("%d taken over, %d ended", r.takeovers, r.ended)
 	}
 	say("panic: runtime error\n\ngoroutine 1 [running]:\nfatal error: all goroutines are asleep\n", 2)
-	say("2026/11/23 07:36:38 ERROR job met an internal error job=1 error=\"panic: no\"\n", 1)
-	say("level=ERROR msg=\"job met an internal error\" error=\"panic: no\"\nlevel=ERROR msg=request status=503\n", 1)
+	say("2026/11/23 07:36:38 ERROR job failed with an internal error job=1 error=\"panic: no\"\n", 1)
+	say("level=ERROR msg=\"job failed with an internal error\" error=\"panic: no\"\nlevel=ERROR msg=request status=503\n", 1)
 }
 
 // TestTooLittleIsNoProof: a soak whose clients all wait ends with nothing broken.

@@ -108,7 +108,7 @@ func (w *World) takenOver(ctx context.Context, since time.Time, least int) error
 }
 
 // takeover is what a backend's log tells of a job that was taken over.
-var takeover = regexp.MustCompile(`^time=(\S+) .*msg="job begins" job=(\S+) .*takeover=true`)
+var takeover = regexp.MustCompile(`^time=(\S+) .*msg="job started" job=(\S+) .*takeover=true`)
 
 // takeovers are the jobs that were taken over since then.
 func (w *World) takeovers(since time.Time) (jobs []string, err error) {
