@@ -24,6 +24,7 @@ import (
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/memory"
 	"kloigos/backend/internal/metrics"
+	"kloigos/backend/internal/playbook/judge"
 	"kloigos/backend/internal/playbook/lint"
 	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/reconcile"
@@ -75,6 +76,7 @@ type Backend struct {
 	jobs   *store.DB // connections that no request can take: leases are renewed whatever the API is asked
 	keyset *secret.Keyset
 	runner ansible.Runner
+	judge  *judge.Judge
 	id     uuid.UUID
 	name   string
 }
@@ -108,7 +110,7 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger) (*Backend, e
 		return nil, err
 	}
 	host, _ := os.Hostname()
-	b := &Backend{cfg: cfg, log: log, db: db, jobs: jobs, id: uuid.New(), name: fmt.Sprintf("%s/%d", host, os.Getpid())}
+	b := &Backend{judge: judge.New("ansible-playbook"), cfg: cfg, log: log, db: db, jobs: jobs, id: uuid.New(), name: fmt.Sprintf("%s/%d", host, os.Getpid())}
 	if err := b.prepare(ctx); err != nil {
 		b.Close()
 		return nil, err
@@ -179,6 +181,7 @@ func (b *Backend) Close() {
 	if r, ok := b.runner.(*ansible.Supervised); ok {
 		r.Close()
 	}
+	b.judge.Close()
 	b.db.Close()
 	b.jobs.Close()
 }
@@ -260,7 +263,7 @@ func (b *Backend) forksFit() func() int {
 func (b *Backend) server(intents *intent.Intents, signals *queue.Signals, registry *prometheus.Registry, points failpoint.Points) *httpapi.Server {
 	cfg := httpapi.Config{
 		DB: b.db, Health: b.jobs, Intents: intents, Sessions: intent.NewSessions(b.db), Signals: signals, Log: b.log, Metrics: registry,
-		TrustedProxies: b.cfg.TrustedProxies, Failpoints: points, Version: Version(), Contract: worker.Contract, Ready: []httpapi.Check{
+		TrustedProxies: b.cfg.TrustedProxies, Failpoints: points, Version: Version(), Contract: worker.Contract, Judge: b.judge, Ready: []httpapi.Check{
 			{Name: "keyset", Run: func(ctx context.Context) error { return b.keyset.CheckCanary(ctx, b.jobs.Setting) }},
 			{Name: "schema", Run: b.schemaFits},
 		},

@@ -18,6 +18,7 @@ import (
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/playbook/judge"
 	"kloigos/backend/internal/store"
 )
 
@@ -108,6 +109,14 @@ func (s *Server) asProblem(ctx context.Context, err error) error {
 	case errors.Is(err, store.ErrCommitUnknown):
 		p, header = problem(http.StatusServiceUnavailable, "commit_unknown",
 			"The database did not say whether it took the change. Ask again with the same Idempotency-Key: it is done once."), "2"
+	case errors.Is(err, judge.ErrUnavailable):
+		p = problem(http.StatusServiceUnavailable, "no_judge",
+			"This backend can't judge playbooks: Ansible is not installed here, or does not run. Install it as the documentation says, or ask a backend that has it.")
+		header = "60"
+	case errors.Is(err, judge.ErrTooSlow):
+		p = problem(http.StatusServiceUnavailable, "judge_too_slow",
+			"The templates of this playbook could not be judged in time. Make them smaller, or try again in a moment.")
+		header = "5"
 	case errors.Is(err, context.DeadlineExceeded), store.Unavailable(err):
 		p, header = problem(http.StatusServiceUnavailable, "unavailable", "The database does not answer; try again in a moment."), "5"
 	default:

@@ -19,6 +19,7 @@ import (
 	"kloigos/backend/internal/failpoint"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/playbook"
+	"kloigos/backend/internal/playbook/judge"
 	"kloigos/backend/internal/recent"
 	"kloigos/backend/internal/store"
 )
@@ -58,6 +59,7 @@ type Config struct {
 	// Contract is what the job that runs a playbook gives to it: a version from
 	// outside must take it. Without it no version is taken.
 	Contract     func(playbook string) (playbook.Contract, bool)
+	Judge        *judge.Judge         // of the templates of such a version
 	Health       *store.DB            // connections that no request can take, for /readyz; nil: DB
 	Ready        []Check              // beside the database, which is always checked
 	Metrics      *prometheus.Registry // nil: one of its own

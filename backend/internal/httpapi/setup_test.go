@@ -27,12 +27,16 @@ import (
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/playbook"
+	"kloigos/backend/internal/playbook/judge"
 	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit"
 	"kloigos/backend/internal/testkit/sqlguard"
 	"kloigos/backend/internal/worker"
 )
+
+// testJudge serves all tests, as one serves all uploads of a backend.
+var testJudge = judge.New("ansible-playbook")
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
@@ -63,7 +67,7 @@ func setup(t testing.TB, options ...func(*httpapi.Config)) *backend {
 	b.seed()
 	b.intents = intent.New(db, intent.Config{Targets: domain.TargetPolicy{AllowLoopback: true}})
 	b.cfg = httpapi.Config{
-		DB: db, Intents: b.intents, Sessions: intent.NewSessions(db), Signals: b.signals, Version: "test", Contract: worker.Contract,
+		DB: db, Intents: b.intents, Sessions: intent.NewSessions(db), Signals: b.signals, Version: "test", Contract: worker.Contract, Judge: testJudge,
 		Log: slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, o := range options {

@@ -91,7 +91,7 @@ func (s *Server) uploadPlaybook(ctx context.Context, in *uploadInput) (*uploaded
 // looked opens an upload, looks at all that is in it, and packs it anew.
 func (s *Server) looked(ctx context.Context, name string, in *uploadInput) (intent.PlaybookUpload, error) {
 	var none intent.PlaybookUpload
-	if s.cfg.Contract == nil {
+	if s.cfg.Contract == nil || s.cfg.Judge == nil {
 		return none, errors.New("no contract is known of any playbook")
 	}
 	contract, ok := s.cfg.Contract(name)
@@ -113,7 +113,7 @@ func (s *Server) looked(ctx context.Context, name string, in *uploadInput) (inte
 	if err != nil {
 		return none, err
 	}
-	if err := playbook.Gate(ctx, files, contract); err != nil {
+	if err := playbook.Gate(ctx, s.cfg.Judge, files, contract); err != nil {
 		return none, err
 	}
 	b, err := playbook.Pack(name, files)

@@ -11,8 +11,10 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/playbook"
+	"kloigos/backend/internal/playbook/judge"
 	"kloigos/backend/internal/store"
 	"kloigos/playbooks"
 )
@@ -351,4 +353,17 @@ func TestLintOfAVersionIsShown(t *testing.T) {
 		}
 	}
 	t.Error("what was left is not taken up again")
+}
+
+// A backend that can't judge a playbook takes none, and says so; it does not let one pass that nobody has looked at.
+func TestNoUploadIsTakenWithoutAJudge(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *httpapi.Config) { c.Judge = judge.New("/nonexistent/ansible-playbook") })
+	r := b.do(http.MethodPost, "/playbooks/host_probe/versions", upload(packaged(t), ""))
+	if p := decode[api.Problem](t, r); r.status != http.StatusServiceUnavailable || p.Code != "no_judge" || !strings.Contains(p.Detail, "Ansible") {
+		t.Errorf("%d %+v", r.status, p)
+	}
+	if v := decode[api.Page[api.PlaybookVersion]](t, b.mustDo(http.MethodGet, "/playbooks/host_probe/versions", nil, http.StatusOK)); len(v.Items) != 1 {
+		t.Errorf("%d versions, want the packaged one", len(v.Items))
+	}
 }

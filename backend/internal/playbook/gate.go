@@ -12,14 +12,17 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"kloigos/backend/internal/playbook/judge"
 )
 
 // Gate says whether a playbook from outside may be stored. Whoever can store one is root on every host: what is not
 // known to be harmless to the controller, and to run under the fence on the host, is refused with the place and the
 // reason. A *domain.Invalid holds one entry for each bad place.
-// It ends with ctx, at once.
-func Gate(ctx context.Context, files map[string][]byte, c Contract) error {
-	g := &gate{ctx: ctx, files: files, contract: c, roles: map[string]*role{}, docs: map[string]*yaml.Node{}, jobVars: map[string]bool{}}
+// Whatever else goes wrong is another error: [judge.ErrUnavailable] where templates can't be judged, or the end of ctx,
+// with which the look ends at once.
+func Gate(ctx context.Context, j *judge.Judge, files map[string][]byte, c Contract) error {
+	g := &gate{files: files, contract: c, roles: map[string]*role{}, docs: map[string]*yaml.Node{}, jobVars: map[string]bool{}}
 	for _, e := range c.Entries {
 		for name := range e.Variables {
 			g.jobVars[name] = true
@@ -32,7 +35,7 @@ func Gate(ctx context.Context, files map[string][]byte, c Contract) error {
 		}
 		g.file(name)
 	}
-	if err := ctx.Err(); err != nil {
+	if err := g.judged(ctx, j); err != nil {
 		return fmt.Errorf("look at a playbook: %w", err)
 	}
 	g.entries()
@@ -40,13 +43,14 @@ func Gate(ctx context.Context, files map[string][]byte, c Contract) error {
 }
 
 type gate struct {
-	ctx      context.Context // of the request, for the length of one look
 	files    map[string][]byte
 	contract Contract
 	roles    map[string]*role
 	docs     map[string]*yaml.Node // every YAML file that could be read
 	jobVars  map[string]bool       // what the job gives: marked as unsafe to template, and above all other variables
 	values   int                   // of all YAML files so far
+	asked    []asked               // the texts that are to be judged
+	asking   int                   // their bytes
 	bad      Faults
 }
 
@@ -145,7 +149,7 @@ func (g *gate) roleFile(name string, r *role, below []string) {
 	case len(rest) == 0 && folder == "README.md":
 	case folder == "files" && len(rest) > 0:
 	case folder == "templates" && len(rest) > 0:
-		g.text(name, r, string(g.files[name]), func(at int) string { return place(name, lineAt(g.files[name], at)) })
+		g.text(r, string(g.files[name]), func(line int) string { return place(name, line) })
 	case roleYAML[folder] != "" && len(rest) == 1 && yamlPattern.MatchString(rest[0]):
 		g.roleYAML(name, r, roleYAML[folder], rest[0])
 	default:
@@ -199,24 +203,6 @@ func (g *gate) module(name, module string) {
 		g.bad.add(name, "carries a mark of another kind of module")
 	case bytes.ContainsFunc(content, func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' || c == 0x7f }):
 		g.bad.add(name, "holds control characters; Ansible takes such a module for a binary")
-	}
-}
-
-// text looks at a text that Ansible will template.
-func (g *gate) text(name string, r *role, text string, where func(at int) string) {
-	t := template{
-		text: text, role: r, jobVars: g.jobVars,
-		fault: func(at int, why string) { g.bad.add(where(at), "%s", why) },
-		declare: func(at int, variable string) {
-			g.declared(where(at), variable)
-			// What is handed on as a variable of the job must be one.
-			if g.jobVars[variable] {
-				g.bad.add(where(at), "sets %s, a variable of the job", variable)
-			}
-		},
-	}
-	if g.ctx.Err() == nil {
-		t.check()
 	}
 }
 

@@ -103,7 +103,7 @@ hello_map: {small: 1, large: "{{ {'a': {'b': 2}}.get('a')['b'] }}"}
 
 func TestGateTakesAGoodPlaybook(t *testing.T) {
 	t.Parallel()
-	if err := Gate(t.Context(), good(), hello); err != nil {
+	if err := Gate(t.Context(), testJudge, good(), hello); err != nil {
 		t.Fatal(strings.ReplaceAll(err.Error(), "; ", "\n"))
 	}
 }
@@ -122,12 +122,12 @@ func TestGateNamesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	files := good()
 	delete(files, "playbook.yml")
-	if told := faults(t, Gate(t.Context(), files, hello)); len(told) != 1 || told[0].Field != "playbook.yml" || !strings.Contains(told[0].Problem, "is missing") {
+	if told := faults(t, Gate(t.Context(), testJudge, files, hello)); len(told) != 1 || told[0].Field != "playbook.yml" || !strings.Contains(told[0].Problem, "is missing") {
 		t.Errorf("got %v", told)
 	}
 	files = good()
 	delete(files, "roles/hello/meta/argument_specs.yml")
-	if told := faults(t, Gate(t.Context(), files, hello)); len(told) != 1 || !strings.Contains(told[0].Problem, "variables of the job are declared there") {
+	if told := faults(t, Gate(t.Context(), testJudge, files, hello)); len(told) != 1 || !strings.Contains(told[0].Problem, "variables of the job are declared there") {
 		t.Errorf("got %v", told)
 	}
 }
@@ -139,7 +139,7 @@ func TestGateTellsEveryPlace(t *testing.T) {
 	files["roles/hello/tasks/more.yml"] = []byte("---\n- raw: id\n- shell: id\n- name: fine\n  ansible.builtin.ping:\n- script: x\n")
 	files["ansible.cfg"] = nil
 	var places []string
-	for _, f := range faults(t, Gate(t.Context(), files, hello)) {
+	for _, f := range faults(t, Gate(t.Context(), testJudge, files, hello)) {
 		places = append(places, f.Field)
 	}
 	want := []string{"ansible.cfg", "roles/hello/tasks/more.yml:2", "roles/hello/tasks/more.yml:3", "roles/hello/tasks/more.yml:6"}
@@ -151,7 +151,7 @@ func TestGateTellsEveryPlace(t *testing.T) {
 		tasks.WriteString("- raw: id\n")
 	}
 	files["roles/hello/tasks/more.yml"] = []byte(tasks.String())
-	told := faults(t, Gate(t.Context(), files, hello))
+	told := faults(t, Gate(t.Context(), testJudge, files, hello))
 	if last := told[len(told)-1]; len(told) != maxFaults+1 || last.Problem != "has 251 further faults that are not listed" {
 		t.Errorf("%d faults, the last: %v", len(told), last)
 	}
@@ -182,7 +182,7 @@ func TestWhatIsTakenComesBack(t *testing.T) {
 			}
 			t.Skip("case")
 		}
-		if err := Gate(context.Background(), taken, hello); err != nil {
+		if err := Gate(context.Background(), testJudge, taken, hello); err != nil {
 			for _, f := range err.(*domain.Invalid).Fields { //nolint:errorlint // made by this package
 				if !strings.Contains(f.Problem, "is not text") {
 					t.Fatal(err)
@@ -225,7 +225,7 @@ func FuzzGateYAML(f *testing.F) {
 		for _, file := range []string{"roles/hello/tasks/more.yml", "roles/hello/vars/main.yml", "roles/hello/templates/hello.j2", "playbook.yml"} {
 			files := good()
 			files[file] = text
-			if Gate(t.Context(), files, hello) != nil {
+			if Gate(t.Context(), testJudge, files, hello) != nil {
 				continue
 			}
 			if file == "roles/hello/templates/hello.j2" && !isTemplate(string(text)) {
@@ -275,7 +275,7 @@ func TestLookupsOfTemplatesAreNamedLikeTemplates(t *testing.T) {
 		files := good()
 		files["roles/hello/templates/"+name] = []byte("{{ hello_name }}\n")
 		files["roles/hello/vars/more.yml"] = []byte("---\nhello_x: \"{{ lookup('template', '" + name + "') }}\"\n")
-		told := faults(t, Gate(t.Context(), files, hello))
+		told := faults(t, Gate(t.Context(), testJudge, files, hello))
 		if len(told) != 1 || told[0].Field != "roles/hello/vars/more.yml:2" || !strings.Contains(told[0].Problem, "templates/<name>.j2") {
 			t.Errorf("%s: %v", name, told)
 		}

@@ -260,7 +260,7 @@ var refusals = map[string]refusal{
 	"generator":            vars("hello_x: \"{{ ([1] | map('string')).gi_frame }}\"", "keeps private"),
 	"format":               vars("hello_x: \"{{ '{0.__class__}'.format(1) }}\"", "method format"),
 	"method":               vars("hello_x: \"{{ hello_name.encode() }}\"", "method encode"),
-	"call of a result":     vars("hello_x: \"{{ (hello_name)() }}\"", "what an expression yields"),
+	"call of a result":     vars("hello_x: \"{{ (hello_name or 1)() }}\"", "what an expression yields"),
 	"function":             vars("hello_x: \"{{ foo() }}\"", "calls foo"),
 	"filter":               vars("hello_x: \"{{ '/etc/*' | fileglob }}\"", "filter fileglob"),
 	"filter of others":     vars("hello_x: \"{{ 'x' | community.general.json_query('y') }}\"", "filter community.general.json_query"),
@@ -277,6 +277,7 @@ var refusals = map[string]refusal{
 	"comment":              tmpl("{# {{ x }} #}", "within a comment"),
 	"no end":               tmpl("{{ x", "does not end"),
 	"string without end":   tmpl("{{ 'x }}", "does not end"),
+	"odd character, more":  tmpl("{{ x ! }}", "character"),
 	"odd character":        tmpl("{{ x ? y }}", "character"),
 	"unicode name":         tmpl("{{ éclair }}", "character"),
 
@@ -400,7 +401,7 @@ func TestGateRefuses(t *testing.T) {
 			t.Parallel()
 			files := good()
 			files[r.file] = []byte(r.text)
-			told := faults(t, Gate(t.Context(), files, hello))
+			told := faults(t, Gate(t.Context(), testJudge, files, hello))
 			found := slices.ContainsFunc(told, func(f domain.FieldError) bool { return f.Field == r.place && strings.Contains(f.Problem, r.why) })
 			if !found {
 				t.Errorf("nothing about %q at %s in\n%v", r.why, r.place, told)

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"kloigos/backend/internal/playbook/judge"
 )
 
 // structure looks at what a file says, node by node, once it is known to be sound YAML.
@@ -301,38 +303,29 @@ func (s *structure) condition(key, value *yaml.Node) {
 		s.fault(value, "%s: must be an expression, or a list of them", key.Value)
 		return
 	}
-	t := template{
-		text: value.Value, role: s.role, jobVars: s.jobVars,
-		fault:   func(at int, why string) { s.bad.add(place(s.file, scalarLine(value, at)), "%s: %s", key.Value, why) },
-		declare: func(int, string) {},
+	text := value.Value
+	where := func(line int) string { return place(s.file, scalarLine(value, line)) }
+	switch {
+	case isNull(value):
+	case isTemplate(text) || strings.Contains(text, "%}") || strings.Contains(text, "#jinja2:"):
+		s.bad.add(where(1), "%s: is a condition with {{ }} or {%% %%}; what such a template yields would be evaluated once more", key.Value)
+	default:
+		s.ask(judge.Condition, s.role, text, where, key.Value+": ")
 	}
-	t.bare()
 }
-
-var loopFilters = set("list dict2items sort reverse unique flatten items")
 
 // loop takes values that are written out, and the job's variables. What a template of the playbook's own yields could
 // be a template again, and the items of a loop are templated once more (seen on 2.14); the job's values never are.
 func (s *structure) loop(n *yaml.Node) {
-	if n.Kind == yaml.SequenceNode {
+	switch {
+	case n.Kind == yaml.SequenceNode:
 		if first := firstTemplate(n); first != nil {
 			s.fault(first, "loop: its items must be written out, or be a variable of the job; items that a template yields are evaluated once more")
 		}
-		return
-	}
-	text := strings.TrimSpace(n.Value)
-	inner, ok := strings.CutPrefix(text, "{{")
-	if ok {
-		inner, ok = strings.CutSuffix(inner, "}}")
-	}
-	tokens, _, why := lex(inner, 0, "")
-	ok = ok && n.Kind == yaml.ScalarNode && why == "" && len(tokens) > 0 && tokens[0].kind == tokName && s.jobVars[tokens[0].text]
-	for i := 1; ok && i+1 < len(tokens); i += 2 {
-		name := tokens[i+1]
-		ok = name.kind == tokName && (tokens[i].is(".") && !private(name.text) && !method(name.text) || tokens[i].is("|") && loopFilters[name.text])
-	}
-	if !ok || len(tokens)%2 == 0 {
-		s.fault(n, "loop: takes a list that is written out, or {{ a variable of the job }}, with the filters %s", list(loopFilters))
+	case n.Kind == yaml.ScalarNode && isTemplate(n.Value):
+		s.ask(judge.Loop, s.role, n.Value, func(line int) string { return place(s.file, scalarLine(n, line)) }, "loop: ")
+	default:
+		s.fault(n, "loop: takes a list that is written out, or {{ a variable of the job }}")
 	}
 }
 

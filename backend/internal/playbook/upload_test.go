@@ -214,7 +214,7 @@ func TestMemoryOfHostileUploads(t *testing.T) {
 			for i := range 30 {
 				files[fmt.Sprintf("roles/hello/vars/x%d.yml", i)] = []byte(text)
 			}
-			return Gate(t.Context(), files, hello)
+			return Gate(t.Context(), testJudge, files, hello)
 		}
 	}
 	for name, run := range cases {

@@ -185,15 +185,15 @@ func (l *yamlLook) scalar(n *yaml.Node) {
 		}
 		return
 	}
-	l.text(l.file, l.role, n.Value, func(at int) string { return place(l.file, scalarLine(n, at)) })
+	l.text(l.role, n.Value, func(line int) string { return place(l.file, scalarLine(n, line)) })
 }
 
-// scalarLine is the line of a place in a scalar's value; near it, where the value is folded.
-func scalarLine(n *yaml.Node, at int) int {
+// scalarLine is the place of a line of a scalar's value; near it, where the value is folded.
+func scalarLine(n *yaml.Node, line int) int {
 	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
 		return n.Line
 	}
-	return n.Line + lineAt([]byte(n.Value), at)
+	return n.Line + line
 }
 
 // size counts the values of a node with aliases followed, up to a little more than is allowed. An alias of what it

@@ -6,6 +6,7 @@ import (
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/playbook"
+	"kloigos/backend/internal/playbook/judge"
 	"kloigos/backend/internal/worker"
 	"kloigos/playbooks"
 )
@@ -13,6 +14,8 @@ import (
 // What Kloigos brings itself goes through the gate that playbooks from outside go through, with no exception.
 func TestPackagedPlaybooksPassTheGate(t *testing.T) {
 	t.Parallel()
+	judges := judge.New("ansible-playbook")
+	t.Cleanup(judges.Close)
 	for _, j := range domain.JointTable {
 		if j.Checks { // has no playbook of its own
 			continue
@@ -36,7 +39,7 @@ func TestPackagedPlaybooksPassTheGate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := playbook.Gate(t.Context(), files, c); err != nil {
+			if err := playbook.Gate(t.Context(), judges, files, c); err != nil {
 				t.Fatal(err)
 			}
 			again, err := playbook.Pack(j.Playbook, files)
