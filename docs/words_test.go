@@ -17,10 +17,8 @@ const maxWords = 30
 
 // notYet are documents whose sentences were not shortened yet. A new document is held to the rules at once.
 var notYet = []string{
-	"docs/api.md",
 	"docs/host-contract.md",
 	"docs/operations.md",
-	"docs/playbooks.md",
 	"docs/security.md",
 }
 
