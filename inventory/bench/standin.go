@@ -14,19 +14,24 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // standIn is what backends find on their PATH in place of Ansible where only its start is of interest.
-type standIn struct{ dir string }
+type standIn struct {
+	dir  string
+	pipe *os.File // what `starts` in it leads to: behind the wall nothing there can be written but a pipe
+}
 
 func (b *Bed) newStandIn(ctx context.Context) (standIn, error) {
-	s := standIn{b.path("stand-in")}
+	s := standIn{dir: b.path("stand-in")}
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(s.dir, "ansible-playbook"), "./inventory/bench/cmd/ansible-playbook")
 	cmd.Dir = b.options.Root
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return s, fmt.Errorf("go build: %w\n%s", err, bytes.TrimSpace(output))
 	}
-	return s, errors.Join(s.hang(false), s.forget())
+	return s, errors.Join(s.hang(false), s.listen())
 }
 
 //go:embed standin/ansible-playbook.py
@@ -34,7 +39,7 @@ var loadedStandIn []byte
 
 // newLoadedStandIn is one that is begun as Ansible itself is: in a process that has loaded Ansible ahead of time.
 func (b *Bed) newLoadedStandIn() (standIn, error) {
-	s := standIn{b.path("loaded-stand-in")}
+	s := standIn{dir: b.path("loaded-stand-in")}
 	ansible, err := exec.LookPath("ansible-playbook")
 	if err != nil {
 		return s, fmt.Errorf("find Ansible, which is to be loaded: %w", err)
@@ -47,7 +52,28 @@ func (b *Bed) newLoadedStandIn() (standIn, error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return s, err
 	}
-	return s, os.WriteFile(filepath.Join(s.dir, "ansible-playbook"), slices.Concat(python, []byte("\n"), loadedStandIn), 0o700)
+	return s, errors.Join(s.listen(), os.WriteFile(filepath.Join(s.dir, "ansible-playbook"), slices.Concat(python, []byte("\n"), loadedStandIn), 0o700))
+}
+
+// listen makes the pipe, and has what is beside the stand-in shown to it behind the wall (backend/internal/wall).
+func (s *standIn) listen() (err error) {
+	if err := os.WriteFile(filepath.Join(s.dir, "pyvenv.cfg"), nil, 0o600); err != nil {
+		return err
+	}
+	file := filepath.Join(s.dir, "starts")
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := unix.Mkfifo(file, 0o600); err != nil {
+		return fmt.Errorf("make the pipe of starts: %w", err)
+	}
+	// For writing too: then it stays open whoever else closes it.
+	if s.pipe, err = os.OpenFile(file, os.O_RDWR|unix.O_NONBLOCK, 0); err != nil {
+		return err
+	}
+	// Room for 50,000 starts.
+	_, err = unix.FcntlInt(s.pipe.Fd(), unix.F_SETPIPE_SZ, 1<<20)
+	return err
 }
 
 // environment has a backend run it.
@@ -69,15 +95,23 @@ func (s standIn) hang(yes bool) error {
 
 // forget forgets when plays began.
 func (s standIn) forget() error {
-	if err := os.Remove(filepath.Join(s.dir, "starts")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	_, err := s.starts()
+	return err
 }
 
-// starts is when plays began.
+// starts is when plays began since it was asked last.
 func (s standIn) starts() (all []time.Time, err error) {
-	text, err := os.ReadFile(filepath.Join(s.dir, "starts"))
+	var text []byte
+	for buffer := make([]byte, 64<<10); ; {
+		n, err := unix.Read(int(s.pipe.Fd()), buffer)
+		if errors.Is(err, unix.EAGAIN) || err == nil && n == 0 {
+			break
+		}
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return nil, fmt.Errorf("read when plays began: %w", err)
+		}
+		text = append(text, buffer[:max(n, 0)]...)
+	}
 	for line := range strings.Lines(string(text)) {
 		ns, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
 		if err != nil {
@@ -85,5 +119,5 @@ func (s standIn) starts() (all []time.Time, err error) {
 		}
 		all = append(all, time.Unix(0, ns))
 	}
-	return all, err
+	return all, nil
 }

@@ -134,6 +134,10 @@ func (s *Suite) build(ctx context.Context) error {
 			return fmt.Errorf("go build: %w\n%s", err, bytes.TrimSpace(output))
 		}
 	}
+	// Behind the wall a program has what is beside it, and not itself alone, where this says so (backend/internal/wall).
+	if err := os.WriteFile(filepath.Join(s.options.Dir, "path", "pyvenv.cfg"), nil, 0o600); err != nil {
+		return fmt.Errorf("have what is beside Ansible shown to it: %w", err)
+	}
 	out, err := exec.CommandContext(ctx, s.program(), "failpoints").Output()
 	if err != nil {
 		return fmt.Errorf("ask the backend for its failpoints: %w", err)

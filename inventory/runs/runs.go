@@ -43,13 +43,33 @@ func Supervisors(backend int) []int {
 func Ansibles(backend int) []int {
 	supervisors := Supervisors(backend)
 	return find(func(p procfs.Proc) bool {
-		program, _, _ := strings.Cut(commandLine(p), " ")
-		if filepath.Base(program) != "ansible-playbook" {
+		if program(p.PID) != "ansible-playbook" {
 			return false
 		}
-		stat, err := p.Stat()
-		return err == nil && slices.Contains(supervisors, stat.PPID)
+		above := parent(p.PID)
+		for program(above) == "bwrap" { // the two processes of the wall
+			above = parent(above)
+		}
+		return slices.Contains(supervisors, above)
 	})
+}
+
+func program(pid int) string {
+	path, _, _ := strings.Cut(CommandLine(pid), " ")
+	return filepath.Base(path)
+}
+
+// parent is 0 for a process that has ended.
+func parent(pid int) int {
+	p, err := procfs.NewProc(pid)
+	if err != nil {
+		return 0
+	}
+	stat, err := p.Stat()
+	if err != nil {
+		return 0
+	}
+	return stat.PPID
 }
 
 // Of is the directory of the run that a process is of; empty if it is of none.

@@ -1,7 +1,7 @@
 // Package ansible runs one Ansible play against real hosts and tells what happened, task by task.
 //
 // It owns: the command line, the private directory of a run (variables, inventory, keys, known host keys),
-// the clean environment, the supervisor that outlives neither its backend nor its play, the callback plugin
+// the clean environment, the wall that leaves Ansible nothing else of this machine, the supervisor that outlives neither its backend nor its play, the callback plugin
 // that turns Ansible's results into events, and the reading of failures (unreachable, wrong host key, refused
 // by the fence, ...). It is the only place that knows go-ansible.
 //
@@ -51,8 +51,8 @@ type Ready interface {
 type Play struct {
 	// Name of the playbook ("host_probe"); for logs and for the scripted runner.
 	Name string
-	// Bundle is the directory of the unpacked bundle: the playbook, roles/, library/. Leave it empty and give
-	// Unpack instead to have the bundle in the run's own directory, which goes away with the run.
+	// Bundle is the directory of the unpacked bundle: the playbook, roles/, library/. It is copied. Leave it empty and give
+	// Unpack instead to fill the run's own directory, which goes away with the run.
 	Bundle string
 	// Unpack fills the directory, which exists and is empty. Exactly one of Bundle and Unpack is given.
 	Unpack func(dir string) error

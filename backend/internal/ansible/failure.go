@@ -119,6 +119,17 @@ func (c *collector) outcome(status superviseStatus, stopped FailureCode) Outcome
 	return out
 }
 
+// wallSays begins what the wall writes to stderr where it can't be built.
+const wallSays = "bwrap: "
+
+// notWalled is the wall's reason where it could not be built, so that nothing has begun; else "".
+func (c *collector) notWalled(status superviseStatus) string {
+	if status.Exit != 1 || c.stats != nil || c.begun || !strings.HasPrefix(c.stderr, wallSays) {
+		return ""
+	}
+	return strings.TrimSpace(c.stderr)
+}
+
 // deadWorker is what Ansible says of a child of its own that something else has ended.
 const deadWorker = "A worker was found in a dead state"
 

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/apenella/go-ansible/v2/pkg/execute"
+
+	"kloigos/backend/internal/wall"
 )
 
 // Config of [NewRunner]. Its zero value is usable.
@@ -45,7 +47,8 @@ type Config struct {
 	// MayLoad is asked before one is made, which should not take memory that is short. Default: always.
 	MayLoad func() bool
 
-	fence string // fencePath, except in a test
+	fence    string   // fencePath, except in a test
+	canaries []string // none, except in a test: directories behind the wall, where what must not happen would show
 }
 
 // ForkMemory is how many bytes each fork of a play is reckoned with.
@@ -88,6 +91,9 @@ func NewRunner(c Config) (*Supervised, error) {
 		c.MayLoad = func() bool { return true }
 	}
 	if err := ensureRunRoot(c.RunRoot); err != nil {
+		return nil, fmt.Errorf("set up the Ansible runner: %w", err)
+	}
+	if err := wall.Check(context.Background()); err != nil {
 		return nil, fmt.Errorf("set up the Ansible runner: %w", err)
 	}
 	s := &Supervised{config: c}
@@ -227,7 +233,9 @@ func (r *supervisedRun) prepare() error {
 	if err != nil {
 		return err
 	}
-	order, err := json.Marshal(order{Argv: argv, Modules: keptModules(r.config.RunRoot, r.play.BundleSHA256)})
+	kept := keptModules(r.config.RunRoot, r.play.BundleSHA256)
+	lent := r.dir.lendModules(kept)
+	order, err := json.Marshal(order{Argv: argv, Modules: lent, Keep: kept})
 	if err != nil {
 		return fmt.Errorf("prepare: %w", err)
 	}
@@ -261,7 +269,7 @@ func (r *supervisedRun) prepareBundle() error {
 		return err
 	}
 	if r.play.Unpack == nil {
-		return os.Symlink(r.play.Bundle, r.dir.file(bundleDirectory))
+		return os.CopyFS(r.dir.file(bundleDirectory), os.DirFS(r.play.Bundle)) // the play sees nothing outside of its directory
 	}
 	return unpackInto(r.dir, r.play.Unpack)
 }
@@ -310,6 +318,9 @@ func (r *supervisedRun) Execute(ctx context.Context) error {
 		return errors.New(status.Error)
 	case status.Left > 0:
 		return fmt.Errorf("%d processes of the run cannot be ended", status.Left)
+	}
+	if reason := r.collect.notWalled(status); reason != "" {
+		return fmt.Errorf("start ansible-playbook: %w: %s", wall.ErrUnavailable, reason)
 	}
 	var stopped FailureCode
 	if status.Stopped {

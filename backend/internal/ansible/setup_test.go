@@ -114,7 +114,7 @@ func setup(t *testing.T) *bed {
 		}
 	}
 	b.startSSHD(t, sshd)
-	b.runner, err = NewRunner(Config{RunRoot: b.root, fence: filepath.Join(b.dir, "fence-python")})
+	b.runner, err = NewRunner(Config{RunRoot: b.root, fence: filepath.Join(b.dir, "fence-python"), canaries: []string{b.dir}})
 	if err != nil {
 		t.Fatal(err)
 	}

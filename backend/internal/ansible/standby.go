@@ -17,6 +17,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"kloigos/backend/internal/wall"
 )
 
 //go:embed launch/kloigos_launch.py
@@ -92,7 +94,14 @@ func (c *Config) fillStandby(dir *runDir) error {
 	if err != nil {
 		return fmt.Errorf("prepare: %w", err)
 	}
-	spec := superviseSpec{Env: c.environment(dir), Nice: c.Nice, Grace: c.Grace, MemoryLimit: c.MemoryLimit}
+	// What a play needs, and nothing of the backend: no keyset, no other run.
+	walled, err := wall.Spec{
+		ReadOnly: wall.Program(c.AnsibleBin), Writable: append([]string{dir.path}, c.canaries...), Network: true, Dir: dir.path, Limits: wall.Limits{Memory: c.MemoryLimit},
+	}.Argv()
+	if err != nil {
+		return fmt.Errorf("prepare: %w", err)
+	}
+	spec := superviseSpec{Wall: walled, Env: c.environment(dir), Nice: c.Nice, Grace: c.Grace}
 	if python := interpreter(c.AnsibleBin); python != nil {
 		spec.Load = append(python, dir.file(launchName), c.AnsibleBin)
 	}

@@ -99,6 +99,7 @@ type collector struct {
 	hosts    map[string]bool
 	current  Event  // the task that started last
 	wentOn   bool   // it started after the last failure, which was rescued, or another host's
+	begun    bool   // Ansible has told of something
 	stderr   string // the end of what Ansible wrote there
 	problem  string // why an outcome cannot be trusted
 	bytes    int
@@ -183,6 +184,7 @@ func (c *collector) line(raw []byte) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.begun = true
 	w.Event.Time = time.UnixMicro(int64(w.Time * 1e6))
 	c.names(&w.Event)
 	switch w.Kind {

@@ -9,7 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"strconv"
+	"slices"
 	"syscall"
 	"time"
 
@@ -36,17 +36,18 @@ const (
 
 // superviseSpec is what holds for any play. It goes through a file: arguments can be read by everybody.
 type superviseSpec struct {
-	Load        []string      `json:"load"` // loads Ansible and waits for the order; none where that is not possible
-	Env         []string      `json:"env"`
-	Nice        int           `json:"nice"`
-	Grace       time.Duration `json:"grace"`
-	MemoryLimit uint64        `json:"memory_limit"`
+	Wall  []string      `json:"wall"` // before each command: builds the wall around it
+	Load  []string      `json:"load"` // loads Ansible and waits for the order; none where that is not possible
+	Env   []string      `json:"env"`
+	Nice  int           `json:"nice"`
+	Grace time.Duration `json:"grace"`
 }
 
 // order is what to play. It comes as a line, first to what has loaded Ansible, then to the supervisor.
 type order struct {
 	Argv    []string `json:"argv"`    // of ansible-playbook
-	Modules string   `json:"modules"` // where what Ansible packs is kept; may be empty
+	Modules string   `json:"modules"` // in the run's directory: what Ansible packs goes there and is taken from there; may be empty
+	Keep    string   `json:"keep"`    // where it goes after the run, which no play sees; may be empty
 }
 
 // superviseStatus is how it went.
@@ -86,6 +87,7 @@ func Supervise(args []string) int {
 	s := supervisor{dir: args[0], orders: make(chan order, 1), stop: make(chan struct{}), terminate: make(chan os.Signal, 1)}
 	status := s.run()
 	if status.Left == 0 {
+		s.keepModules(status)
 		_ = os.RemoveAll(s.dir)
 	}
 	_ = json.NewEncoder(os.NewFile(statusFD, "status")).Encode(status)
@@ -99,6 +101,7 @@ type supervisor struct {
 	stop      chan struct{}  // closed when the run is to end
 	terminate chan os.Signal // the same
 	ansible   *child
+	played    order // "" until it began
 }
 
 func (s *supervisor) run() superviseStatus {
@@ -117,7 +120,7 @@ func (s *supervisor) run() superviseStatus {
 	for {
 		select {
 		case o := <-s.orders:
-			begun = &o
+			begun, s.played = &o, o
 		case e := <-s.ansible.ended():
 			ended = &e
 		case <-s.stop:
@@ -187,6 +190,11 @@ func (s *supervisor) start(argv []string, waiting bool) (*child, error) {
 	if waiting {
 		input = orderFD
 	}
+	if len(s.spec.Wall) == 0 {
+		return nil, errors.New("start ansible-playbook: there is no wall to run it behind")
+	}
+	argv = slices.Concat(s.spec.Wall, argv)
+	defer oomBefore()()
 	// syscall and not os/exec, because the reaper waits for all children and must not race with another waiter.
 	c.pid, err = syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
 		Dir:   s.dir,
@@ -197,13 +205,20 @@ func (s *supervisor) start(argv []string, waiting bool) (*child, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start ansible-playbook: %w", err)
 	}
-	if s.spec.MemoryLimit > 0 {
-		_ = unix.Prlimit(c.pid, unix.RLIMIT_AS, &unix.Rlimit{Cur: s.spec.MemoryLimit, Max: s.spec.MemoryLimit}, nil)
-	}
-	// When memory is short, a play is to go before a backend.
-	_ = os.WriteFile("/proc/"+strconv.Itoa(c.pid)+"/oom_score_adj", []byte("300"), 0)
 	go c.reap()
 	return c, nil
+}
+
+// oomBefore has the kernel, when memory is short, end what is started now before a backend, until the returned function is
+// called. What is behind the wall can't be reached any more once it runs.
+func oomBefore() (after func()) {
+	const file = "/proc/self/oom_score_adj"
+	was, err := os.ReadFile(file)
+	if err != nil {
+		return func() {}
+	}
+	_ = os.WriteFile(file, []byte("300"), 0)
+	return func() { _ = os.WriteFile(file, was, 0) }
 }
 
 // end ends what is left and tells how the play went: ended, if it was not stopped before.
@@ -220,8 +235,11 @@ func (s *supervisor) end(ended syscall.WaitStatus, stopped bool) superviseStatus
 		}
 	}
 	status.Exit = ended.ExitStatus()
-	if ended.Signaled() {
+	switch {
+	case ended.Signaled():
 		status.Signal = int(ended.Signal())
+	case status.Exit > 128 && status.Exit <= 128+64: // the wall says so of what is behind it; Ansible has no such code but 250
+		status.Exit, status.Signal = -1, status.Exit-128
 	}
 	if status.Left == 0 {
 		status.MaxRSSBytes, status.CPU = s.ansible.maxRSS, s.ansible.cpu
@@ -290,7 +308,7 @@ func (s *supervisor) endAll() int {
 		for _, pid := range descendants(os.Getpid()) {
 			if kill {
 				_ = unix.Kill(pid, unix.SIGKILL)
-			} else if !asked[pid] {
+			} else if !asked[pid] && pid != s.ansible.pid { // that is the wall, which would take all behind it along at once
 				asked[pid] = true
 				_ = unix.Kill(pid, unix.SIGTERM)
 				// A stopped process takes nothing but SIGKILL otherwise.

@@ -1,5 +1,5 @@
 // Command ansible-playbook stands in for Ansible where ./task bench asks only when it is started: it notes the time in the
-// file `starts` beside its own binary, tells of a host on which nothing was to be done, and ends. While there is a file
+// pipe `starts` beside its own binary, tells of a host on which nothing was to be done, and ends. While there is a file
 // `hang` beside it, it goes on.
 package main
 
@@ -26,7 +26,7 @@ func main() {
 }
 
 func play(begun time.Time, dir string) error {
-	starts, err := os.OpenFile(filepath.Join(dir, "starts"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	starts, err := os.OpenFile(filepath.Join(dir, "starts"), os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
