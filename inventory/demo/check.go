@@ -57,6 +57,7 @@ func (i *Installation) Checks() []Check {
 		{"verify: what always holds does, with the host's own log of who it heard", c.verified},
 		{"decommission: files, accounts, units, networks, mounts, sysctls and disks are as before", c.asBefore},
 		{"decommission: nothing of Kloigos is left on the host", c.clean},
+		{"wall: under the shipped unit, code in a play and in ansible-lint sees no keyset, no environment of the backend and no socket of the database", c.wall},
 	}
 }
 

@@ -27,6 +27,7 @@ import (
 const (
 	backendArg     = "backend-for-test"
 	measureArg     = "measure-for-test"
+	runnerArg      = "runner-for-test"
 	canaryVariable = "KLOIGOS_TEST_CANARY"
 )
 
@@ -39,6 +40,10 @@ func TestMain(m *testing.M) {
 			os.Exit(Supervise(os.Args[2:]))
 		case backendArg:
 			os.Exit(backendForTest(os.Args[2]))
+		case runnerArg:
+			_, err := NewRunner(Config{RunRoot: os.Args[2]})
+			fmt.Print(err)
+			os.Exit(0)
 		case measureArg:
 			os.Exit(measureForTest(os.Args[2]))
 		}

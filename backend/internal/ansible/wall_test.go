@@ -7,9 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"kloigos/backend/internal/wall"
 )
 
 // Code that gets past the gate finds its run, and nothing of the backend: no keyset, no credential, no environment, no
@@ -67,7 +71,7 @@ func TestPlaySeesNothingOfTheBackend(t *testing.T) {
 	arguments = append(arguments,
 		"var=dir:/var", "system=dir:/run/systemd", "sys=dir:/sys", "home=dir:/root", "shadow=file:/etc/shadow", "configuration=dir:/etc/kloigos",
 		"devices=file:/dev/kmsg", "tunables=write:/proc/sys/kernel/core_pattern", "usr=write:/usr/bin/env",
-		"accounts=file:/etc/passwd", fmt.Sprintf("tcp=tcp:%d", api.Addr().(*net.TCPAddr).Port))
+		"first=holds:/proc/self/oom_score_adj:300", "bounded=holds:/proc/self/limits:"+strconv.Itoa(4<<30), "accounts=file:/etc/passwd", fmt.Sprintf("tcp=tcp:%d", api.Addr().(*net.TCPAddr).Port))
 
 	key, _ := newKey(t)
 	_, hostKey := newKey(t)
@@ -83,12 +87,36 @@ func TestPlaySeesNothingOfTheBackend(t *testing.T) {
 	if err != nil || out.Failure != nil {
 		t.Fatalf("%v, %+v\n%s", err, out.Failure, log.text())
 	}
-	if said := log.text(); !strings.Contains(said, `"seen: accounts tcp"`) {
+	if said := log.text(); !strings.Contains(said, `"seen: first bounded accounts tcp"`) {
 		t.Errorf("a play sees more, or less:\n%s", said)
 	}
 	// Or the test would hold for what is not there at all.
 	bare, err := exec.CommandContext(t.Context(), "/usr/bin/python3", append([]string{"-I", filepath.Join(bundle, "look.py")}, arguments...)...).Output()
 	if err != nil || !strings.HasPrefix(string(bare), seen+" var ") {
 		t.Errorf("without the wall: %s, %v", bare, err)
+	}
+}
+
+// Where the kernel gives no namespaces, as behind the wall itself, there is no runner, and so no worker.
+func TestNoRunnerWithoutTheWall(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ansible, err := exec.LookPath("ansible-playbook")
+	if err != nil {
+		t.Skip("ansible-playbook is not on the PATH (Debian: apt-get install ansible)")
+	}
+	root := shortDir(t)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	spec := wall.Spec{ReadOnly: append(wall.Program(ansible), self), Writable: []string{root}}
+	cmd, err := wall.Command(t.Context(), spec, []string{"PATH=" + filepath.Dir(ansible) + ":" + systemPath}, self, runnerArg, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.HasPrefix(string(out), "set up the Ansible runner: the wall around Ansible can't be built: ") {
+		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -219,7 +219,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	}
 	intents := intent.New(b.db, intent.Config{Targets: targets, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Soon: soon, Wake: wake})
 	if b.cfg.Has(config.RoleReconciler) {
-		policies := append(reconcile.Policies(reconcile.Retention{Logs: b.cfg.KeepLogs, Events: b.cfg.KeepEvents}), reconcile.LintPlaybooks(intents, lint.New(stop)), reconcile.EndStuck(intents))
+		policies := append(reconcile.Policies(reconcile.Retention{Logs: b.cfg.KeepLogs, Events: b.cfg.KeepEvents}), reconcile.LintPlaybooks(intents, b.linter(stop)), reconcile.EndStuck(intents))
 		parts.Go(func() { reconcile.Run(stop, b.db, policies, b.log, registry) })
 	}
 	parts.Go(func() { b.beat(stop, placed) })
@@ -233,6 +233,15 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 		b.log.Error("API stopped; this backend exits", "error", err)
 	}
 	return err
+}
+
+// linter says in the log why this backend can't lint, since versions then wait for another one.
+func (b *Backend) linter(ctx context.Context) *lint.Linter {
+	l := lint.New(ctx)
+	if !l.Able() {
+		b.log.Warn("this backend lints no playbooks", "reason", l.Missing())
+	}
+	return l
 }
 
 // room bounds the jobs that run at once by the memory that is there; nil where

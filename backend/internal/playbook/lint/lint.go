@@ -66,17 +66,17 @@ type Linter struct {
 
 // New looks for ansible-lint on this machine, and for the wall to run it behind.
 func New(ctx context.Context) *Linter {
-	l := &Linter{timeout: timeout, missing: "ansible-lint is not installed on the backends that looked."}
+	l := &Linter{timeout: timeout, missing: "ansible-lint is not installed."}
 	for _, dir := range filepath.SplitList(searchPath) {
 		program := filepath.Join(dir, "ansible-lint")
 		if unix.Access(program, unix.X_OK) != nil {
 			continue
 		}
 		if err := wall.Check(ctx); err != nil {
-			l.missing = "The backends that looked have no wall to run ansible-lint behind: " + short(err.Error())
+			l.missing = "ansible-lint is not run: " + short(err.Error())
 			return l
 		}
-		l.program = program
+		l.program, l.missing = program, ""
 		return l
 	}
 	return l
@@ -84,6 +84,9 @@ func New(ctx context.Context) *Linter {
 
 // Able tells whether ansible-lint can be run.
 func (l *Linter) Able() bool { return l.program != "" }
+
+// Missing is why ansible-lint can't be run.
+func (l *Linter) Missing() string { return l.missing }
 
 // Lint looks at an artifact. What goes wrong is a result too; only the end of ctx is an error.
 func (l *Linter) Lint(ctx context.Context, content []byte) (domain.Lint, error) {

@@ -15,6 +15,10 @@ def reach(kind, what):
         socket.socket(socket.AF_UNIX).connect(what)
     elif kind == 'tcp':
         socket.create_connection(('127.0.0.1', int(what)), 5)
+    elif kind == 'holds':
+        path, _, text = what.partition(':')
+        if text not in open(path).read():
+            raise OSError
     elif kind == 'says':  # in hexadecimal, of any process that is there
         for pid in filter(str.isdigit, os.listdir('/proc')):
             for name in 'environ', 'cmdline':
