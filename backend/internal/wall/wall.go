@@ -78,7 +78,7 @@ func Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, checkWithin)
 	defer cancel()
 	for _, network := range []bool{true, false} {
-		cmd, err := Command(ctx, Spec{Network: network}, nil, "/usr/bin/env", "true")
+		cmd, err := Command(ctx, Spec{Network: network}, nil, "/bin/true")
 		if err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func Command(ctx context.Context, spec Spec, env []string, argv ...string) (*exe
 	}
 	cmd := exec.CommandContext(ctx, walled[0], walled[1:]...)
 	cmd.Dir = "/"
-	cmd.Env = slices.Concat([]string{}, env) // nil would be this process's own
+	cmd.Env = append([]string{}, env...) // nil would be this process's own
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second

@@ -322,6 +322,20 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
+// Without an environment a command has none, and not the one of whoever starts it.
+func TestNoEnvironment(t *testing.T) {
+	t.Setenv("KLOIGOS_SECRET", "hunter2")
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd, err := Command(t.Context(), Spec{}, nil, "/usr/bin/env")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "PWD=/\n" {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 // BenchmarkStart is a command that does nothing, behind the wall and without it.
 func BenchmarkStart(b *testing.B) {
 	runtime.LockOSThread()
