@@ -13,6 +13,7 @@ import os
 import platform
 import re
 import shutil
+import time
 
 from ansible.module_utils.basic import AnsibleModule
 
@@ -30,6 +31,13 @@ SKIPPED_DISKS = re.compile(r"^(loop|ram|zram|dm-|md|sr|fd|nbd|drbd)\d*")
 # name the content, not the disk, and go away with it.
 BY_ID_ORDER = ("nvme-", "ata-", "scsi-", "virtio-", "usb-", "mmc-", "wwn-")
 BY_ID_CONTENT = ("dm-", "lvm-pv-uuid-", "md-")
+
+UNIT_PROGRAM = "/usr/local/lib/kloigos/unit"
+ADDRESSES = "/etc/kloigos/addresses/"
+ENABLED = "/etc/systemd/system/multi-user.target.wants/kloigos-unit@%s.service"
+WATCH = "kloigos-watch.service"
+# A unit that lost something is brought back within seconds; what is missing for longer is a fault.
+WATCH_SECONDS = 5
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -218,6 +226,32 @@ class Probe:
             "python": platform.python_version(),
         }
 
+    def lacking(self, name):
+        """What an enabled unit lacks, in words."""
+        code, out, err = self.module.run_command([UNIT_PROGRAM, "status", name], environ_update={"LC_ALL": "C"})
+        if code == 0:
+            return []
+        found = [line[len("missing: "):] for line in out.splitlines() if line.startswith("missing: ")]
+        return found or [(err or out).strip() or "exit %d" % code]
+
+    def faults(self):
+        """What of our own does not work on a host that carries units, each in a sentence."""
+        names = [os.path.basename(path)[:-len(".conf")] for path in sorted(glob.glob(ADDRESSES + "*.conf"))]
+        names = [name for name in names if os.path.lexists(ENABLED % name)]
+        if not names or not os.path.exists(UNIT_PROGRAM):
+            return []
+        found = []
+        systemctl = shutil.which("systemctl", path=SYSTEM_PATH)
+        watched = systemctl is not None and self.module.run_command([systemctl, "--quiet", "is-active", WATCH])[0] == 0
+        lacking = {name: self.lacking(name) for name in names}
+        if watched and any(lacking.values()):
+            time.sleep(WATCH_SECONDS)
+            lacking = {name: what and self.lacking(name) for name, what in lacking.items()}
+        if not watched:
+            found.append("The service %s does not run: initialize the host again." % WATCH)
+        found += ["Unit %s lacks: %s." % (name, ", ".join(what)) for name, what in lacking.items() if what]
+        return found
+
     def fence(self):
         token = read("/etc/kloigos/fence/token")
         return {"incarnation": read("/etc/kloigos/fence/incarnation"), "fence_number": int(token) if token.isdigit() else 0}
@@ -236,6 +270,7 @@ def main():
         "volume_groups": probe.volume_groups(),
         "uplink": probe.uplink(),
         "capabilities": probe.capabilities(),
+        "faults": probe.faults(),
     }
     result.update(probe.topology())
     result.update(probe.fence())

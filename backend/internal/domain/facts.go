@@ -21,6 +21,9 @@ var (
 // fit into 63 bits.
 const maxBytes = 1 << 50
 
+// maxFaults is how many faults of a host are kept: one says as much as a thousand.
+const maxFaults = 32
+
 // CheckVolumeGroup tells whether a volume group can be called so.
 func CheckVolumeGroup(s string) error {
 	if !vgName.MatchString(s) || s == "." || s == ".." {
@@ -59,6 +62,13 @@ func (f *Facts) Clean() error {
 		return fmt.Errorf("its uplink is not well formed")
 	}
 	f.cleanStorage()
+	faults := []string{}
+	for _, text := range f.Faults[:min(len(f.Faults), maxFaults)] {
+		if text = plain(text, 512); text != "" {
+			faults = append(faults, text)
+		}
+	}
+	f.Faults = faults
 	for _, s := range []*string{&f.Hostname, &f.Kernel, &f.Architecture, &f.OS.ID, &f.OS.VersionID, &f.OS.Name, &f.Capabilities.Systemd, &f.Capabilities.Python, &f.Incarnation} {
 		*s = plain(*s, 128)
 	}

@@ -162,6 +162,8 @@ type Facts struct {
 	Capabilities Capabilities  `json:"capabilities"`
 	Incarnation  string        `json:"incarnation"`
 	FenceNumber  int64         `json:"fence_number"`
+	// Faults are what does not work of what Kloigos has on the host, each a sentence.
+	Faults []string `json:"faults"`
 }
 
 // OSFacts names the operating system, from os-release.
@@ -246,6 +248,14 @@ func (f Facts) Missing() []string {
 		}
 	}
 	return missing
+}
+
+// Health is what facts tell of the health of their host, and why.
+func (f Facts) Health() (HostHealth, string) {
+	if len(f.Faults) == 0 {
+		return HealthHealthy, ""
+	}
+	return HealthDegraded, strings.Join(f.Faults, "\n")
 }
 
 var (

@@ -79,7 +79,7 @@ SELECT h.id, h.name, h.region, h.zone, h.state, h.health, h.health_message, h.of
   FROM hosts h
  WHERE h.workspace_id = $1 AND h.removed_at IS NULL
  ORDER BY CASE WHEN h.state IN ('registered', 'awaiting_host_key', 'probed', 'init_failed', 'decommission_failed')
-                 OR h.health = 'unreachable' OR h.offered_host_key <> '' THEN 0 ELSE 1 END, h.name
+                 OR h.health IN ('unreachable', 'degraded') OR h.offered_host_key <> '' THEN 0 ELSE 1 END, h.name
  LIMIT $2`
 
 // Capacity counts what there is in a workspace, and lists some of its hosts:

@@ -185,7 +185,7 @@ func (tx *Tx) OfferHostKey(ctx context.Context, id uuid.UUID, key string) error 
 
 const sqlSetHostFacts = `
 UPDATE hosts
-   SET facts = $2, facts_at = now(), machine_id = $3, health = 'healthy', health_message = '', health_at = now(),
+   SET facts = $2, facts_at = now(), machine_id = $3, health = $4, health_message = $5, health_at = now(),
        version = version + 1, updated_at = now()
  WHERE id = $1`
 
@@ -199,7 +199,8 @@ SELECT h.name
 // SetHostFacts stores what a probe read. A machine that is registered already
 // is a Conflict, and so is one that was declared lost, under whatever name.
 func (tx *Tx) SetHostFacts(ctx context.Context, id uuid.UUID, f domain.Facts) error {
-	err := tx.one(ctx, domain.ErrNotFound, sqlSetHostFacts, id, f, f.MachineID)
+	health, why := f.Health()
+	err := tx.one(ctx, domain.ErrNotFound, sqlSetHostFacts, id, f, f.MachineID, health, why)
 	if _, dup := uniqueViolation(err); dup {
 		return domain.Conflictf(domain.ErrCodeDuplicate, "the machine with id %s is already registered", f.MachineID)
 	}

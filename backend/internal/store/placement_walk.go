@@ -78,7 +78,7 @@ const (
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= ? AND s.zone = ?` + onReadyHost + `
                  ORDER BY s.cpu_count LIMIT 1)`
 	onReadyHost = ` AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
                         OFFSET 0)`
 	upToTheLast = `u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
                  WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= ? AND c.cpu_count = ` + freeSize + `

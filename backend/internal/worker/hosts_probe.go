@@ -280,7 +280,7 @@ func (t *together) seen(ctx context.Context, tx *store.Tx, h store.Host, why *do
 	case why.Code == domain.ErrCodeUnreachable:
 		return tx.SetHostHealth(ctx, h.ID, domain.HealthUnreachable, why.Message)
 	case why.Answered() && h.Health == domain.HealthUnreachable:
-		return tx.SetHostHealth(ctx, h.ID, domain.HealthUnknown, "")
+		return answered(ctx, tx, h.ID, domain.HealthUnknown)
 	default:
 		return nil
 	}

@@ -421,13 +421,27 @@ func (r *run) seen(why *domain.JobError) func(context.Context, *store.Tx) error 
 		case why != nil && why.Code == domain.ErrCodeUnreachable:
 			return tx.SetHostHealth(ctx, r.host.ID, domain.HealthUnreachable, why.Message)
 		case why == nil && r.played:
-			return tx.SetHostHealth(ctx, r.host.ID, domain.HealthHealthy, "")
+			return answered(ctx, tx, r.host.ID, domain.HealthHealthy)
 		case r.played && r.host.Health == domain.HealthUnreachable:
-			return tx.SetHostHealth(ctx, r.host.ID, domain.HealthUnknown, "")
+			return answered(ctx, tx, r.host.ID, domain.HealthUnknown)
 		default:
 			return nil
 		}
 	}
+}
+
+// answered sets the health of a host that has answered a job. Faults that a
+// probe found stay until another probe no longer finds them.
+func answered(ctx context.Context, tx *store.Tx, id uuid.UUID, health domain.HostHealth) error {
+	h, err := tx.Host(ctx, id)
+	if err != nil {
+		return fmt.Errorf("load host: %w", err)
+	}
+	message := ""
+	if h.Facts != nil && len(h.Facts.Faults) > 0 {
+		health, message = h.Facts.Health()
+	}
+	return tx.SetHostHealth(ctx, id, health, message)
 }
 
 func (r *run) audit(end string, why *domain.JobError) store.Audit {

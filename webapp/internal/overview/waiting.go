@@ -73,6 +73,9 @@ func ofHost(h api.CapacityHost) (all []task) {
 	if h.Health == "unreachable" && !over(h.State) {
 		add(ui.Bad, "unreachable", ui.Sentence(h.HealthMessage), at)
 	}
+	if h.Health == "degraded" && !over(h.State) {
+		add(ui.Wait, "degraded", ui.Sentence(h.HealthMessage), at)
+	}
 	if n := h.Units["preparation_failed"]; n > 0 && h.State != "init_failed" {
 		add(ui.Bad, ui.Count(n, "unit")+" could not be prepared", "Initialize the host again.", at)
 	}

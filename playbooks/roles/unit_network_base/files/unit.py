@@ -5,15 +5,19 @@
     unit up NAME       put everything in place (repeating it changes nothing)
     unit status NAME   exit 0 if everything is in place, else name what is missing and exit 3
     unit clear NAME    take everything away
+    unit watch         bring back what the host's network management takes from units that are enabled
 
 It reads /etc/kloigos/addresses/NAME.conf (KEY=value) and refuses a unit whose firewall chain is not loaded. It leaves
 /run/kloigos/ready/NAME behind; the tenant's login shell and user manager do not start without that file.
 """
+import contextlib
 import fcntl
+import glob
 import grp
 import json
 import os
 import re
+import select
 import socket
 import struct
 import subprocess
@@ -22,6 +26,9 @@ import time
 
 CONFIG = "/etc/kloigos/addresses/"
 RUN = "/run/kloigos"
+# systemctl enable makes such a link: the unit shall be up. Giving a unit back removes it before it clears the unit.
+ENABLED = "/etc/systemd/system/multi-user.target.wants/kloigos-unit@%s.service"
+NFT_SERVICE = "kloigos-nft.service"
 # Between the kernel's rule for local addresses (0) and the one for the main table (32766).
 PRIORITY = 10000
 NEEDED = ("UID", "USER", "ADDRESS", "PREFIX", "INTERFACE", "GATEWAY", "SHM_BYTES")
@@ -74,12 +81,33 @@ def network_of(conf):
     return "%s/%d" % (socket.inet_ntoa(struct.pack("!I", address & mask)), bits)
 
 
+class Seen:
+    """What is there now. All units can be looked at with one: of what they share, each is read once."""
+
+    def __init__(self):
+        self.known = {}
+
+    def once(self, key, read):
+        if key not in self.known:
+            self.known[key] = read()
+        return self.known[key]
+
+    def has_chain(self, conf):
+        chains = self.once("chains", lambda: run("nft", "list", "chains", "inet", check=False).stdout)
+        kloigos = chains.partition("table inet kloigos {")[2].partition("\n}")[0]
+        return re.search(r"\bchain unit_%s \{" % conf["UID"], kloigos) is not None
+
+    def has_address(self, conf):
+        links = self.once("addresses", lambda: ip_json("-4", "address", "show"))
+        return any(conf["ADDRESS"] == a.get("local") for link in links if link.get("ifname") == conf["INTERFACE"] for a in link.get("addr_info", []))
+
+    def rules(self, family, conf):
+        found = self.once(family, lambda: ip_json(family, "rule", "show"))
+        return [r for r in found if str(r.get("uid_start", "")) == conf["UID"] and str(r.get("uid_end", "")) == conf["UID"]]
+
+
 def rules(family, conf):
-    found = []
-    for rule in ip_json(family, "rule", "show"):
-        if str(rule.get("uid_start", "")) == conf["UID"] and str(rule.get("uid_end", "")) == conf["UID"]:
-            found.append(rule)
-    return found
+    return Seen().rules(family, conf)
 
 
 def shm_path(conf):
@@ -92,13 +120,12 @@ def is_mounted(path):
         return any(line.split(" ")[4] == path for line in lines)
 
 
-def missing(name, conf):
+def missing(name, conf, seen=None):
     """Everything of the unit that is not in place, in words."""
-    lacking = []
-    if run("nft", "list", "chain", "inet", "kloigos", "unit_" + conf["UID"], check=False).returncode != 0:
+    lacking, seen = [], seen or Seen()
+    if not seen.has_chain(conf):
         lacking.append("firewall chain unit_%s" % conf["UID"])
-    here = [a.get("local") for link in ip_json("-4", "address", "show", "dev", conf["INTERFACE"]) for a in link.get("addr_info", [])]
-    if conf["ADDRESS"] not in here:
+    if not seen.has_address(conf):
         lacking.append("address %s on %s" % (conf["ADDRESS"], conf["INTERFACE"]))
     routes = {r.get("dst"): r for r in ip_json("-4", "route", "show", "table", conf["UID"])}
     default = routes.get("default", {})
@@ -109,9 +136,9 @@ def missing(name, conf):
         lacking.append("closed default route of table %s" % conf["UID"])
     if int(conf["PREFIX"]) < 32 and routes.get(network_of(conf), {}).get("prefsrc") != conf["ADDRESS"]:
         lacking.append("route to %s in table %s" % (network_of(conf), conf["UID"]))
-    if [r for r in rules("-4", conf) if str(r.get("table")) == conf["UID"]] == []:
+    if [r for r in seen.rules("-4", conf) if str(r.get("table")) == conf["UID"]] == []:
         lacking.append("rule for UID %s" % conf["UID"])
-    if has_ipv6() and rules("-6", conf) == []:
+    if has_ipv6() and seen.rules("-6", conf) == []:
         lacking.append("IPv6 rule for UID %s" % conf["UID"])
     if not is_mounted(shm_path(conf)) or not os.path.isdir("%s/%s" % (shm_path(conf), conf["USER"])):
         lacking.append("shared memory %s" % shm_path(conf))
@@ -157,7 +184,17 @@ def let_tenants_ping():
             file.write("%d %d" % (gid, gid))
 
 
-def up(name, conf):
+@contextlib.contextmanager
+def alone():
+    """One of `up`, `clear` and `watch` at a time: what `clear` takes away must not come back behind it."""
+    os.makedirs(RUN, exist_ok=True)
+    # Root's alone: whoever can open it can hold it.
+    with open(os.open(RUN + "/units.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def up(name, conf, link_seconds=20):
     lacking = missing(name, conf)
     if not lacking:
         return
@@ -165,7 +202,7 @@ def up(name, conf):
     if chain in lacking:
         raise Problem("%s is not loaded: the unit stays closed" % chain)
     device, address, table = conf["INTERFACE"], conf["ADDRESS"], conf["UID"]
-    wait_for_link(device)
+    wait_for_link(device, link_seconds)
     ip("address", "replace", address + "/32", "dev", device)
     # Routes first, rule last: a table that is empty would let the main table answer, with the host's own address.
     if int(conf["PREFIX"]) < 32:
@@ -214,11 +251,116 @@ def clear(name, conf):
         os.rmdir(shm_path(conf))
 
 
+# Of <linux/rtnetlink.h>: groups to listen to, and the messages by which an address, a route, a rule or a link goes or comes.
+RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV4_ROUTE, RTMGRP_IPV4_RULE = 0x1, 0x10, 0x40, 0x80
+RTNLGRP_IPV6_RULE = 19
+RTM_NEWLINK, RTM_DELADDR, RTM_DELROUTE, RTM_DELRULE = 16, 21, 25, 33
+RT_TABLE_COMPAT = 252  # a table above 255, as those of units are
+# Between two looks: after an event, where something could not be brought back, and in any case.
+SETTLE, AGAIN, REGULAR = 0.5, 60, 300
+# So often within AGAIN seconds something is brought back at once.
+BURST = 10
+
+
+def concerns_units(data, interfaces):
+    """Whether one of the messages that the kernel sent may have cost a unit something."""
+    at = 0
+    while at + 16 <= len(data):
+        length, kind = struct.unpack_from("=IH", data, at)
+        if length < 16:
+            return True
+        message = data[at:at + length]
+        if kind == RTM_DELRULE or kind == RTM_DELROUTE and message[20:21] == bytes([RT_TABLE_COMPAT]):
+            return True
+        if kind in (RTM_NEWLINK, RTM_DELADDR) and any(name.encode() + b"\0" in message for name in interfaces):
+            return True
+        at += (length + 3) & ~3
+    return False
+
+
+def wait_for_events(events, seconds, interfaces):
+    end = time.monotonic() + seconds
+    while True:
+        left = end - time.monotonic()
+        if left <= 0 or not select.select([events], [], [], left)[0]:
+            return
+        try:
+            if concerns_units(events.recv(1 << 20), interfaces):
+                return
+        except OSError:  # ENOBUFS: messages were lost
+            return
+
+
+def drain(events):
+    while select.select([events], [], [], 0)[0]:
+        try:
+            events.recv(1 << 20)
+        except OSError:
+            pass
+
+
+def bring_back(said):
+    """Bring back what enabled units lack. Returns their interfaces, what was brought back, and whether something could not be."""
+    interfaces, mended, failed, seen = set(), [], False, Seen()
+    for path in sorted(glob.glob(CONFIG + "*.conf")):
+        name = os.path.basename(path)[:-len(".conf")]
+        try:
+            with alone():
+                # Asked under the lock: the unit may be on its way back.
+                if not os.path.lexists(ENABLED % name) or not os.path.exists(path):
+                    continue
+                conf = read_config(name)
+                interfaces.add(conf["INTERFACE"])
+                # Only what lacks something is looked at by itself, under the lock.
+                lacking = missing(name, conf, seen) and missing(name, conf)
+                if not lacking:
+                    said.pop(name, None)
+                    continue
+                if lacking[0].startswith("firewall chain "):
+                    run("systemctl", "reload-or-restart", NFT_SERVICE)
+                up(name, conf, link_seconds=0)
+                mended.append(name)
+                print("%s: brought back %s" % (name, ", ".join(lacking)), flush=True)
+                said.pop(name, None)
+        except (Problem, OSError, subprocess.TimeoutExpired, ValueError, KeyError) as problem:
+            failed = True
+            if said.get(name) != str(problem):
+                print("%s: %s" % (name, problem), file=sys.stderr, flush=True)
+                said[name] = str(problem)
+    return interfaces, mended, failed
+
+
+def version_of_program():
+    found = os.stat(__file__)
+    return found.st_ino, found.st_mtime_ns
+
+
+def watch():
+    """Whatever took it: networkctl reload, ifdown and ifup, a person. With what takes it again and again there is no race."""
+    mine, said, times = version_of_program(), {}, []
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as events:
+        events.bind((0, RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV4_RULE))
+        events.setsockopt(270, 1, RTNLGRP_IPV6_RULE)  # SOL_NETLINK, NETLINK_ADD_MEMBERSHIP
+        while True:
+            began = time.monotonic()
+            drain(events)
+            interfaces, mended, failed = bring_back(said)
+            took = time.monotonic() - began
+            times = [when for when in times if when > began - AGAIN] + [began] * bool(mended)
+            wait_for_events(events, AGAIN if failed else REGULAR, interfaces)
+            # With many units a look takes long: it never has more than half of one CPU.
+            time.sleep(max(SETTLE if len(times) < BURST else AGAIN, took))
+            if version_of_program() != mine:
+                os.execv(sys.executable, [sys.executable, "-I", __file__, "watch"])
+
+
 def main(argv):
+    os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
+    if argv[1:] == ["watch"]:
+        watch()
     if len(argv) != 3 or argv[1] not in ("up", "status", "clear"):
         print(__doc__, file=sys.stderr)
         return 2
-    os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
     try:
         conf = read_config(argv[2])
         if argv[1] == "status":
@@ -226,11 +368,13 @@ def main(argv):
             for what in lacking:
                 print("missing: " + what)
             return 3 if lacking else 0
-        (up if argv[1] == "up" else clear)(argv[2], conf)
+        with alone():
+            (up if argv[1] == "up" else clear)(argv[2], conf)
     except (Problem, OSError, subprocess.TimeoutExpired, ValueError, KeyError) as problem:
         print("kloigos unit %s: %s" % (argv[2], problem), file=sys.stderr)
         return 1
     return 0
 
 
-sys.exit(main(sys.argv))
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
