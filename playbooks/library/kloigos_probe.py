@@ -65,6 +65,16 @@ def cpu_set(text):
     return cpus
 
 
+# Flags of a route whose next hop can't be used now.
+UNUSABLE = {"dead", "linkdown"}
+
+
+def hops_of(route):
+    """The next hops of a route, each as a route of one next hop. A blackhole has none."""
+    hops = [dict(route, **hop) for hop in route.get("nexthops") or [route]]
+    return [hop for hop in hops if hop.get("dev")]
+
+
 class Probe:
     def __init__(self, module):
         self.module = module
@@ -193,11 +203,11 @@ class Probe:
 
     def uplink(self):
         nothing = {"interface": "", "address": "", "prefix": 0, "gateway": ""}
-        routes = self.json_of(["ip", "-j", "-4", "route", "show", "default"]) or []
-        routes = [r for r in routes if r.get("dev")]
+        routes = [hop for route in self.json_of(["ip", "-j", "-4", "route", "show", "default"]) or [] for hop in hops_of(route)]
         if not routes:
             return nothing
-        route = min(routes, key=lambda r: r.get("metric", 0))
+        # The first of those with the lowest metric; one whose link is down only where there is no other.
+        route = min(routes, key=lambda r: (not UNUSABLE.isdisjoint(r.get("flags", [])), r.get("metric", 0), -r.get("weight", 1)))
         found = dict(nothing, interface=route["dev"], gateway=route.get("gateway", ""))
         for link in self.json_of(["ip", "-j", "-4", "address", "show", "dev", route["dev"]]) or []:
             addresses = [a for a in link.get("addr_info", []) if a.get("scope") == "global"]

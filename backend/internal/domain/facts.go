@@ -75,6 +75,16 @@ func (f *Facts) Clean() error {
 	return nil
 }
 
+// KeepUplink keeps the uplink that an earlier probe read where there is none
+// now: the addresses of units lie on it. That it is gone is a fault.
+func (f *Facts) KeepUplink(earlier *Facts) {
+	if f.Uplink.Interface != "" || earlier == nil || earlier.Uplink.Interface == "" {
+		return
+	}
+	f.Uplink = earlier.Uplink
+	f.Faults = append(f.Faults, fmt.Sprintf("No interface carries an IPv4 default route now; the uplink was %s (%s/%d).", f.Uplink.Interface, f.Uplink.Address, f.Uplink.Prefix))
+}
+
 func (f *Facts) checkTopology() error {
 	nodes := map[int]bool{}
 	for i, n := range f.Nodes {

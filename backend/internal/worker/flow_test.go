@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -357,6 +358,42 @@ func TestProbesThatMeetAnotherMachine(t *testing.T) {
 			t.Errorf("%v: %+v", result, j.Error)
 		}
 	}
+}
+
+// TestAHostWithFaultsLeavesPlacement until a probe no longer finds them; jobs
+// that succeed there meanwhile don't make it healthy.
+func TestAHostWithFaultsLeavesPlacement(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	p.AddAddresses("default", 3)
+	host := p.ready("h1")
+	tenant := p.allocated()
+	uplink := p.Host(host).Facts.Uplink
+	unwell, lost := site.Facts("h1"), site.Facts("h1")
+	unwell.Faults = []string{"Unit h1-cu01 lacks: address 10.0.2.101 on ens3."}
+	lost.Uplink = domain.Uplink{}
+	for want, facts := range map[string]domain.Facts{unwell.Faults[0]: unwell, "No interface carries an IPv4 default route now": lost} {
+		p.Runner.Handle("host_probe", scripted.Script{Result: facts})
+		p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+		var none *intent.NoCapacity
+		_, _, err := p.Allocate(intent.CreateAllocation{LoginUser: "tenant2"})
+		if h := p.Host(host); h.Health != domain.HealthDegraded || !strings.Contains(h.HealthMessage, want) || h.Facts.Uplink != uplink || !errors.As(err, &none) {
+			t.Errorf("%s: %s, %q, uplink %+v, %v", want, h.Health, h.HealthMessage, h.Facts.Uplink, err)
+		}
+		if !slices.ContainsFunc(none.Why.RuledOut, func(r domain.RuledOut) bool { return r.Filter == "host_health" && r.Units == 1 }) {
+			t.Errorf("%s: %+v", want, none.Why)
+		}
+	}
+	p.Ended(p.deallocate(tenant), domain.JobSucceeded)
+	if h := p.Host(host); h.Health != domain.HealthDegraded {
+		t.Errorf("after a job: %s", h.Health)
+	}
+	p.Runner.Handle("host_probe", scripted.Script{Result: site.Facts("h1")})
+	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+	if h := p.Host(host); h.Health != domain.HealthHealthy || h.HealthMessage != "" {
+		t.Errorf("after a probe: %s, %q", h.Health, h.HealthMessage)
+	}
+	p.allocated()
 }
 
 // TestDeclaredLost: everything on the host ends, and what ran is told.

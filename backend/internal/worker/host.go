@@ -120,12 +120,16 @@ func factsOf(h store.Host, result json.RawMessage) (domain.Facts, *domain.JobErr
 			Message: fmt.Sprintf("The machine-id is %s; it was %s when the host was first probed.", facts.MachineID, *h.MachineID),
 		}
 	}
+	facts.KeepUplink(h.Facts)
 	return facts, nil
 }
 
 func inShort(f domain.Facts) string {
 	short := fmt.Sprintf("%d CPUs on %d NUMA nodes, %d MiB of memory, %d disks; %s.", len(f.CPUs), len(f.Nodes),
 		f.MemoryBytes>>20, len(f.Devices), f.OS.Name)
+	for _, fault := range f.Faults {
+		short += " " + fault
+	}
 	if missing := f.Missing(); len(missing) > 0 {
 		short += " It can't carry units yet: " + strings.Join(missing, "; ") + "."
 	}

@@ -394,7 +394,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -405,7 +405,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3));
 
@@ -415,7 +415,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
@@ -427,7 +427,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -438,7 +438,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -449,7 +449,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -460,7 +460,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -472,7 +472,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.host_id = $2
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
 
@@ -483,7 +483,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.id = $2
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
 
@@ -495,7 +495,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -512,7 +512,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND u.state = 'free'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -523,7 +523,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND u.state = 'free'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3));
 
@@ -533,7 +533,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND u.state = 'free'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
@@ -545,7 +545,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND u.state = 'free'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -556,7 +556,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND u.state = 'free'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -567,7 +567,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND u.state = 'free'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -578,7 +578,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND u.state = 'free'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -623,7 +623,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable';
+  AND h.health NOT IN ('unreachable', 'degraded');
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
@@ -632,7 +632,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND $2::TEXT = ANY(h.networks);
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
@@ -642,7 +642,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3));
 
@@ -653,7 +653,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $2 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -665,7 +665,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.admin_user <> $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -677,7 +677,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL);
 
@@ -688,7 +688,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.labels @> $2;
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
@@ -698,7 +698,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.region = $2;
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
@@ -708,7 +708,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.zone = $2;
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
@@ -718,7 +718,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $2;
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
@@ -772,7 +772,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND u.host_id = $2
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
 
@@ -795,7 +795,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
-  AND h.health <> 'unreachable';
+  AND h.health NOT IN ('unreachable', 'degraded');
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
@@ -805,7 +805,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $3
   AND h.region = $4
   AND h.zone = $5
@@ -823,7 +823,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND u.id = $2
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
 
@@ -846,7 +846,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
-  AND h.health <> 'unreachable';
+  AND h.health NOT IN ('unreachable', 'degraded');
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
@@ -856,7 +856,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $3
   AND h.region = $4
   AND h.zone = $5
@@ -875,7 +875,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state = 'free'
   AND u.id = $2
   AND u.host_id = $3
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -895,7 +895,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.region = $4
   AND h.zone = $5
   AND h.labels @> $6
@@ -914,7 +914,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.labels @> $6
@@ -933,7 +933,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -952,7 +952,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -971,7 +971,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -990,7 +990,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -1008,7 +1008,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -1027,7 +1027,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $4
   AND h.zone = $5
   AND h.labels @> $6
@@ -2684,7 +2684,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($3 = '' OR n.name = $4)
@@ -2698,13 +2698,13 @@ SELECT u.id, u.host_id, u.name, h.networks
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
   AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
                  WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
                  ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
@@ -2721,7 +2721,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($2 = '' OR n.name = $3)
                    AND (SELECT p.id FROM addresses p
@@ -2745,7 +2745,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($2 = '' OR n.name = $3)
                    AND (SELECT p.id FROM addresses p
@@ -2758,13 +2758,13 @@ SELECT u.id, u.host_id, u.name, h.networks
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $5 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
   AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
                  WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $6 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $7 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
                  ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
@@ -2781,7 +2781,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($2 = '' OR n.name = $3)
                    AND (SELECT p.id FROM addresses p
@@ -2801,7 +2801,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a
                  WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL
@@ -2829,7 +2829,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a
                  WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL
@@ -2846,13 +2846,13 @@ SELECT u.id, u.host_id, u.name, h.networks
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $7 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
   AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
                  WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $8 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $9 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
                  ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
@@ -2869,7 +2869,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a
                  WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL
@@ -2893,7 +2893,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($3 = '' OR n.name = $4)
@@ -2907,13 +2907,13 @@ SELECT u.id, u.host_id, u.name, h.networks
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
   AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
                  WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
                  ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
@@ -2930,7 +2930,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($3 = '' OR n.name = $4)
@@ -2944,13 +2944,13 @@ SELECT u.id, u.host_id, u.name, h.networks
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
   AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
                  WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
                  ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
@@ -2967,7 +2967,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($3 = '' OR n.name = $4)
@@ -2993,7 +2993,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($3 = '' OR n.name = $4)
@@ -3008,13 +3008,13 @@ SELECT u.id, u.host_id, u.name, h.networks
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $7 AND s.zone = $8 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
   AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
                  WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $9 AND c.zone = $10 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $11 AND s.zone = $12 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
                  ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
@@ -3031,7 +3031,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($3 = '' OR n.name = $4)
@@ -3053,7 +3053,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($3 = '' OR n.name = $4)
@@ -3078,7 +3078,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($3 = '' OR n.name = $4)
@@ -3092,13 +3092,13 @@ SELECT u.id, u.host_id, u.name, h.networks
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
   AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
                  WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable'
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
                  ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
@@ -3115,7 +3115,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($3 = '' OR n.name = $4)
@@ -3133,7 +3133,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3150,7 +3150,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3163,7 +3163,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3177,7 +3177,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3191,7 +3191,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
   AND EXISTS (SELECT 1 FROM compute_units o
@@ -3207,7 +3207,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
   AND u.cpu_count = $4
@@ -3225,7 +3225,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
 ORDER BY u.cpu_count, u.shuffle
@@ -3237,7 +3237,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
 ORDER BY u.cpu_count, u.shuffle
@@ -3250,7 +3250,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
 ORDER BY u.cpu_count, u.shuffle
@@ -3263,7 +3263,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
@@ -3281,7 +3281,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
@@ -3301,7 +3301,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
@@ -3315,7 +3315,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
@@ -3330,7 +3330,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
@@ -3345,7 +3345,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3362,7 +3362,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3375,7 +3375,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3389,7 +3389,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3403,7 +3403,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3420,7 +3420,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3433,7 +3433,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3447,7 +3447,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3461,7 +3461,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3479,7 +3479,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3499,7 +3499,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3514,7 +3514,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3527,7 +3527,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3541,7 +3541,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3558,7 +3558,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3577,7 +3577,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3590,7 +3590,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3604,7 +3604,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -3619,7 +3619,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND EXISTS (SELECT 1 FROM compute_units o
@@ -3636,7 +3636,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
@@ -3649,7 +3649,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
@@ -3663,7 +3663,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
@@ -3677,7 +3677,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND EXISTS (SELECT 1 FROM compute_units o
@@ -3694,7 +3694,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
@@ -3707,7 +3707,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
@@ -3721,7 +3721,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
@@ -3736,7 +3736,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -3762,7 +3762,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -3785,7 +3785,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -3806,7 +3806,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health <> 'unreachable'
+  AND h.health NOT IN ('unreachable', 'degraded')
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
