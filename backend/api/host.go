@@ -58,6 +58,7 @@ type HostFacts struct {
 	CPUs         []HostCPU        `json:"cpus" nullable:"false"`
 	Nodes        []HostNode       `json:"nodes" nullable:"false"`
 	MemoryBytes  int64            `json:"memory_bytes"`
+	ReservedCPUs []HostReserved   `json:"reserved_cpus" nullable:"false" doc:"CPUs that units can't have, since something else on the host has them"`
 	Devices      []HostDevice     `json:"devices" nullable:"false"`
 	VolumeGroups []HostVG         `json:"volume_groups" nullable:"false"`
 	Uplink       HostUplink       `json:"uplink"`
@@ -81,9 +82,16 @@ type HostCPU struct {
 
 // HostNode is one NUMA node.
 type HostNode struct {
-	Node        int    `json:"node"`
-	CPUs        string `json:"cpus"`
-	MemoryBytes int64  `json:"memory_bytes"`
+	Node          int    `json:"node"`
+	CPUs          string `json:"cpus"`
+	MemoryBytes   int64  `json:"memory_bytes"`
+	ReservedBytes int64  `json:"reserved_bytes" doc:"of its memory, taken as huge pages: units can't have it"`
+}
+
+// HostReserved is CPUs that something else on the host has.
+type HostReserved struct {
+	CPUs string `json:"cpus" doc:"a set, as 1-3 or 0,2"`
+	By   string `json:"by" doc:"what has them: a kernel parameter or a control group"`
 }
 
 // HostDevice is one whole disk.
@@ -178,7 +186,9 @@ type Layout struct {
 	Devices           []string     `json:"devices" nullable:"false"`
 	SystemMemoryBytes int64        `json:"system_memory_bytes"`
 	VolumeSpaceBytes  int64        `json:"volume_space_bytes" doc:"what the volumes of all units share"`
-	Units             []LayoutUnit `json:"units" nullable:"false"`
+	ReservedCPUs        string       `json:"reserved_cpus,omitempty" doc:"CPUs that something else on the host has: neither the system nor units are given them"`
+	ReservedMemoryBytes int64        `json:"reserved_memory_bytes,omitempty" doc:"memory that is taken as huge pages"`
+	Units               []LayoutUnit `json:"units" nullable:"false"`
 }
 
 // LayoutUnit is one unit of a layout, with its shares.

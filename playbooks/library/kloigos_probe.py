@@ -32,6 +32,13 @@ SKIPPED_DISKS = re.compile(r"^(loop|ram|zram|dm-|md|sr|fd|nbd|drbd)\d*")
 BY_ID_ORDER = ("nvme-", "ata-", "scsi-", "virtio-", "usb-", "mmc-", "wwn-")
 BY_ID_CONTENT = ("dm-", "lvm-pv-uuid-", "md-")
 
+CPUS = "/sys/devices/system/cpu/"
+NODES = "/sys/devices/system/node/"
+MEMINFO = "/proc/meminfo"
+CGROUPS = "/sys/fs/cgroup/"
+# Bounds of what is believed: numbers of CPUs, threads of a core (8 are the most that were built), others with CPUs.
+MOST_CPU, MOST_THREADS, MOST_RESERVED = 8191, 16, 256
+
 UNIT_PROGRAM = "/usr/local/lib/kloigos/unit"
 ADDRESSES = "/etc/kloigos/addresses/"
 ENABLED = "/etc/systemd/system/multi-user.target.wants/kloigos-unit@%s.service"
@@ -58,11 +65,45 @@ def number(path, default=0):
 
 
 def cpu_set(text):
+    """The CPUs of a list as the kernel writes it; parts that are none are passed over."""
     cpus = set()
-    for part in filter(None, text.strip().split(",")):
-        first, _dash, last = part.partition("-")
-        cpus.update(range(int(first), int(last or first) + 1))
+    for part in text.split(","):
+        match = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", part.strip(), re.ASCII)
+        if match:
+            cpus.update(range(int(match.group(1)), min(int(match.group(2) or match.group(1)), MOST_CPU) + 1))
     return cpus
+
+
+def in_short(cpus):
+    """A set as the kernel writes it."""
+    text, cpus = [], sorted(cpus)
+    while cpus:
+        first = last = cpus.pop(0)
+        while cpus and cpus[0] == last + 1:
+            last = cpus.pop(0)
+        text.append("%d" % first if first == last else "%d-%d" % (first, last))
+    return ",".join(text)
+
+
+def numbered(directory, prefix):
+    """The numbers of the directories that are called prefix and a number."""
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return []
+    return [int(name[len(prefix):]) for name in names if re.fullmatch(prefix + r"\d{1,5}", name, re.ASCII)]
+
+
+def meminfo_bytes(name, text):
+    """A line of a meminfo, in bytes."""
+    match = re.search(r"\b%s:\s+(\d{1,15}) kB" % name, text, re.ASCII)
+    return int(match.group(1)) * 1024 if match else 0
+
+
+def page_bytes(path):
+    """The size of the huge pages that a directory is about."""
+    match = re.search(r"-(\d{1,12})kB$", path, re.ASCII)
+    return int(match.group(1)) * 1024 if match else 0
 
 
 # Flags of a route whose next hop can't be used now.
@@ -101,29 +142,66 @@ class Probe:
         return {"id": fields.get("ID", ""), "version_id": fields.get("VERSION_ID", ""), "name": fields.get("PRETTY_NAME", "")}
 
     def topology(self):
-        online = cpu_set(read("/sys/devices/system/cpu/online", "0"))
-        nodes, node_of = [], {}
-        for path in sorted(glob.glob("/sys/devices/system/node/node[0-9]*"), key=lambda p: int(p.rsplit("node", 1)[1])):
-            node = int(path.rsplit("node", 1)[1])
-            memory = re.search(r"MemTotal:\s+(\d+) kB", read(path + "/meminfo"))
-            cpus = read(path + "/cpulist")
-            nodes.append({"node": node, "cpus": cpus, "memory_bytes": int(memory.group(1)) * 1024 if memory else 0})
-            for cpu in cpu_set(cpus):
-                node_of[cpu] = node
-        memory = re.search(r"MemTotal:\s+(\d+) kB", read("/proc/meminfo"))
-        memory_bytes = int(memory.group(1)) * 1024 if memory else 0
+        online = sorted(cpu_set(read(CPUS + "online", "0"))) or [0]
+        memory_bytes = meminfo_bytes("MemTotal", read(MEMINFO))
+        nodes, node_of = self.nodes(online)
         if not nodes:  # a kernel without NUMA has one node that it does not show
-            nodes = [{"node": 0, "cpus": read("/sys/devices/system/cpu/online", "0"), "memory_bytes": memory_bytes}]
-        cpus = []
-        for cpu in sorted(online):
-            base = "/sys/devices/system/cpu/cpu%d/topology/" % cpu
-            cpus.append({
-                "cpu": cpu,
-                "node": node_of.get(cpu, 0),
-                "socket": max(number(base + "physical_package_id"), 0),
-                "core": max(number(base + "core_id"), 0),
-            })
-        return {"cpus": cpus, "nodes": nodes, "memory_bytes": memory_bytes}
+            nodes = [{"node": 0, "cpus": in_short(online), "memory_bytes": memory_bytes,
+                      "reserved_bytes": min(meminfo_bytes("Hugetlb", read(MEMINFO)), memory_bytes)}]
+        cpus = [{"cpu": cpu, "node": node_of.get(cpu, nodes[0]["node"]), "socket": self.of_cpu(cpu, "physical_package_id")} for cpu in online]
+        self.number_cores(cpus)
+        return {"cpus": cpus, "nodes": nodes, "memory_bytes": memory_bytes, "reserved_cpus": self.reserved_cpus()}
+
+    def nodes(self, online):
+        nodes, node_of = [], {}
+        for node in sorted(numbered(NODES, "node")):
+            base = "%snode%d/" % (NODES, node)
+            meminfo = read(base + "meminfo")
+            memory = meminfo_bytes("MemTotal", meminfo)
+            pages = sum(number(path + "/nr_hugepages") * page_bytes(path) for path in glob.glob(base + "hugepages/hugepages-*kB"))
+            cpus = cpu_set(read(base + "cpulist")) & set(online)
+            nodes.append({"node": node, "cpus": in_short(cpus), "memory_bytes": memory, "reserved_bytes": min(max(pages, 0), memory)})
+            node_of.update((cpu, node) for cpu in cpus)
+        return nodes, node_of
+
+    def of_cpu(self, cpu, name):
+        return min(max(number("%scpu%d/topology/%s" % (CPUS, cpu, name)), 0), 1 << 30)
+
+    def number_cores(self, cpus):
+        """The kernel's core_id can repeat within a socket (dies, clusters), so cores are told by the threads that they have and
+        numbered within the socket. What can't be a core (too many threads, of several nodes) counts as none."""
+        where = {c["cpu"]: (c["node"], c["socket"]) for c in cpus}
+        cores = {}
+        for c in cpus:
+            base = "%scpu%d/topology/" % (CPUS, c["cpu"])
+            threads = cpu_set(read(base + "core_cpus_list") or read(base + "thread_siblings_list")) & set(where)
+            if threads:
+                sane = len(threads) <= MOST_THREADS and c["cpu"] in threads and {where[t] for t in threads} == {where[c["cpu"]]}
+                key = ("threads", min(threads) if sane else c["cpu"])
+            else:
+                key = ("id", self.of_cpu(c["cpu"], "die_id"), self.of_cpu(c["cpu"], "cluster_id"), self.of_cpu(c["cpu"], "core_id"), c["node"])
+            of_socket = cores.setdefault(c["socket"], {})
+            c["core"] = of_socket.setdefault(key, len(of_socket))
+
+    def reserved_cpus(self):
+        """CPUs that a unit can't have as its own: the scheduler keeps off isolated ones, and others' control groups use theirs."""
+        found = []
+        isolated = cpu_set(read(CPUS + "isolated"))
+        if isolated:
+            found.append({"cpus": in_short(isolated), "by": "the kernel parameter isolcpus"})
+        ours = {"system.slice", "init.scope", "user.slice"}
+        for top in sorted(glob.glob(CGROUPS + "*/")):
+            name = os.path.basename(top.rstrip("/"))
+            if name in ours:
+                continue
+            cpus = set()
+            for path, below, _files in os.walk(top):
+                cpus |= cpu_set(read(path + "/cpuset.cpus"))
+                if path[len(top):].count("/") >= 3:
+                    below[:] = []
+            if cpus:
+                found.append({"cpus": in_short(cpus), "by": "the control group " + name})
+        return found[:MOST_RESERVED]
 
     def busy_numbers(self):
         """major:minor of everything mounted, and the paths of swap devices."""

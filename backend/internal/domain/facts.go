@@ -24,6 +24,9 @@ const maxBytes = 1 << 50
 // maxFaults is how many faults of a host are kept: one says as much as a thousand.
 const maxFaults = 32
 
+// maxReserved is how many that have CPUs of a host are kept.
+const maxReserved = 1024
+
 // CheckVolumeGroup tells whether a volume group can be called so.
 func CheckVolumeGroup(s string) error {
 	if !vgName.MatchString(s) || s == "." || s == ".." {
@@ -62,6 +65,14 @@ func (f *Facts) Clean() error {
 		return fmt.Errorf("its uplink is not well formed")
 	}
 	f.cleanStorage()
+	reserved := []Reserved{}
+	for _, r := range f.ReservedCPUs[:min(len(f.ReservedCPUs), maxReserved)] {
+		set, err := ParseCPUSet(r.CPUs)
+		if by := plain(r.By, 256); err == nil && by != "" {
+			reserved = append(reserved, Reserved{CPUs: set.String(), By: by})
+		}
+	}
+	f.ReservedCPUs = reserved
 	faults := []string{}
 	for _, text := range f.Faults[:min(len(f.Faults), maxFaults)] {
 		if text = plain(text, 512); text != "" {
@@ -88,7 +99,8 @@ func (f *Facts) KeepUplink(earlier *Facts) {
 func (f *Facts) checkTopology() error {
 	nodes := map[int]bool{}
 	for i, n := range f.Nodes {
-		if n.Node < 0 || n.Node > MaxCPU || nodes[n.Node] || n.MemoryBytes < 0 || n.MemoryBytes >= maxBytes {
+		if n.Node < 0 || n.Node > MaxCPU || nodes[n.Node] || n.MemoryBytes < 0 || n.MemoryBytes >= maxBytes ||
+			n.ReservedBytes < 0 || n.ReservedBytes >= maxBytes {
 			return fmt.Errorf("NUMA node %d is named twice or has no sensible memory", n.Node)
 		}
 		nodes[n.Node] = true

@@ -156,6 +156,7 @@ type Facts struct {
 	CPUs         []CPU         `json:"cpus"`
 	Nodes        []Node        `json:"nodes"`
 	MemoryBytes  int64         `json:"memory_bytes"`
+	ReservedCPUs []Reserved    `json:"reserved_cpus"`
 	Devices      []Device      `json:"devices"`
 	VolumeGroups []VolumeGroup `json:"volume_groups"`
 	Uplink       Uplink        `json:"uplink"`
@@ -181,12 +182,24 @@ type CPU struct {
 	Core   int `json:"core"`
 }
 
-// Node is one NUMA node.
+// Reserved is CPUs that can't be promised to units, and what has them.
+type Reserved struct {
+	CPUs string `json:"cpus"`
+	By   string `json:"by"`
+}
+
+// Node is one NUMA node. It may have no CPUs, or no memory.
 type Node struct {
 	Node        int    `json:"node"`
 	CPUs        string `json:"cpus"`
 	MemoryBytes int64  `json:"memory_bytes"`
+	// ReservedBytes of its memory are taken as huge pages: programs that don't
+	// ask for those can't have them.
+	ReservedBytes int64 `json:"reserved_bytes"`
 }
+
+// available is the memory of a node that programs can have.
+func (n Node) available() int64 { return max(n.MemoryBytes-n.ReservedBytes, 0) }
 
 // Device is one whole disk. Signatures are those of file systems, LVM, RAID
 // and partition tables found on it; any one of them means "not empty".

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/big"
 	"slices"
 )
 
@@ -51,8 +52,12 @@ type Layout struct {
 	SystemMemoryBytes int64    `json:"system_memory_bytes"`
 	// VolumeSpaceBytes is what the volumes of all units share: the free space of
 	// the volume group before any of them was made.
-	VolumeSpaceBytes int64        `json:"volume_space_bytes"`
-	Units            []UnitLayout `json:"units"`
+	VolumeSpaceBytes int64 `json:"volume_space_bytes"`
+	// ReservedCPUs and ReservedMemoryBytes are what something else on the host
+	// has, as the facts told: neither the system nor units are given it.
+	ReservedCPUs        string       `json:"reserved_cpus,omitempty"`
+	ReservedMemoryBytes int64        `json:"reserved_memory_bytes,omitempty"`
+	Units               []UnitLayout `json:"units"`
 }
 
 // UnitLayout is what one unit of a layout is made of.
@@ -105,10 +110,7 @@ type cut struct {
 }
 
 func checkLayout(f Facts, r LayoutRequest, bad *Invalid) (planner, Layout, cut) {
-	p := planner{facts: f, online: map[int]CPU{}, owner: map[int]string{}}
-	for _, c := range f.CPUs {
-		p.online[c.CPU] = c
-	}
+	p := plannerOf(f)
 	out := Layout{VolumeGroup: r.VolumeGroup, Devices: slices.Clone(r.Devices)}
 	if out.VolumeGroup == "" {
 		out.VolumeGroup = DefaultVolumeGroup
@@ -120,15 +122,63 @@ func checkLayout(f Facts, r LayoutRequest, bad *Invalid) (planner, Layout, cut) 
 	c.sets, c.volumes = p.unitCPUs(r, bad)
 	out.SystemMemoryBytes = p.systemMemory(r, bad)
 	out.VolumeSpaceBytes = p.volumeSpace(out, bad)
-	c.space, c.cpus = out.VolumeSpaceBytes, int64(len(f.CPUs)-len(c.system))
+	out.ReservedCPUs, out.ReservedMemoryBytes = p.taken(c.system)
+	c.space = out.VolumeSpaceBytes
+	for _, cpu := range f.CPUs {
+		if p.forUnits(cpu.CPU, c.system) {
+			c.cpus++
+		}
+	}
 	return p, out, c
 }
 
 type planner struct {
-	facts  Facts
-	online map[int]CPU
-	owner  map[int]string // CPU -> who has it
+	facts    Facts
+	online   map[int]CPU
+	owner    map[int]string // CPU -> who has it
+	reserved map[int]string // CPU -> what else on the host has it
 }
+
+func plannerOf(f Facts) planner {
+	p := planner{facts: f, online: map[int]CPU{}, owner: map[int]string{}, reserved: map[int]string{}}
+	for _, c := range f.CPUs {
+		p.online[c.CPU] = c
+	}
+	for _, r := range f.ReservedCPUs {
+		set, err := ParseCPUSet(r.CPUs)
+		if err != nil {
+			continue // [Facts.Clean] left none
+		}
+		for _, c := range set {
+			if _, online := p.online[c]; online && p.reserved[c] == "" {
+				p.reserved[c] = r.By
+			}
+		}
+	}
+	return p
+}
+
+// forUnits tells whether units may have a CPU.
+func (p *planner) forUnits(cpu int, system CPUSet) bool {
+	return p.reserved[cpu] == "" && !system.Contains(cpu)
+}
+
+// taken is what neither the system nor units are given.
+func (p *planner) taken(system CPUSet) (cpus string, memory int64) {
+	var set CPUSet
+	for _, c := range slices.Sorted(maps.Keys(p.reserved)) {
+		if !system.Contains(c) {
+			set = append(set, c)
+		}
+	}
+	for _, n := range p.facts.Nodes {
+		memory += min(n.ReservedBytes, n.MemoryBytes)
+	}
+	return set.String(), memory
+}
+
+// theSystem is the owner of the CPUs that are kept for everything that is no unit.
+const theSystem = "the system"
 
 func (p *planner) take(field, who string, set CPUSet, bad *Invalid) {
 	var offline CPUSet
@@ -140,6 +190,8 @@ func (p *planner) take(field, who string, set CPUSet, bad *Invalid) {
 			offline = append(offline, c)
 		case owned:
 			taken[by] = append(taken[by], c)
+		case p.reserved[c] != "" && who != theSystem: // the system may be with it
+			taken[p.reserved[c]] = append(taken[p.reserved[c]], c)
 		default:
 			p.owner[c] = who
 		}
@@ -159,19 +211,16 @@ func (p *planner) systemCPUs(r LayoutRequest, bad *Invalid) CPUSet {
 			bad.Check("system_cpus", err)
 			return nil
 		}
-		p.take("system_cpus", "the system", set, bad)
+		p.take("system_cpus", theSystem, set, bad)
 		return set
 	}
 	if len(p.facts.CPUs) == 0 {
 		bad.Add("system_cpus", "the host has not been probed")
 		return nil
 	}
-	first := p.facts.CPUs[0]
-	for _, c := range p.facts.CPUs {
-		if c.CPU < first.CPU {
-			first = c
-		}
-	}
+	first := slices.MinFunc(p.facts.CPUs, func(a, b CPU) int { // of those that nothing else has, while there are any
+		return cmp.Or(cmp.Compare(min(len(p.reserved[a.CPU]), 1), min(len(p.reserved[b.CPU]), 1)), cmp.Compare(a.CPU, b.CPU))
+	})
 	named := CPUSet{}
 	for _, u := range r.Units { // a default never takes what a unit names
 		set, err := ParseCPUSet(u.CPUs)
@@ -181,7 +230,7 @@ func (p *planner) systemCPUs(r LayoutRequest, bad *Invalid) CPUSet {
 	}
 	var set CPUSet
 	for _, c := range p.facts.CPUs {
-		if c.Socket == first.Socket && c.Core == first.Core && !slices.Contains(named, c.CPU) {
+		if c.Node == first.Node && c.Socket == first.Socket && c.Core == first.Core && !slices.Contains(named, c.CPU) {
 			set = append(set, c.CPU)
 		}
 	}
@@ -190,7 +239,7 @@ func (p *planner) systemCPUs(r LayoutRequest, bad *Invalid) CPUSet {
 		bad.Add("system_cpus", "choose the CPUs of the system; the units would take the host's first core")
 		return nil
 	}
-	p.take("system_cpus", "the system", set, bad)
+	p.take("system_cpus", theSystem, set, bad)
 	return set
 }
 
@@ -224,12 +273,12 @@ func (p *planner) unitCPUs(r LayoutRequest, bad *Invalid) (sets []CPUSet, volume
 	}
 	available := 0
 	for c := range p.online {
-		if _, owned := p.owner[c]; !owned {
+		if _, owned := p.owner[c]; !owned && p.reserved[c] == "" {
 			available++
 		}
 	}
 	if r.Count > available || r.CPUsEach > available || r.Count*r.CPUsEach > available {
-		bad.Add("count", "%d units of %d CPUs do not fit: %d of the host's %d CPUs are left after those of the system%s", r.Count, r.CPUsEach, available, len(p.online), p.kept())
+		bad.Add("count", "%d units of %d CPUs do not fit: %d of the host's %d CPUs are left after those of the system%s", r.Count, r.CPUsEach, available, len(p.online), p.besides())
 		return nil, nil
 	}
 	sets = p.alongNodes(r.Count, r.CPUsEach)
@@ -241,7 +290,7 @@ func (p *planner) unitCPUs(r LayoutRequest, bad *Invalid) (sets []CPUSet, volume
 func (p *planner) alongNodes(count, each int) []CPUSet {
 	free := map[int][]CPU{}
 	for _, c := range p.facts.CPUs {
-		if _, taken := p.owner[c.CPU]; !taken {
+		if _, taken := p.owner[c.CPU]; !taken && p.reserved[c.CPU] == "" {
 			free[c.Node] = append(free[c.Node], c)
 		}
 	}
@@ -265,14 +314,17 @@ func (p *planner) alongNodes(count, each int) []CPUSet {
 	return sets
 }
 
-// kept words that some CPUs belong to units that stay.
-func (p *planner) kept() string {
+// besides words who else has CPUs: units that stay, and what else is on the host.
+func (p *planner) besides() (text string) {
 	for _, who := range p.owner {
-		if who != "the system" {
-			return " and those of the units that stay"
+		if who != theSystem {
+			text = " and those of the units that stay"
 		}
 	}
-	return ""
+	if len(p.reserved) > 0 {
+		text += fmt.Sprintf(" and %s, which something else on the host has", CPUSet(slices.Sorted(maps.Keys(p.reserved))))
+	}
+	return text
 }
 
 func numbers(cpus []CPU) CPUSet {
@@ -299,7 +351,7 @@ func (p *planner) systemMemory(r LayoutRequest, bad *Invalid) int64 {
 func (p *planner) nodesMemory() int64 {
 	var all int64
 	for _, n := range p.facts.Nodes {
-		all += n.MemoryBytes
+		all += n.available()
 	}
 	return all
 }
@@ -361,27 +413,16 @@ func contents(d Device) string {
 // shares gives each unit its part of memory and disk. Memory goes by node: of
 // each node a unit gets (memory of the node - the system's reserve there) *
 // its CPUs on the node / the allocatable CPUs of the node, so that no mixture
-// of units that span nodes can promise more than there is.
+// of units that span nodes can promise more than there is. CPUs on nodes
+// without memory share that of all others, as if each were spread over those.
 func (p *planner) shares(c cut, reserve int64, bad *Invalid) []UnitLayout {
 	sets, volumes, system := c.sets, c.volumes, c.system
-	allocatable := map[int]int64{}
-	for _, c := range p.facts.CPUs {
-		if !system.Contains(c.CPU) {
-			allocatable[c.Node]++
-		}
-	}
+	pools := p.pools(system, reserve)
 	var units []UnitLayout
 	var promised int64
 	for i, set := range sets {
-		onNode := map[int]int64{}
-		for _, c := range set {
-			onNode[p.online[c].Node]++
-		}
 		u := UnitLayout{CPUs: set.String(), CPUCount: len(set), TasksMax: TasksMax, VolumeBytes: volumes[i]}
-		u.MemoryNodes = CPUSet(slices.Sorted(maps.Keys(onNode))).String()
-		for n, cpus := range onNode {
-			u.MemoryMaxBytes += p.nodeMemory(n, reserve) * cpus / allocatable[n]
-		}
+		u.MemoryNodes, u.MemoryMaxBytes = pools.of(set, p.online)
 		u.MemoryMaxBytes &^= 4095 // whole pages, as the kernel rounds
 		if u.MemoryMaxBytes < MinMemory {
 			bad.Add(fmt.Sprintf("units[%d]", i), "its CPUs' share of memory on NUMA nodes %s is %d bytes; at least %d are needed", u.MemoryNodes, u.MemoryMaxBytes, int64(MinMemory))
@@ -403,15 +444,87 @@ func (p *planner) shares(c cut, reserve int64, bad *Invalid) []UnitLayout {
 	return units
 }
 
-// nodeMemory is what a node can give to units: the system's reserve is taken
-// from each node by its part of all memory.
-func (p *planner) nodeMemory(node int, reserve int64) int64 {
-	all := p.nodesMemory()
-	at := slices.IndexFunc(p.facts.Nodes, func(n Node) bool { return n.Node == node })
-	if at < 0 || all == 0 {
+// pools are the nodes that have memory, with what of it units share.
+type pools struct {
+	nodes []pool
+	bare  int64 // CPUs of units on nodes without memory
+	all   int64 // memory of all pools
+}
+
+type pool struct {
+	node   int
+	memory int64 // that units share
+	cpus   int64 // of the node, that units may have
+}
+
+func (p *planner) pools(system CPUSet, reserve int64) (all pools) {
+	at := map[int]int{}
+	for _, n := range p.facts.Nodes {
+		if n.available() > 0 {
+			at[n.Node] = len(all.nodes)
+			all.nodes = append(all.nodes, pool{node: n.Node, memory: p.nodeMemory(n, reserve)})
+			all.all += n.available()
+		}
+	}
+	for _, c := range p.facts.CPUs {
+		if !p.forUnits(c.CPU, system) {
+			continue
+		}
+		if i, has := at[c.Node]; has {
+			all.nodes[i].cpus++
+		} else {
+			all.bare++
+		}
+	}
+	return all
+}
+
+// of is what a set of CPUs gets: its nodes with memory, and its share of that.
+// Bare CPUs are spread over all pools by the memory that those have.
+func (a pools) of(set CPUSet, online map[int]CPU) (nodes string, bytes int64) {
+	onNode, bare := map[int]int64{}, int64(0)
+	for _, c := range set {
+		if slices.ContainsFunc(a.nodes, func(n pool) bool { return n.node == online[c].Node }) {
+			onNode[online[c].Node]++
+		} else {
+			bare++
+		}
+	}
+	var named CPUSet
+	for _, n := range a.nodes {
+		if onNode[n.node] == 0 && bare == 0 {
+			continue
+		}
+		named = append(named, n.node)
+		bytes += n.share(onNode[n.node], bare, a)
+	}
+	slices.Sort(named)
+	return named.String(), bytes
+}
+
+// share is memory * (cpus + bare * part) / (all cpus of the node + all bare CPUs
+// * part), where part is what of all memory the pool has.
+func (n pool) share(cpus, bare int64, a pools) int64 {
+	if a.bare == 0 {
+		return n.memory * cpus / n.cpus
+	}
+	big64 := big.NewInt
+	weight := func(cpus, bare int64) *big.Int { // times the memory of all pools
+		own := new(big.Int).Mul(big64(cpus), big64(a.all))
+		return own.Add(own, new(big.Int).Mul(big64(bare), big64(n.memory)))
+	}
+	all := weight(n.cpus, a.bare)
+	if all.Sign() == 0 {
 		return 0
 	}
-	here := p.facts.Nodes[at].MemoryBytes
+	got := new(big.Int).Mul(big64(n.memory), weight(cpus, bare))
+	return got.Div(got, all).Int64()
+}
+
+// nodeMemory is what a node can give to units: the system's reserve is taken
+// from each node by its part of all memory.
+func (p *planner) nodeMemory(n Node, reserve int64) int64 {
+	here, all := n.available(), p.nodesMemory()
 	return max(here-int64(math.Ceil(float64(reserve)*(float64(here)/float64(all)))), 0)
 }
 
@@ -433,6 +546,17 @@ func (l Layout) Fits(f Facts) error {
 				return fmt.Errorf("CPU %d of the layout is no longer online", c)
 			}
 		}
+	}
+	var promised, there int64
+	for _, u := range l.Units {
+		promised += u.MemoryMaxBytes
+	}
+	for _, n := range f.Nodes {
+		there += n.available()
+	}
+	// The system's part is room for what a kernel has more or less after an update.
+	if promised > there {
+		return fmt.Errorf("the units of the layout are promised %d bytes of memory; the host has %d, huge pages apart", promised, there)
 	}
 	return nil
 }

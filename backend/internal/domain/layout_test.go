@@ -57,6 +57,20 @@ func nodesOf(f domain.Facts, set domain.CPUSet) []int {
 	return nodes
 }
 
+// memoryOf are the nodes whose memory a unit on these nodes has: where one of
+// them has none, that of all.
+func memoryOf(f domain.Facts, nodes []int) (with []int) {
+	bare := slices.ContainsFunc(f.Nodes, func(n domain.Node) bool { return has(n) == 0 && slices.Contains(nodes, n.Node) })
+	for _, n := range f.Nodes {
+		if has(n) > 0 && (bare || slices.Contains(nodes, n.Node)) {
+			with = append(with, n.Node)
+		}
+	}
+	return with
+}
+
+func has(n domain.Node) int64 { return n.MemoryBytes - n.ReservedBytes }
+
 func parsed(t rapid.TB, s string) domain.CPUSet {
 	set, err := domain.ParseCPUSet(s)
 	if err != nil {
@@ -82,13 +96,16 @@ func promises(t rapid.TB, f domain.Facts, l domain.Layout, space int64) {
 		return set
 	}
 	take("the system", l.SystemCPUs)
+	if l.ReservedCPUs != "" {
+		take("something else", l.ReservedCPUs)
+	}
 	var volumes int64
 	for i, u := range l.Units {
 		set := take(fmt.Sprintf("unit %d", i), u.CPUs)
 		if u.CPUCount != len(set) || u.TasksMax != domain.TasksMax {
 			t.Fatalf("unit %d: %+v", i, u)
 		}
-		if want := domain.CPUSet(nodesOf(f, set)).String(); u.MemoryNodes != want {
+		if want := domain.CPUSet(memoryOf(f, nodesOf(f, set))).String(); u.MemoryNodes != want {
 			t.Fatalf("unit %d on CPUs %s has memory of nodes %q, not %q", i, u.CPUs, u.MemoryNodes, want)
 		}
 		if u.MemoryMaxBytes < domain.MinMemory || u.MemoryHighBytes <= 0 || u.MemoryHighBytes >= u.MemoryMaxBytes ||
@@ -111,7 +128,7 @@ func promises(t rapid.TB, f domain.Facts, l domain.Layout, space int64) {
 		var there, promised float64
 		for i, n := range f.Nodes {
 			if set>>i&1 == 1 {
-				there += float64(n.MemoryBytes) - float64(l.SystemMemoryBytes)*float64(n.MemoryBytes)/float64(total(f))
+				there += float64(has(n)) - float64(l.SystemMemoryBytes)*float64(has(n))/float64(total(f))
 			}
 		}
 		for _, u := range l.Units {
@@ -131,7 +148,7 @@ func promises(t rapid.TB, f domain.Facts, l domain.Layout, space int64) {
 
 func total(f domain.Facts) (bytes int64) {
 	for _, n := range f.Nodes {
-		bytes += n.MemoryBytes
+		bytes += has(n)
 	}
 	return bytes
 }
@@ -147,6 +164,17 @@ func TestLayoutsKeepTheirPromises(t *testing.T) {
 				rapid.SampledFrom([]int64{0, 300 << 20, 8 * gib, 8*gib + 12345, 100 * gib}).Draw(t, "disk"))
 			if rapid.SampledFrom([]int{0, 1, 2, 3}).Draw(t, "lopsided") == 3 {
 				f.Nodes[0].MemoryBytes = rapid.Int64Range(0, 64*gib).Draw(t, "memory of node 0")
+			}
+			if last := len(f.Nodes) - 1; last > 0 && rapid.SampledFrom([]int{0, 1, 2, 3}).Draw(t, "bare") == 3 {
+				f.Nodes[last].MemoryBytes = 0
+			}
+			for i, n := range f.Nodes {
+				if rapid.SampledFrom([]int{0, 1, 2, 3}).Draw(t, "huge") == 3 {
+					f.Nodes[i].ReservedBytes = rapid.Int64Range(0, n.MemoryBytes).Draw(t, "huge pages")
+				}
+			}
+			if rapid.SampledFrom([]int{0, 1, 2, 3}).Draw(t, "isolated") == 3 {
+				f.ReservedCPUs = []domain.Reserved{{CPUs: domain.CPUSet{rapid.IntRange(0, len(f.CPUs)-1).Draw(t, "isolated CPU")}.String(), By: "isolcpus"}}
 			}
 			r := domain.LayoutRequest{
 				Devices:            blank(),
@@ -174,7 +202,7 @@ func TestLayoutsKeepTheirPromises(t *testing.T) {
 			// Locality: as many units as can lie on one node do.
 			free := map[int]int{}
 			for _, c := range f.CPUs {
-				if !parsed(t, l.SystemCPUs).Contains(c.CPU) {
+				if !parsed(t, l.SystemCPUs).Contains(c.CPU) && (l.ReservedCPUs == "" || !parsed(t, l.ReservedCPUs).Contains(c.CPU)) {
 					free[c.Node]++
 				}
 			}
@@ -186,7 +214,7 @@ func TestLayoutsKeepTheirPromises(t *testing.T) {
 				if u.CPUCount != r.CPUsEach {
 					t.Fatalf("a unit of %d CPUs", u.CPUCount)
 				}
-				if len(parsed(t, u.MemoryNodes)) == 1 {
+				if len(nodesOf(f, parsed(t, u.CPUs))) == 1 {
 					do++
 				}
 			}
@@ -307,8 +335,10 @@ func TestAllMistakesAtOnce(t *testing.T) {
 func TestLayoutRefuses(t *testing.T) {
 	t.Parallel()
 	f := machine(1, 4, 1, 8*gib, 8*gib)
-	noMemory := machine(2, 4, 1, 8*gib, 8*gib)
-	noMemory.Nodes[1].MemoryBytes = 0
+	noMemory, huge, isolated := machine(2, 4, 1, 8*gib, 8*gib), machine(1, 4, 1, 8*gib, 8*gib), machine(1, 4, 1, 8*gib, 8*gib)
+	noMemory.Nodes[0].MemoryBytes, noMemory.Nodes[1].MemoryBytes = 0, 0
+	huge.Nodes[0].ReservedBytes = 8*gib - 600<<20
+	isolated.ReservedCPUs = []domain.Reserved{{CPUs: "2-3", By: "the kernel parameter isolcpus"}}
 	small := machine(1, 4, 1, 300<<20, 8*gib)
 	for name, c := range map[string]struct {
 		facts domain.Facts
@@ -322,7 +352,10 @@ func TestLayoutRefuses(t *testing.T) {
 		"no volume group":          {f, domain.LayoutRequest{Count: 1, CPUsEach: 1}, "devices"},
 		"volumes that wrap":        {f, domain.LayoutRequest{Devices: blank(), Count: 3, CPUsEach: 1, DefaultVolumeBytes: math.MaxInt64 - 4095}, "units"},
 		"negative volume":          {f, domain.LayoutRequest{Devices: blank(), Count: 1, CPUsEach: 1, DefaultVolumeBytes: -5}, "units[0].volume_bytes"},
-		"node without memory":      {noMemory, domain.LayoutRequest{Devices: blank(), Units: []domain.LayoutUnit{{CPUs: "4-5"}}}, "units[0]"},
+		"nodes without memory":     {noMemory, domain.LayoutRequest{Devices: blank(), Units: []domain.LayoutUnit{{CPUs: "4-5"}}}, "system_memory_bytes"},
+		"all but huge pages":       {huge, domain.LayoutRequest{Devices: blank(), Count: 3, CPUsEach: 1}, "units[0]"},
+		"more than is not taken":   {isolated, domain.LayoutRequest{Devices: blank(), Count: 2, CPUsEach: 1}, "count"},
+		"a CPU that is taken":      {isolated, domain.LayoutRequest{Devices: blank(), Units: []domain.LayoutUnit{{CPUs: "1-2"}}}, "units[0].cpus"},
 		"less than the reserve":    {small, domain.LayoutRequest{Devices: blank(), Count: 1, CPUsEach: 1}, "system_memory_bytes"},
 		"no CPU left for system":   {f, domain.LayoutRequest{Devices: blank(), Units: []domain.LayoutUnit{{CPUs: "0-3"}}}, "system_cpus"},
 		"never probed":             {domain.Facts{}, domain.LayoutRequest{Count: 1, CPUsEach: 1}, "system_cpus"},
@@ -344,6 +377,10 @@ func TestLayoutOfAHostThatLostACPU(t *testing.T) {
 	l, err := domain.PlanLayout(f, domain.LayoutRequest{Devices: blank(), Count: 3, CPUsEach: 1})
 	if err != nil {
 		t.Fatal(err)
+	}
+	f.Nodes[0].ReservedBytes = 2 * gib
+	if err := l.Fits(f); err == nil || !strings.Contains(err.Error(), "huge pages") {
+		t.Errorf("got %v", err)
 	}
 	f.CPUs = f.CPUs[:3]
 	if err := l.Fits(f); err == nil || !strings.Contains(err.Error(), "CPU 3") {

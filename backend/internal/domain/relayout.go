@@ -61,10 +61,7 @@ func CheckRelayout(h Relayout, r LayoutRequest) error {
 }
 
 func checkRelayout(h Relayout, r LayoutRequest, bad *Invalid) (planner, Layout, cut, error) {
-	p := planner{facts: h.Facts, online: map[int]CPU{}, owner: map[int]string{}}
-	for _, c := range h.Facts.CPUs {
-		p.online[c.CPU] = c
-	}
+	p := plannerOf(h.Facts)
 	out := Layout{VolumeGroup: h.Present.VolumeGroup, Devices: slices.Clone(h.Present.Devices), Units: slices.Clone(h.Kept)}
 	if r.VolumeGroup != "" && r.VolumeGroup != out.VolumeGroup {
 		bad.Add("volume_group", "stays %q after the host was initialized", out.VolumeGroup)
@@ -83,6 +80,7 @@ func checkRelayout(h Relayout, r LayoutRequest, bad *Invalid) (planner, Layout, 
 	var c cut
 	c.system = p.systemAround(h, r, bad)
 	out.SystemCPUs = c.system.String()
+	out.ReservedCPUs, out.ReservedMemoryBytes = p.taken(c.system)
 	out.SystemMemoryBytes = p.memoryAround(h, r, bad)
 	out.VolumeSpaceBytes = h.SpaceBytes + p.deviceSpace(r.Devices, h.Present.Devices, bad)
 	for _, d := range r.Devices {
@@ -93,7 +91,7 @@ func checkRelayout(h Relayout, r LayoutRequest, bad *Invalid) (planner, Layout, 
 	c.sets, c.volumes = p.unitCPUs(r, bad)
 	c.space = max(out.VolumeSpaceBytes-taken, 0)
 	for online := range p.online {
-		if !c.system.Contains(online) && !keptName(h.Kept, p.owner[online]) {
+		if p.forUnits(online, c.system) && !keptName(h.Kept, p.owner[online]) {
 			c.cpus++
 		}
 	}
@@ -123,7 +121,7 @@ func (p *planner) systemAround(h Relayout, r LayoutRequest, bad *Invalid) CPUSet
 		bad.Add("system_cpus", "stay %s while units are kept, because kept units never share CPUs with the system", present)
 		wanted = present
 	}
-	p.take("system_cpus", "the system", wanted, bad)
+	p.take("system_cpus", theSystem, wanted, bad)
 	return wanted
 }
 

@@ -351,6 +351,10 @@ func presentFacts(f domain.Facts) *api.HostFacts {
 	for i, n := range f.Nodes {
 		out.Nodes[i] = api.HostNode(n)
 	}
+	out.ReservedCPUs = make([]api.HostReserved, len(f.ReservedCPUs))
+	for i, r := range f.ReservedCPUs {
+		out.ReservedCPUs[i] = api.HostReserved(r)
+	}
 	for i, d := range f.Devices {
 		out.Devices[i] = api.HostDevice(d)
 		out.Devices[i].Signatures = orEmpty(d.Signatures)

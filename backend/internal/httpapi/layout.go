@@ -90,7 +90,7 @@ func layoutRequest(r api.SetLayout) domain.LayoutRequest {
 func presentLayout(l domain.Layout) api.Layout {
 	out := api.Layout{
 		SystemCPUs: l.SystemCPUs, VolumeGroup: l.VolumeGroup, Devices: orEmpty(l.Devices), SystemMemoryBytes: l.SystemMemoryBytes,
-		VolumeSpaceBytes: l.VolumeSpaceBytes, Units: make([]api.LayoutUnit, len(l.Units)),
+		VolumeSpaceBytes: l.VolumeSpaceBytes, ReservedCPUs: l.ReservedCPUs, ReservedMemoryBytes: l.ReservedMemoryBytes, Units: make([]api.LayoutUnit, len(l.Units)),
 	}
 	for i, u := range l.Units {
 		out.Units[i] = api.LayoutUnit(u)

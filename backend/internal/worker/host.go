@@ -121,6 +121,11 @@ func factsOf(h store.Host, result json.RawMessage) (domain.Facts, *domain.JobErr
 		}
 	}
 	facts.KeepUplink(h.Facts)
+	if h.Layout != nil {
+		if err := h.Layout.Fits(facts); err != nil {
+			facts.Faults = append(facts.Faults, fmt.Sprintf("The host has less than its layout promises: %v.", err))
+		}
+	}
 	return facts, nil
 }
 
