@@ -181,11 +181,11 @@ type SetUnit struct {
 
 // Layout is how a host is cut.
 type Layout struct {
-	SystemCPUs        string       `json:"system_cpus"`
-	VolumeGroup       string       `json:"volume_group"`
-	Devices           []string     `json:"devices" nullable:"false"`
-	SystemMemoryBytes int64        `json:"system_memory_bytes"`
-	VolumeSpaceBytes  int64        `json:"volume_space_bytes" doc:"what the volumes of all units share"`
+	SystemCPUs          string       `json:"system_cpus"`
+	VolumeGroup         string       `json:"volume_group"`
+	Devices             []string     `json:"devices" nullable:"false"`
+	SystemMemoryBytes   int64        `json:"system_memory_bytes"`
+	VolumeSpaceBytes    int64        `json:"volume_space_bytes" doc:"what the volumes of all units share"`
 	ReservedCPUs        string       `json:"reserved_cpus,omitempty" doc:"CPUs that something else on the host has: neither the system nor units are given them"`
 	ReservedMemoryBytes int64        `json:"reserved_memory_bytes,omitempty" doc:"memory that is taken as huge pages"`
 	Units               []LayoutUnit `json:"units" nullable:"false"`
