@@ -3,6 +3,8 @@ package ansible
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -147,8 +149,49 @@ func TestEachHostHasItsOwnFence(t *testing.T) {
 		}
 	}
 	for name, value := range fixedConnection(hosts, fencePath, keys, "") {
-		if strings.Contains(fmt.Sprint(value), "5555") || strings.Contains(name, "interpreter") {
+		if name != connectionVariable && strings.Contains(fmt.Sprint(value), "5555") {
 			t.Errorf("all hosts get %s=%v", name, value)
 		}
+	}
+}
+
+// TestSeveralHostsFixWhatOneFixes: no variable of the connection is left to the inventory, which a host's answer may
+// change, because a job has several hosts.
+func TestSeveralHostsFixWhatOneFixes(t *testing.T) {
+	t.Parallel()
+	hosts, keys := []Host{validPlay(t).Hosts[0], validPlay(t).Hosts[0]}, []string{"/run/key-0", "/run/key-1"}
+	for n := range hosts {
+		hosts[n].Name = fmt.Sprintf("h%d", n)
+		hosts[n].Fence = &Fence{Incarnation: "11111111-2222-3333-4444-555555555555", Number: int64(40 + n), Run: "run-7"}
+	}
+	single, several := fixedConnection(hosts[:1], fencePath, keys[:1], ""), fixedConnection(hosts, fencePath, keys, "")
+	for name := range single {
+		if _, ok := several[name]; !ok {
+			t.Errorf("%s is not fixed for several hosts", name)
+		}
+	}
+	if _, ok := single["ansible_ssh_common_args"]; !ok {
+		t.Error("this test would show nothing")
+	}
+}
+
+// TestHostileResultAmongSeveral: a host must not change by its answer how another one is reached.
+func TestHostileResultAmongSeveral(t *testing.T) {
+	b := setup(t)
+	canary := filepath.Join(b.dir, "owned")
+	b.write(t, "evil.sh", []byte("#!/bin/sh\ntouch "+canary+"\n"), 0o755)
+	play := b.play("hostile_several.yml", map[string]any{"demo_dir": b.dir})
+	play.Hosts = nil
+	for n := 1; n <= 2; n++ {
+		h := b.host()
+		h.Name, h.Address = fmt.Sprintf("h%d", n), fmt.Sprintf("127.0.0.%d", n)
+		play.Hosts = append(play.Hosts, h)
+	}
+	out, events := b.run(t, play)
+	if _, err := os.Stat(canary); err == nil {
+		t.Error("the host's answer ran a command on the controller")
+	}
+	if all := dump(events); !strings.Contains(all, "add_host") || out.Stats["h1"].OK != 2 || out.Stats["h2"].OK != 1 {
+		t.Errorf("this test would show nothing, or a host is not reached: %+v\n%s", out.Stats, all)
 	}
 }

@@ -64,9 +64,29 @@ func fixedConnection(hosts []Host, fence string, keyFiles []string, sshArgs stri
 		for key, value := range hosts[0].connection(fence, keyFiles[0]) {
 			vars[key] = value
 		}
+		return vars
+	}
+	// Of several hosts each has its own values: what is fixed is where they are looked up, by the name that Ansible gives
+	// to the host, and a host that is not among them can't be reached at all.
+	byHost, count := map[string]any{}, map[string]int{}
+	for i := range hosts {
+		values := hosts[i].connection(fence, keyFiles[i])
+		byHost[hosts[i].Name] = values
+		for key := range values {
+			count[key]++
+		}
+	}
+	vars[connectionVariable] = byHost
+	for key, n := range count {
+		if n == len(hosts) {
+			vars[key] = "{{ " + connectionVariable + "[inventory_hostname]['" + key + "'] }}"
+		}
 	}
 	return vars
 }
+
+// connectionVariable holds the connection of each host, where there are several. No variable of a job begins so.
+const connectionVariable = "ansible_kloigos_connections"
 
 // inventory is read by Ansible's yaml plugin, the only one that is enabled; JSON is YAML.
 func inventory(hosts []Host, fence string, keyFiles []string) ([]byte, error) {
