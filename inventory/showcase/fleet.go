@@ -185,7 +185,7 @@ func (w *world) cut(h *host) {
 		case "unavailable":
 			message = "closed by admin: its disk is being looked at"
 		case "preparation_failed", "allocation_failed", "deallocation_failed":
-			message = "the volume could not be made: insufficient free space"
+			message = whyFailed(u.state)
 		}
 		share := w.share(h, n)
 		u.memory, u.volume = share.MemoryMaxBytes, share.VolumeBytes
@@ -198,6 +198,12 @@ func (w *world) cut(h *host) {
 		}
 		w.tenant(u)
 	}
+}
+
+// whyFailed is the message of a unit, as the job that failed it told.
+func whyFailed(state string) string {
+	of := storyOf(map[string]string{"preparation_failed": "host_initialize", "allocation_failed": "unit_allocate", "deallocation_failed": "unit_deallocate"}[state])
+	return of.why + ": " + of.more
 }
 
 // unitState is the state of the nth unit, one that its host's allows.
@@ -245,7 +251,7 @@ func (w *world) tenant(u *unit) {
 	id, login := w.id(), fmt.Sprintf("%s-%04d", pick(w, people), w.given)
 	message := ""
 	if u.state == "allocation_failed" || u.state == "deallocation_failed" {
-		message = "the volume could not be made: insufficient free space"
+		message = whyFailed(u.state)
 	}
 	uid := int64(200_000 + w.given)
 	w.allocations.add(id, w.workspace, u.id, u.host.id, login, uid, address(w.given), "default", []string{hostKey + " " + login},

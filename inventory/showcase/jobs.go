@@ -130,10 +130,11 @@ func (w *world) job(j job) uuid.UUID {
 	who := pick(w, people[:4])
 	switch j.state {
 	case "failed":
+		of := storyOf(j.kind)
 		attempt, failures = 3, 3
 		failure = map[string]string{
-			"code": "task_failed", "host": j.host.name, "task": tasks[4].name,
-			"message":   "the volume could not be made\n  Volume group \"kloigos-vg\" has insufficient free space (11264 extents): 30720 required.",
+			"code": "task_failed", "host": j.host.name, "task": of.tasks[of.fails].name,
+			"message":   of.why + "\n  " + of.more,
 			"next_step": "Read the failed task, mend its cause on the host, then retry.",
 		}
 	case "cancelled":
@@ -178,7 +179,7 @@ func (w *world) tell(id uuid.UUID, j job, started *time.Time) {
 		return
 	}
 	names := stepsOf[j.kind]
-	l := newLog(id, j.host.name, *started, names[len(names)-1])
+	l := newLog(id, j.kind, j.host.name, *started, names[len(names)-1])
 	switch {
 	case j.kind == "host_initialize" && j.state == "failed" && w.found.Long == "":
 		w.found.Long = id.String()
@@ -189,11 +190,12 @@ func (w *world) tell(id uuid.UUID, j job, started *time.Time) {
 		l.task(tasks[0], j.host.name, "changed", 0)
 		l.close()
 	case j.state == "running":
-		l.play("Prepare the host and its units")
-		l.task(tasks[0], j.host.name, "changed", 0)
+		l.play(l.story.play)
+		l.task(l.story.tasks[0], j.host.name, "ok", 0)
 		l.close()
 	default:
-		if j.state == "failed" && w.found.Failed == "" {
+		// The one of a host's own kind has most to show.
+		if j.state == "failed" && (w.found.Failed == "" || j.kind == "host_decommission") {
 			w.found.Failed = id.String()
 		}
 		l.told(j.host.name, j.state)

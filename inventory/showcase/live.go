@@ -14,6 +14,9 @@ import (
 // often is how often lines that are told live are written, as a worker does.
 const often = 200 * time.Millisecond
 
+// seenEach is how often the workers are seen; without that they count as gone after 30 s.
+const seenEach = 5 * time.Second
+
 // live tells more of a running job until it is stopped.
 type live struct {
 	conn  *pgx.Conn
@@ -32,11 +35,18 @@ func (t *live) run(ctx context.Context, l *log, rate int) error {
 	tick := time.NewTicker(often)
 	defer tick.Stop()
 	begun, from, n := time.Now(), l.last, 0
+	var seen time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
+		}
+		if time.Since(seen) > seenEach {
+			seen = time.Now()
+			if err := t.seeWorkers(ctx); err != nil {
+				return err
+			}
 		}
 		due := int64(time.Since(begun).Seconds() * float64(rate))
 		for l.last-from < due {
@@ -59,6 +69,14 @@ func (t *live) run(ctx context.Context, l *log, rate int) error {
 		}
 		l.rows = nil
 	}
+}
+
+// seeWorkers keeps the backends that hold the running jobs alive.
+func (t *live) seeWorkers(ctx context.Context) error {
+	if _, err := t.conn.Exec(ctx, "UPDATE backends SET seen_at = now() WHERE roles LIKE '%worker%'"); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("keep the workers alive: %w", err)
+	}
+	return nil
 }
 
 func (t *live) stop() error {

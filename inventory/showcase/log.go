@@ -22,6 +22,7 @@ type log struct {
 	step    string
 	at      time.Time
 	host    string // that it is about
+	story   story
 	last    int64
 	open    []api.LogEntry
 	rows    [][]any // of job_log, in the order of logColumns
@@ -29,8 +30,8 @@ type log struct {
 
 var logColumns = []string{"job_id", "first_seq", "last_seq", "attempt", "entries", "outline"}
 
-func newLog(job uuid.UUID, host string, at time.Time, step string) *log {
-	return &log{job: job, attempt: 1, step: step, at: at, host: host}
+func newLog(job uuid.UUID, kind, host string, at time.Time, step string) *log {
+	return &log{job: job, attempt: 1, step: step, at: at, host: host, story: storyOf(kind)}
 }
 
 func (l *log) add(e api.LogEntry) {
@@ -91,8 +92,7 @@ const aDiff = `--- before: /etc/systemd/system/%[1]s.slice
  CPUAccounting=yes
 `
 
-const aFailure = "\x1b[31mfatal\x1b[0m: [%s]: the volume could not be made\n" +
-	"  \x1b[1mlvcreate\x1b[0m -n cu07 -L 120G kloigos-vg\n  Volume group \"kloigos-vg\" has insufficient free space (11264 extents): 30720 required.\n"
+const aFailure = "\x1b[31mfatal\x1b[0m: [%s]: \x1b[1m%s\x1b[0m\n  %s\n"
 
 // play tells of the beginning of a play.
 func (l *log) play(name string) { l.add(api.LogEntry{Kind: "play_started", Play: name}) }
@@ -117,8 +117,8 @@ func (l *log) task(t task, host, kind string, items int) {
 	case "skipped":
 		one.Message = "the condition does not hold"
 	case "failed":
-		one.Message = "the volume could not be made: insufficient free space"
-		one.Output = fmt.Sprintf(aFailure, host)
+		one.Message = l.story.why + ": " + l.story.more
+		one.Output = fmt.Sprintf(aFailure, host, l.story.why, l.story.more)
 	case "ok":
 		one.Output = strings.Repeat("Reading package lists... Done\n", len(t.name)%3)
 	}
@@ -127,14 +127,21 @@ func (l *log) task(t task, host, kind string, items int) {
 
 // told is the log of a whole job that ended in one state.
 func (l *log) told(host, state string) {
-	l.play("Prepare the host and its units")
-	for i, t := range tasks {
+	l.play(l.story.play)
+	for i, t := range l.story.tasks {
 		kind := []string{"ok", "changed", "ok", "skipped", "changed"}[(i+int(l.job[0]))%5]
-		if i == len(tasks)-3 && state == "failed" {
+		if kind == "changed" && t.role == "host_probe" { // a probe changes nothing
+			kind = "ok"
+		}
+		if i == l.story.fails && state == "failed" {
 			l.task(t, host, "failed", 0)
 			break
 		}
-		l.task(t, host, kind, i%3)
+		items := i % 3
+		if t.role == "host_probe" {
+			items = 0
+		}
+		l.task(t, host, kind, items)
 	}
 	l.add(api.LogEntry{Kind: "finished", Message: map[string]string{"failed": "failed", "cancelled": "cancelled by a person"}[state]})
 	l.close()

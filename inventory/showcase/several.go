@@ -32,7 +32,7 @@ func (w *world) several() {
 	w.jobs.add(id, w.workspace, "hosts_probe", map[string][]string{"host_ids": ids}, nil, nil, nil, nil, "failed", 15, asked,
 		asked.Add(20*time.Minute), 3, 3, 3, &w.worker, nil, w.playbooks["host_probe"], people[0], failure, "", asked, &begun, &over)
 	w.steps.add(id, 0, "probe", "failed", 3, &begun, &over)
-	l := newLog(id, hosts[0].name, begun, "probe")
+	l := newLog(id, "hosts_probe", hosts[0].name, begun, "probe")
 	l.told(hosts[0].name, "failed")
 	w.logs.rows = append(w.logs.rows, l.rows...)
 	for _, h := range hosts {

@@ -89,6 +89,7 @@ func TestShowcase(t *testing.T) {
 			break
 		}
 	}
+	storiesCanHappen(t, c)
 	outlinesAreThoseOfTheEntries(t, c, s, s.Jobs.Long, s.Jobs.Failed)
 	for _, path := range []string{"/", "/hosts", "/compute-units", "/allocations", "/jobs", "/jobs/" + s.Jobs.Failed, "/address-pool", "/events", "/system"} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.Web+path, nil)
@@ -131,6 +132,38 @@ func outlinesAreThoseOfTheEntries(t *testing.T, c *client.Client, s *showcase.Sh
 		}
 		if d := cmp.Diff(made, stored); d != "" {
 			t.Errorf("outline of %s: %s", id, d)
+		}
+	}
+}
+
+// storiesCanHappen: a probe only reads, and what runs has a worker that is alive.
+func storiesCanHappen(t *testing.T, c *client.Client) {
+	t.Helper()
+	probes, err := c.ListJobs(t.Context(), api.JobFilter{Kind: "host_probe", State: "ended"})
+	if err != nil || len(probes.Items) == 0 {
+		t.Fatalf("%d probes, %v", len(probes.Items), err)
+	}
+	for _, j := range probes.Items {
+		log, err := c.GetJobLog(t.Context(), j.ID, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range log.Items {
+			if strings.Contains(e.Task, "Make") || e.Changed {
+				t.Errorf("a probe tells of %q, changed %v", e.Task, e.Changed)
+			}
+		}
+		if j.Error != nil && strings.Contains(j.Error.Message, "could not be made") {
+			t.Errorf("a probe failed with %q", j.Error.Message)
+		}
+	}
+	system, err := c.GetSystem(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range system.Backends {
+		if b.Running > 0 && !b.Alive {
+			t.Errorf("%s is gone and has %d jobs", b.Name, b.Running)
 		}
 	}
 }

@@ -99,7 +99,7 @@ export const tasks = {
     await page.getByRole("link", { name: "Overview", exact: true }).click();
     await says(page, "Jobs are not begun");
     await page.getByRole("link", { name: "Jobs are not begun" }).click();
-    await says(page, "No backend with the role worker is alive");
+    await says(page, "control-1/4711");
 
     await page.getByRole("link", { name: "Overview", exact: true }).click();
     await page.getByRole("link", { name: "Allocate a unit" }).click();
@@ -140,6 +140,38 @@ export const tasks = {
         assert.equal(await page.locator("main tbody tr a[href]").first().getAttribute("href"), one, what);
       }
     }
+  },
+
+  async "see on every page that the queue is paused, and resume it"({ open }) {
+    const page = await open();
+    await page.goto("/system");
+    await page.getByLabel("Why").fill("walked");
+    await page.getByRole("button", { name: /Pause/ }).click();
+    await page.waitForURL("**said=queue-paused");
+    for (const path of ["/", "/hosts", "/allocations/new"]) {
+      await page.goto(path);
+      await says(page.locator("main"), "The queue is paused by");
+      await says(page.locator("main"), "walked");
+    }
+    await page.getByRole("link", { name: "Resume the queue" }).click();
+    await page.getByRole("button", { name: /Resume/ }).click();
+    await page.waitForURL("**said=queue-resumed");
+    await page.goto("/hosts");
+    assert.equal(await page.getByText("The queue is paused by").count(), 0);
+  },
+
+  async "retry from the page of what failed"({ s, open }) {
+    const page = await open();
+    const allocation = (await ask(s, "/allocations?state=allocation_failed&limit=1")).items[0];
+    for (const path of [`/allocations/${allocation.id}`, `/compute-units/${allocation.unit_id}`]) {
+      await page.goto(path);
+      await page.getByRole("button", { name: /^Retry/ }).first().waitFor();
+    }
+    const plan = (await ask(s, "/plans?state=failed&limit=1")).items[0];
+    await page.goto(`/plans/${plan.id}`);
+    await page.getByRole("button", { name: /^Retry/ }).click();
+    await page.waitForURL("**/jobs/*");
+    await says(page.locator(".head .state").first(), "queued");
   },
 
   // A form that is sent when the session has ended comes back filled in after the login; without scripts it is sent by a click.
@@ -293,6 +325,11 @@ export const tasks = {
     await says(page.locator(".head .state").first(), "queued");
     await page.getByRole("button", { name: "Cancel" }).click();
     await says(page.locator(".head .state").first(), "cancelled");
+    await page.getByRole("link", { name: "walker" }).click();
+    await page.waitForURL("**/allocations/*");
+    await says(page, "cancelled before it began: nothing was set up");
+    assert.equal(await page.locator("main .note-bad:not(#offline)").count(), 0);
+    assert.doesNotMatch(await page.locator("main").textContent(), /wipe/i);
   },
 
   // Nothing runs in the showcase: the job waits, and what was measured before stays on the page.
@@ -614,7 +651,7 @@ export const tasks = {
       assert.ok(await listed(page) > 0, path);
     }
     await page.goto(new URL(s["failed job"]).pathname);
-    await says(page.locator(".log"), "insufficient free space");
+    await says(page.locator(".log"), "the volume could not be removed");
     await page.goto("/hosts");
     await page.getByLabel("State").selectOption("lost");
     await page.getByRole("button", { name: "Show" }).click();

@@ -5,6 +5,7 @@ package allocation
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -12,6 +13,7 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/backend/api/client"
+	"kloigos/webapp/internal/job"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/ui"
 )
@@ -96,8 +98,8 @@ func drawDetail(r *page.Request, status int, typed string, wrong ui.Problems) er
 	}
 	g, ctx := errgroup.WithContext(r.Ctx)
 	g.Go(func() error {
-		job, err := measuring(r, a)
-		v.Use = useView{Allocation: a, Job: job}
+		measures, err := measuring(r, a)
+		v.Use = useView{Allocation: a, Job: measures}
 		return err
 	})
 	g.Go(func() error {
@@ -266,6 +268,26 @@ func allowed(a api.Allocation, name string) (can bool, prevents string) {
 		}
 	}
 	return false, ""
+}
+
+// neverBegan tells whether the allocation was cancelled before anything was done
+// for it.
+func (v detailView) neverBegan() bool {
+	sets := func(j api.Job) bool { return j.Kind == "unit_allocate" }
+	return v.Allocation.State == "allocation_failed" && slices.ContainsFunc(v.Jobs, sets) &&
+		!slices.ContainsFunc(v.Jobs, func(j api.Job) bool { return sets(j) && !job.NeverBegan(j) })
+}
+
+// operations are what can be done with the allocation, the way out of a failure
+// first.
+func (v detailView) operations() []ui.Operation {
+	if v.neverBegan() {
+		return job.WayOut(v.Jobs)
+	}
+	if strings.HasSuffix(v.Allocation.State, "_failed") {
+		return append(job.WayOut(v.Jobs), operations(v.Allocation)...)
+	}
+	return operations(v.Allocation)
 }
 
 func operations(a api.Allocation) []ui.Operation {

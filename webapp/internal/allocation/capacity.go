@@ -18,6 +18,8 @@ type capacity struct {
 	More  bool // there are more than were looked at
 	Sizes []unitSize
 	Unit  *api.ComputeUnit // that was named
+	// OutOfReach are free units on hosts that do not answer, which can't be allocated.
+	OutOfReach int
 }
 
 // unitSize are the free units of one number of CPUs.
@@ -57,7 +59,13 @@ func look(r *page.Request, f createForm) (*capacity, error) {
 		if err != nil {
 			return &capacity{Asked: true}, page.Optional(err)
 		}
-		return &capacity{Asked: true, Unit: &u}, nil
+		c := &capacity{Asked: true, Unit: &u}
+		if silent, err := unreachable(r); err != nil {
+			return nil, err
+		} else if silent[u.HostID] {
+			c.OutOfReach = 1
+		}
+		return c, nil
 	}
 	c, err := free(r, api.UnitFilter{Host: in.Host, Region: in.Region, Zone: in.Zone, MinCPUs: in.CPUs}, in.HostLabels)
 	if err != nil {
@@ -76,13 +84,34 @@ func free(r *page.Request, f api.UnitFilter, labels map[string]string) (*capacit
 	if err != nil {
 		return nil, err
 	}
+	silent, err := unreachable(r)
+	if err != nil {
+		return nil, err
+	}
 	c := &capacity{More: found.NextCursor != ""}
 	for _, u := range found.Items {
-		if u.HostState == "ready" && has(u.HostLabels, labels) {
+		switch {
+		case u.HostState != "ready" || !has(u.HostLabels, labels):
+		case silent[u.HostID]:
+			c.OutOfReach++
+		default:
 			c.add(u)
 		}
 	}
 	return c, nil
+}
+
+// unreachable are the ids of the hosts that do not answer: placement passes over
+// them.
+func unreachable(r *page.Request) (map[string]bool, error) {
+	all, err := r.API.GetCapacity(r.Ctx)
+	silent := map[string]bool{}
+	for _, h := range all.Hosts {
+		if h.Health == "unreachable" {
+			silent[h.ID] = true
+		}
+	}
+	return silent, page.Optional(err)
 }
 
 func has(labels, wanted map[string]string) bool {

@@ -285,7 +285,7 @@ func useState(v useView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		case v.Allocation.Use == nil:
-			templ_7745c5c3_Err = ui.State(ui.Idle, "not measured yet", "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.State(ui.None, "not measured yet", "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

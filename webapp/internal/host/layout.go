@@ -378,7 +378,7 @@ func parts(units, system, nobody int64) []ui.Part {
 	all := max(float64(units+system+max(nobody, 0)), 1)
 	thousandths := func(n int64) int { return int(float64(max(n, 0)) * 1000 / all) }
 	return []ui.Part{
-		{Tone: ui.Good, Word: "units", Count: thousandths(units)},
+		{Tone: ui.Used, Word: "units", Count: thousandths(units)},
 		{Tone: ui.Edit, Word: "the system", Count: thousandths(system)},
 		{Tone: ui.Gone, Word: "nobody", Count: thousandths(nobody)},
 	}

@@ -48,6 +48,27 @@ func unitParts(units map[string]int) []ui.Part {
 	return parts
 }
 
+// means says what the state of a host means while it is as healthy as it is: of
+// one that does not answer nothing can be allocated.
+func means(h api.Host) string {
+	if h.State == "ready" && h.Health == "unreachable" {
+		return "it does not answer, so its free units can't be allocated until it does"
+	}
+	return h.StateMeans
+}
+
+// carries says which units a host has that is not set up.
+func carries(h api.Host) string {
+	switch n := live(h.Units); {
+	case n == 0:
+		return "It carries no units yet."
+	case h.Units["free"] > 0:
+		return "Not all of its units could be prepared, and none can be allocated yet."
+	default:
+		return "Its units are not prepared yet."
+	}
+}
+
 // live is how many units there are that are not removed.
 func live(units map[string]int) int {
 	n := 0

@@ -38,10 +38,6 @@ func list(r *page.Request) error {
 	v.Playbook, v.Version = f.Playbook, f.Version
 	v.Pages = r.Pages(jobs.PreviousCursor, jobs.NextCursor)
 	v.Sort = r.Sorter("-created_at")
-	v.Queue, err = r.API.GetQueue(r.Ctx)
-	if err := page.Optional(err); err != nil { // a backend that is older than pauses has none
-		return err
-	}
 	return r.Show(page.View{Title: "Jobs", Nav: "/jobs", Body: listPage(v, r.Here())})
 }
 

@@ -2,6 +2,7 @@ package job
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +14,6 @@ import (
 type listView struct {
 	Sort              ui.Sorter
 	Jobs              []api.Job
-	Queue             api.Queue
 	State, Kind, Host string
 	Playbook          string // with Version: only what is bound to it
 	Version           int
@@ -160,6 +160,9 @@ func operations(j api.Job) (can []ui.Operation) {
 		case "give_up":
 			v.Label, v.Danger = "Give up and clean", true
 			v.What = cleans[j.Kind]
+			if NeverBegan(j) && j.Kind == "unit_allocate" {
+				v.Label, v.What, v.Danger = "End the allocation", "Frees the unit, by a job of its own. Nothing was set up for the tenant, so nothing of theirs is lost.", false
+			}
 			v.Action += "give-up"
 		default:
 			continue
@@ -177,6 +180,48 @@ func operations(j api.Job) (can []ui.Operation) {
 		}
 	}
 	return can
+}
+
+// WayOut is what can be done with the newest of an object's jobs, where that is
+// what made the object fail.
+func WayOut(newestFirst []api.Job) (can []ui.Operation) {
+	i := slices.IndexFunc(newestFirst, func(j api.Job) bool { return !looks[j.Kind] })
+	if i < 0 || newestFirst[i].State != "failed" && newestFirst[i].State != "cancelled" {
+		return nil
+	}
+	j := newestFirst[i]
+	for _, o := range operations(j) {
+		if o.Main || strings.HasSuffix(o.Action, "/give-up") {
+			can = append(can, o)
+		}
+	}
+	if NeverBegan(j) {
+		for i := range can {
+			if can[i].Main {
+				can[i].Label, can[i].What = "Retry", "Queues the job again. Nothing has been done on the host yet."
+			}
+		}
+	}
+	return can
+}
+
+// RetryOf is the retry of a job that failed.
+func RetryOf(j api.Job) (can []ui.Operation) {
+	for _, o := range operations(j) {
+		if o.Main && j.State == "failed" {
+			can = append(can, o)
+		}
+	}
+	return can
+}
+
+// looks are the kinds of jobs that change nothing, and so fail no object.
+var looks = map[string]bool{"plan": true, "host_measure": true, "hosts_probe": true}
+
+// NeverBegan tells whether a job was cancelled before any attempt: nothing was
+// changed on its host.
+func NeverBegan(j api.Job) bool {
+	return j.State == "cancelled" && j.Attempt == 0 && j.StartedAt == nil
 }
 
 // repeats are retries from steps that are done.

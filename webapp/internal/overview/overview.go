@@ -117,7 +117,7 @@ func (s share) parts() []ui.Part {
 		return nil
 	}
 	of := func(n int64) int { return int(float64(n) / float64(s.All) * 1000) }
-	return []ui.Part{{Tone: ui.Good, Word: "given", Count: of(s.Given)}, {Tone: ui.Wait, Word: "not to be given", Count: of(s.Rest)}, {Tone: ui.Idle, Word: "free", Count: of(s.Free)}}
+	return []ui.Part{{Tone: ui.Used, Word: "given", Count: of(s.Given)}, {Tone: ui.Shut, Word: "not to be given", Count: of(s.Rest)}, {Tone: ui.Free, Word: "free", Count: of(s.Free)}}
 }
 
 // place is one region and zone, or all of them.
@@ -182,6 +182,16 @@ func unitCounts(n map[string]int) []count {
 		}
 	}
 	return all
+}
+
+// outOfReach is how many free units are on hosts that do not answer.
+func (v view) outOfReach() (n int) {
+	for _, h := range v.Hosts {
+		if h.State == "ready" && h.Health == "unreachable" {
+			n += h.Units["free"]
+		}
+	}
+	return n
 }
 
 func (v view) total() place { return placeOf(v.Places...) }

@@ -40,6 +40,8 @@ type App struct {
 	Closing context.Context
 	// Login draws the login page in answer to a form whose session has ended.
 	Login func(r *Request, next string, kept Kept) error
+
+	standings standings
 }
 
 // Request is one request of a browser.
@@ -157,6 +159,10 @@ func (r *Request) show(v View, account string) error {
 	}
 	if v.Script != "" {
 		shell.Script = a.Assets.URL(v.Script)
+	}
+	// The page of the system says the same at length; parts of a page have no banner.
+	if account != "" && !r.Live() && v.Nav != "/system" {
+		shell.Banner = r.banner()
 	}
 	if account != "" {
 		shell.Scripts = append(shell.Scripts, a.Assets.URL("palette.js"))

@@ -11,6 +11,7 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/backend/api/client"
+	"kloigos/webapp/internal/job"
 	"kloigos/webapp/internal/page"
 )
 
@@ -38,7 +39,15 @@ func detail(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return r.Show(page.View{Title: "Plan: " + title(p), Nav: "/jobs", Body: detailPage(viewOf(p), "/plans/"+p.ID)})
+	v := viewOf(p)
+	if p.State == "failed" && p.JobID != "" {
+		j, err := r.API.GetJob(r.Ctx, p.JobID)
+		if err := page.Optional(err); err != nil {
+			return err
+		}
+		v.Retry = job.RetryOf(j)
+	}
+	return r.Show(page.View{Title: "Plan: " + title(p), Nav: "/jobs", Body: detailPage(v, "/plans/"+p.ID)})
 }
 
 // apply asks for the action that the plan was made of, with its own request and

@@ -881,7 +881,7 @@ func planBody(v detailView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Operations([]ui.Operation{v.Apply}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Operations(append(v.Retry, v.Apply)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

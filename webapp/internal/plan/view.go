@@ -48,7 +48,8 @@ type detailView struct {
 	Plan     api.Plan
 	Groups   []group
 	Apply    ui.Operation
-	Why      string // it can't be applied
+	Retry    []ui.Operation // of a check that failed
+	Why      string         // it can't be applied
 	Checked  bool
 	Nothing  bool
 	Stops    []api.PlanChange

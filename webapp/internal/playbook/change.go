@@ -135,7 +135,7 @@ func lintTone(v api.PlaybookVersion) (tone ui.Tone, word, means string) {
 	case v.LintState == "failed":
 		return ui.Bad, "failed", "ansible-lint did not come to an end"
 	default:
-		return ui.Idle, "waiting", "a backend will take it up within seconds"
+		return ui.Line, "waiting", "a backend will take it up within seconds"
 	}
 }
 

@@ -5,32 +5,32 @@ package states
 import "kloigos/webapp/internal/ui"
 
 var host = map[string]ui.Tone{
-	"registered": ui.Wait, "probing": ui.Busy, "awaiting_host_key": ui.Wait, "probed": ui.Idle,
-	"initializing": ui.Busy, "init_failed": ui.Bad, "ready": ui.Good, "draining": ui.Idle,
+	"registered": ui.Wait, "probing": ui.Busy, "awaiting_host_key": ui.Wait, "probed": ui.Wait,
+	"initializing": ui.Busy, "init_failed": ui.Bad, "ready": ui.Good, "draining": ui.Shut,
 	"decommissioning": ui.Busy, "decommission_failed": ui.Bad, "decommissioned": ui.Gone, "lost": ui.Gone,
 }
 
 var health = map[string]ui.Tone{
-	"unknown": ui.Idle, "healthy": ui.Good, "degraded": ui.Wait, "unreachable": ui.Bad,
+	"unknown": ui.None, "healthy": ui.Good, "degraded": ui.Wait, "unreachable": ui.Bad,
 }
 
 var unit = map[string]ui.Tone{
-	"preparing": ui.Idle, "preparation_failed": ui.Bad, "free": ui.Idle, "allocating": ui.Busy, "allocated": ui.Good,
-	"allocation_failed": ui.Bad, "deallocating": ui.Busy, "deallocation_failed": ui.Bad, "unavailable": ui.Wait,
+	"preparing": ui.Line, "preparation_failed": ui.Bad, "free": ui.Free, "allocating": ui.Busy, "allocated": ui.Used,
+	"allocation_failed": ui.Bad, "deallocating": ui.Busy, "deallocation_failed": ui.Bad, "unavailable": ui.Shut,
 	"removing": ui.Busy, "removed": ui.Gone,
 }
 
 var allocation = map[string]ui.Tone{
-	"allocating": ui.Busy, "allocated": ui.Good, "allocation_failed": ui.Bad, "scaling": ui.Busy, "scale_failed": ui.Bad,
+	"allocating": ui.Busy, "allocated": ui.Used, "allocation_failed": ui.Bad, "scaling": ui.Busy, "scale_failed": ui.Bad,
 	"deallocating": ui.Busy, "deallocation_failed": ui.Bad, "deallocated": ui.Gone, "lost": ui.Gone,
 }
 
 var address = map[string]ui.Tone{
-	"free": ui.Idle, "reserved": ui.Busy, "allocated": ui.Good, "releasing": ui.Busy, "quarantined": ui.Wait, "unavailable": ui.Wait,
+	"free": ui.Free, "reserved": ui.Busy, "allocated": ui.Used, "releasing": ui.Busy, "quarantined": ui.Wait, "unavailable": ui.Shut,
 }
 
 var job = map[string]ui.Tone{
-	"queued": ui.Idle, "running": ui.Busy, "cancelling": ui.Busy, "succeeded": ui.Good, "failed": ui.Bad, "cancelled": ui.Gone,
+	"queued": ui.Line, "running": ui.Busy, "cancelling": ui.Busy, "succeeded": ui.Good, "failed": ui.Bad, "cancelled": ui.Gone,
 }
 
 var step = map[string]ui.Tone{

@@ -3,9 +3,7 @@
 package system
 
 import (
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -68,6 +66,7 @@ func pause(r *page.Request) error {
 	f := pauseForm{Reason: r.Form("reason")}
 	_, err := r.API.PauseQueue(r.Ctx, api.PauseQueue{Reason: f.Reason}, client.IdempotencyKey(page.KeyOr(r.Form("key"))))
 	if err == nil {
+		r.ForgetStanding()
 		return r.Go("/system", "queue-paused")
 	}
 	problems, ok := page.Problems(err)
@@ -82,12 +81,8 @@ func resume(r *page.Request) error {
 	if _, err := r.API.ResumeQueue(r.Ctx); err != nil {
 		return err
 	}
+	r.ForgetStanding()
 	return r.Go("/system", "queue-resumed")
-}
-
-// works tells whether a backend is there that does jobs.
-func works(all []api.Backend) bool {
-	return slices.ContainsFunc(all, func(b api.Backend) bool { return b.Alive && strings.Contains(b.Roles, "worker") })
 }
 
 // slots are the jobs of a backend, of those that it runs at once.

@@ -21,7 +21,12 @@ const (
 	Busy Tone = "busy" // something is being done; it will end by itself
 	Wait Tone = "wait" // a person has to decide or confirm
 	Bad  Tone = "bad"  // failed; a person has to mend
-	Idle Tone = "idle" // resting, ready for use
+	Used Tone = "used" // handed out to someone
+	Free Tone = "free" // nobody has it; it can be handed out
+	Line Tone = "line" // queued: begins when its turn comes
+	Shut Tone = "shut" // closed on purpose: takes nothing new
+	None Tone = "none" // not known
+	Idle Tone = "idle" // none of the others
 	Gone Tone = "gone" // over
 	Edit Tone = "edit" // something was changed
 )

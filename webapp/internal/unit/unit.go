@@ -4,11 +4,13 @@ package unit
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 	"golang.org/x/sync/errgroup"
 
 	"kloigos/backend/api"
+	"kloigos/webapp/internal/job"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/ui"
 )
@@ -27,6 +29,25 @@ type detailView struct {
 	Unit   api.ComputeUnit
 	Jobs   []api.Job
 	Events []api.Event
+	// OutOfReach is true of a free unit whose host does not answer.
+	OutOfReach bool
+}
+
+// operations are what can be done with the unit, the way out of a failure first.
+func (v detailView) operations() (all []ui.Operation) {
+	if strings.HasSuffix(v.Unit.State, "_failed") {
+		all = job.WayOut(v.Jobs)
+	}
+	if v.Unit.State == "preparation_failed" {
+		all = append(all, ui.Operation{Label: "Go to its host", What: "There it can be initialized again or laid out anew.", Href: "/hosts/" + v.Unit.HostID, Allowed: true})
+	}
+	for _, o := range operations(v.Unit) {
+		if o.Main && v.OutOfReach {
+			o.Allowed, o.Prevents = false, "Its host is unreachable."
+		}
+		all = append(all, o)
+	}
+	return all
 }
 
 // Mount adds the routes.
@@ -82,6 +103,13 @@ func detail(r *page.Request) error {
 	}
 	v := detailView{Unit: u}
 	g, ctx := errgroup.WithContext(r.Ctx)
+	if u.State == "free" {
+		g.Go(func() error {
+			h, err := r.API.GetHost(ctx, u.HostID)
+			v.OutOfReach = h.Health == "unreachable"
+			return page.Optional(err)
+		})
+	}
 	g.Go(func() error {
 		jobs, err := r.API.ListJobs(ctx, api.JobFilter{Unit: u.ID, PageQuery: api.PageQuery{Limit: 10}})
 		v.Jobs = jobs.Items
