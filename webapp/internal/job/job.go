@@ -73,7 +73,7 @@ func detail(r *page.Request) error {
 		g := matrixOf(o)
 		v.Outline = &g
 	}
-	return r.Show(page.View{Title: j.Title(), Nav: "/jobs", Script: "job.js", Body: detailPage(v)})
+	return r.Show(page.View{Title: j.Title(), Nav: "/jobs", Script: "job.js", SaysPaused: v.Waits.Paused, Body: detailPage(v)})
 }
 
 func retry(r *page.Request) error {

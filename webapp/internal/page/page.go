@@ -135,6 +135,8 @@ type View struct {
 	Status int    // 200 if 0
 	Script string // name of a script that only this page needs, "" for none
 	Body   templ.Component
+	// SaysPaused is true of a page that says itself that the queue is paused.
+	SaysPaused bool
 }
 
 // Show answers with a page in its shell.
@@ -163,6 +165,7 @@ func (r *Request) show(v View, account string) error {
 	// The page of the system says the same at length; parts of a page have no banner.
 	if account != "" && !r.Live() && v.Nav != "/system" {
 		shell.Banner = r.banner()
+		shell.Banner.Paused = shell.Banner.Paused && !v.SaysPaused
 	}
 	if account != "" {
 		shell.Scripts = append(shell.Scripts, a.Assets.URL("palette.js"))
