@@ -5,8 +5,8 @@
 // request at a time; a request that takes too long, and one whose caller is gone, costs the process, and the next one
 // starts another.
 //
-// It refuses to guess: without Ansible and Jinja, or with an Ansible that prepares texts in a way that is not known, every
-// answer is [ErrUnavailable].
+// It refuses to guess: without Ansible and Jinja, with an Ansible that prepares texts in a way that is not known, or where the
+// wall around it can't be built, every answer is [ErrUnavailable].
 package judge
 
 import (
@@ -23,8 +23,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
+
+	"kloigos/backend/internal/wall"
 )
 
 //go:embed judge.py
@@ -36,6 +37,7 @@ const (
 	// startTimeout is for the start of Python on a busy machine.
 	startTimeout = 30 * time.Second
 	maxAnswer    = 4 << 20
+	maxMemory    = 400 << 20 // bytes of address space, as the program itself has it
 )
 
 // ErrUnavailable is in every error that says that nothing can be judged on this machine.
@@ -175,17 +177,16 @@ func lastLine(said string) string {
 	return ": " + said[strings.LastIndex(said, "\n")+1:]
 }
 
-// command is what runs the program.
+// command runs the program behind the wall, without a network: it reads hostile text.
 func command(ctx context.Context, python string) (*exec.Cmd, error) {
 	if python == "" {
 		return nil, fmt.Errorf("%w: ansible-playbook is not installed", ErrUnavailable)
 	}
-	cmd := exec.CommandContext(ctx, python, "-I", "-B", "-c", program)
-	cmd.Dir = "/"
-	cmd.Env = []string{"LC_ALL=C.UTF-8"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 5 * time.Second
+	spec := wall.Spec{ReadOnly: wall.Program(python), Limits: wall.Limits{Memory: maxMemory, Written: 1}}
+	cmd, err := wall.Command(ctx, spec, []string{"LC_ALL=C.UTF-8"}, python, "-I", "-B", "-c", program)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
 	return cmd, nil
 }
 
