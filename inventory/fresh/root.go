@@ -199,6 +199,9 @@ func (p *plan) network(context.Context) error {
 		if err != nil {
 			return fmt.Errorf("read %s: %w", file, err)
 		}
+		if file == "/etc/hosts" {
+			text = append(text, "127.0.1.1 "+hostName+"\n"...) // Debian's installer does so, and sudo asks for it
+		}
 		if err := os.WriteFile(p.in(file), text, 0o644); err != nil {
 			return fmt.Errorf("write %s: %w", file, err)
 		}
