@@ -46,6 +46,7 @@ author: Kloigos
 SYSTEMCTL = "/usr/bin/systemctl"
 PARSER = "/usr/sbin/apparmor_parser"
 POLICY = "/sys/kernel/security/apparmor/"
+SSHD = "/usr/sbin/sshd"
 UNIT_PROGRAM = "/usr/local/lib/kloigos/unit"
 MANIFESTS = "/etc/kloigos/units/"
 WIPED = "/etc/kloigos/wiped/"
@@ -115,6 +116,27 @@ def ask(lookup, key):
         return []
 
 
+def quota(group):
+    """The CPU time that a control group may use, "max" where there is no limit: without the controller neither."""
+    return (read(group + "cpu.max").split() or ["max"])[0]
+
+
+def matches(name, pattern):
+    """sshd's match_pattern: * and ? only."""
+    return re.fullmatch("".join({"*": ".*", "?": "."}.get(c, re.escape(c)) for c in pattern), name) is not None
+
+
+USER_LISTS = ("allowusers", "denyusers", "allowgroups", "denygroups")
+# What our Match block says; an earlier one of the host wins over it.
+TENANT_OPTIONS = {
+    "pubkeyauthentication": ("PubkeyAuthentication", "yes"),
+    "authenticationmethods": ("AuthenticationMethods", "publickey"),
+    "authorizedkeysfile": ("AuthorizedKeysFile", "/etc/kloigos/keys/%u"),
+    "forcecommand": ("ForceCommand", "none"),
+    "chrootdirectory": ("ChrootDirectory", "none"),
+}
+
+
 class Unit:
     def __init__(self, module):
         self.module = module
@@ -173,6 +195,8 @@ class Unit:
     def claim(self):
         self.claim_manifest()
         self.claim_identity()
+        for directive in self.kept_out_by_name(self.sshd()):
+            self.refuse("sshd would not let the tenant in: " + directive)
         self.claim_volume()
         stamp = WIPED + self.unit["id"] + ".json"
         if os.path.exists(stamp):
@@ -316,7 +340,70 @@ class Unit:
         for name in ("memory_max", "memory_high"):
             promised = int(self.unit[name + "_bytes"])
             pairs[name] = (read(base + name.replace("_", ".")).strip(), str(promised - promised % page))
+        pairs["cpu_quota"] = (quota(base), "max")
         return pairs
+
+    def narrowed(self):
+        """What the control groups around a tenant's slice and its user manager within take away from what was promised."""
+        promised = [json.loads(read(path))["unit"] for path in glob.glob(MANIFESTS + "*.json")] or [self.unit]
+        groups = [("user.slice", CGROUPS, promised), (self.manager, CGROUPS + self.slice + "/" + self.manager + "/", [self.unit])]
+        found = []
+        for group, path, units in groups:
+            least = {"memory.max": "memory_max_bytes", "memory.high": "memory_high_bytes", "pids.max": "tasks_max"}
+            off = ["%s is %s" % (name, read(path + name).strip()) for name, key in least.items()
+                   if read(path + name).strip().isdigit() and int(read(path + name)) < sum(int(unit[key]) for unit in units)]
+            if quota(path) != "max":
+                off.append("cpu.max is %s" % read(path + "cpu.max").strip())
+            found += ["%s of %s" % (what, group) for what in off]
+        return found
+
+    def drop_ins(self):
+        """Files that have a say in the limits, but for ours."""
+        found = []
+        for unit in ("user.slice", self.slice, self.manager):
+            paths = self.show(unit, "DropInPaths").get("DropInPaths", "").split()
+            found += [path for path in paths if path.startswith(("/etc/", "/run/")) and not path.endswith("kloigos.conf")]
+        return ", ".join(dict.fromkeys(found)) or "none but ours"
+
+    # sshd
+
+    def sshd(self):
+        """What sshd itself says for the tenant, by option: some have several values."""
+        if not os.path.exists(SSHD):
+            return {}
+        where = "user=%s,host=client.invalid,addr=192.0.2.1,laddr=%s,lport=22" % (self.user, self.allocation["address"])
+        code, out = self.run([SSHD, "-T", "-C", where], fail=False)
+        said = {}
+        for line in out.splitlines() if code == 0 else []:
+            option, _space, value = line.partition(" ")
+            said.setdefault(option, []).extend(value.split() if option in USER_LISTS else [value])
+        return said
+
+    def kept_out_by_name(self, said):
+        """The directives by which sshd refuses a login, whatever key it shows."""
+        groups = (self.user, "kloigos-tenants")
+        # With a host, AllowUsers lets in from somewhere, and DenyUsers does not keep out from everywhere.
+        users = {"allowusers": any(matches(self.user, pattern.split("@", 1)[0]) for pattern in said.get("allowusers", [])),
+                 "denyusers": any(matches(self.user, pattern) for pattern in said.get("denyusers", []) if "@" not in pattern)}
+        in_groups = {option: any(matches(group, pattern) for pattern in said.get(option, []) for group in groups) for option in ("allowgroups", "denygroups")}
+        found = []
+        if users["denyusers"]:
+            found.append("DenyUsers names the login user %s" % self.user)
+        if in_groups["denygroups"]:
+            found.append("DenyGroups names a group of %s" % self.user)
+        if said.get("allowusers") and not users["allowusers"]:
+            found.append("AllowUsers does not name the login user %s" % self.user)
+        if said.get("allowgroups") and not in_groups["allowgroups"]:
+            found.append("AllowGroups names neither kloigos-tenants nor %s" % self.user)
+        return found
+
+    def kept_out(self):
+        said = self.sshd()
+        found = self.kept_out_by_name(said)
+        for option, (directive, wanted) in TENANT_OPTIONS.items():
+            if option in said and said[option][0] != wanted:
+                found.append("%s is %s, not %s" % (directive, said[option][0], wanted))
+        return found
 
     def verify(self):
         if self.check:
@@ -325,7 +412,14 @@ class Unit:
         self.wait(lambda: all(now == promised for now, promised in self.limits().values()), 5)
         off = ["%s is %s, promised %s" % (name, now, promised) for name, (now, promised) in self.limits().items() if now != promised]
         if off:
-            self.module.fail_json(msg="%s does not hold what was promised: %s" % (self.slice, "; ".join(off)), done=self.done)
+            self.module.fail_json(msg="%s does not hold what was promised: %s (drop-ins: %s)" % (self.slice, "; ".join(off), self.drop_ins()), done=self.done)
+        narrowed = self.narrowed()
+        if narrowed:
+            self.module.fail_json(msg="unit %s would not have what was promised: %s (drop-ins: %s)" % (
+                self.name, "; ".join(narrowed), self.drop_ins()), done=self.done)
+        kept_out = self.kept_out()
+        if kept_out:
+            self.module.fail_json(msg="sshd would not let the tenant in: %s" % "; ".join(kept_out), done=self.done)
         _active, label = self.manager_state()
         if label != self.profile + " (enforce)":
             self.module.fail_json(msg="%s runs as %r, not under %s" % (self.manager, label, self.profile), done=self.done)

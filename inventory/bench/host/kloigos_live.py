@@ -23,7 +23,7 @@ def main():
     )
     files = sorted(glob.glob("/etc/kloigos/nft/*.nft"))
     for unit in module.params["watch"]:
-        files += glob.glob("/etc/systemd/system/%s.d/50-kloigos.conf" % unit)
+        files += glob.glob("/etc/systemd/system/%s.d/*kloigos.conf" % unit)
     total = hashlib.sha256()
     for path in files:
         with open(path, "rb") as file:
