@@ -30,6 +30,8 @@ STATUS = "/var/lib/dpkg/status"
 # Written by dpkg while it works and merged into the status file at its end: left over only by a cut.
 JOURNAL = "/var/lib/dpkg/updates/[0-9]*"
 LOCK = "/var/lib/dpkg/lock-frontend"
+# Of apt's lists: apt waits for dpkg's lock if told to, and never for this one.
+LISTS_LOCK = "/var/lib/apt/lists/lock"
 LOCK_SECONDS = 300
 BROKEN = ("half-installed", "unpacked", "half-configured", "triggers-awaited", "triggers-pending")
 ENVIRONMENT = {
@@ -78,18 +80,30 @@ class Packages:
             self.module.fail_json(msg="%s failed: %s" % (" ".join(argv[:1] + argv[-1:]), tail), rc=code)
         return code
 
-    def wait_for_dpkg(self):
-        """So that an upgrade which is running now is not taken for one that was cut."""
-        deadline = time.monotonic() + LOCK_SECONDS
-        with open(LOCK, "a", encoding="utf-8") as file:
+    def wait_for(self, lock, what):
+        """Until nobody has the lock. False where it was free at once."""
+        deadline, waited = time.monotonic() + LOCK_SECONDS, False
+        with open(lock, "a", encoding="utf-8") as file:
             while True:
                 try:
                     fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    return
+                    return waited
                 except OSError:
                     if time.monotonic() > deadline:
-                        self.module.fail_json(msg="another package manager has held dpkg's lock for %d s" % LOCK_SECONDS)
+                        self.module.fail_json(msg="another package manager has held %s lock for %d s" % (what, LOCK_SECONDS))
+                    waited = True
                     time.sleep(1)
+
+    def update(self, apt, fail):
+        """Fetches the lists, after whoever is at it now."""
+        self.wait_for(LISTS_LOCK, "apt's lists'")
+        command = [apt, "-q"] + OPTIONS[:2] + ["update"]
+        if self.run(command, fail=False) == 0:
+            return
+        # Somebody may have come first; their lists are as good, but these are wanted for sure.
+        again = self.wait_for(LISTS_LOCK, "apt's lists'")
+        if again or fail:
+            self.run(command, fail=fail)
 
     def lists_are_old(self):
         lists = glob.glob("/var/lib/apt/lists/*Packages*") + glob.glob("/var/lib/apt/lists/*InRelease")
@@ -104,10 +118,10 @@ class Packages:
         fresh = False
         if self.lists_are_old():
             # A mirror that is down fails the installation below with a better message than the update has.
-            self.run([apt, "-q"] + OPTIONS[:2] + ["update"], fail=False)
+            self.update(apt, fail=False)
             fresh = True
         if self.run(command, fail=fresh) != 0:
-            self.run([apt, "-q"] + OPTIONS[:2] + ["update"])
+            self.update(apt, fail=True)
             self.run(command)
 
 
@@ -135,7 +149,7 @@ def main():
     packages = Packages(module)
     if not module.check_mode:
         if interrupted:
-            packages.wait_for_dpkg()
+            packages.wait_for(LOCK, "dpkg's")
             if is_interrupted():
                 packages.run(["dpkg", "--force-confdef", "--force-confold", "--configure", "-a"])
             present, _broken = installed()

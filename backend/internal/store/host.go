@@ -189,6 +189,13 @@ UPDATE hosts
        version = version + 1, updated_at = now()
  WHERE id = $1`
 
+const sqlSameMachine = `
+SELECT h.name
+  FROM hosts h
+ WHERE h.machine_id = $2 AND h.id <> $1 AND h.removed_at IS NULL AND h.state NOT IN ('lost', 'decommissioned')
+   AND h.workspace_id = (SELECT o.workspace_id FROM hosts o WHERE o.id = $1)
+ LIMIT 1`
+
 const sqlLostMachine = `
 SELECT h.name
   FROM hosts h
@@ -199,10 +206,18 @@ SELECT h.name
 // SetHostFacts stores what a probe read. A machine that is registered already
 // is a Conflict, and so is one that was declared lost, under whatever name.
 func (tx *Tx) SetHostFacts(ctx context.Context, id uuid.UUID, f domain.Facts) error {
+	// Before the write, which on PostgreSQL ends the transaction if it fails.
+	same := "another host"
+	switch err := tx.q.QueryRow(ctx, sqlSameMachine, id, f.MachineID).Scan(&same); {
+	case err == nil:
+		same = "host " + same
+	case !isNoRows(err):
+		return fmt.Errorf("look for the machine among the hosts: %w", err)
+	}
 	health, why := f.Health()
 	err := tx.one(ctx, domain.ErrNotFound, sqlSetHostFacts, id, f, f.MachineID, health, why)
 	if _, dup := uniqueViolation(err); dup {
-		return domain.Conflictf(domain.ErrCodeDuplicate, "the machine with id %s is already registered", f.MachineID)
+		return domain.Conflictf(domain.ErrCodeDuplicate, "the machine with id %s is already registered as %s; if this is another machine, its machine-id was copied with an image: remove /etc/machine-id there, run systemd-machine-id-setup, and probe again", f.MachineID, same)
 	}
 	if err != nil {
 		return err
