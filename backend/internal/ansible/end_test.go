@@ -195,8 +195,8 @@ func TestSweepEndsWhatBothLeft(t *testing.T) {
 	if err := stray.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- stray.Wait() }()
+	ended := make(chan struct{})
+	go func() { _ = stray.Wait(); close(ended) }()
 	if n, err := SweepRuns(b.runner.config.RunRoot); n != 1 || err != nil {
 		t.Errorf("swept %d, %v", n, err)
 	}

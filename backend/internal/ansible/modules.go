@@ -1,7 +1,10 @@
 package ansible
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -9,13 +12,14 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/crypto/ssh"
 	"golang.org/x/sys/unix"
 )
 
 const (
 	modulesPrefix = "m-"
-	// maxModules is how many bundles' modules are kept: some 130 KB a module, and some ten modules a bundle.
-	maxModules = 8
+	// maxModules is of how many bundles and keys modules are kept: some 130 KB a module, and some ten modules a bundle.
+	maxModules = 16
 )
 
 // What is kept was made by a play, and a play is not trusted with files: names, kind and size are looked at.
@@ -33,11 +37,15 @@ var sha256Form = regexp.MustCompile(`^[0-9a-f]{64}\z`)
 
 // keptModules is the directory in which what Ansible packs of a bundle is kept (see launch/kloigos_launch.py), or
 // empty: a run goes as well without, only slower. Those that were not used for the longest time are given up.
-func keptModules(root, sum string) string {
-	if !sha256Form.MatchString(sum) {
+//
+// What a play hands over is used only for hosts of the same key. Code in a play has that key already, and so it gains
+// nothing by what it leaves there.
+func (p *Play) keptModules(root string) string {
+	name := p.modulesName()
+	if name == "" {
 		return ""
 	}
-	dir := filepath.Join(root, modulesPrefix+sum)
+	dir := filepath.Join(root, name)
 	if err := os.Mkdir(dir, 0o700); err == nil {
 		forgetModules(root)
 	}
@@ -72,6 +80,9 @@ func (s *supervisor) keepModules(status superviseStatus) {
 
 // copyModules copies what is not there yet. What can't be copied is packed again by the next run.
 func copyModules(from, to string) {
+	if info, err := os.Lstat(from); err != nil || !info.IsDir() { // a link would lead out of the run
+		return
+	}
 	builds, err := os.ReadDir(from)
 	if err != nil {
 		return
@@ -114,6 +125,27 @@ func copyModule(source, target string) {
 	if err = errors.Join(err, out.Close()); err == nil {
 		_ = os.Link(out.Name(), target)
 	}
+}
+
+// modulesName is of the bundle and of the public keys that the play logs in with; "" where nothing is to be kept.
+func (p *Play) modulesName() string {
+	if !sha256Form.MatchString(p.BundleSHA256) {
+		return ""
+	}
+	var keys []string
+	for i := range p.Hosts {
+		signer, err := ssh.ParsePrivateKey(p.Hosts[i].PrivateKey)
+		if err != nil {
+			return "" // which can't be: Validate has parsed it
+		}
+		keys = append(keys, string(signer.PublicKey().Marshal()))
+	}
+	slices.Sort(keys)
+	sum := sha256.New()
+	for _, part := range append([]string{p.BundleSHA256}, slices.Compact(keys)...) {
+		fmt.Fprintf(sum, "%d:%s", len(part), part)
+	}
+	return modulesPrefix + hex.EncodeToString(sum.Sum(nil))
 }
 
 func forgetModules(root string) {

@@ -233,7 +233,7 @@ func (r *supervisedRun) prepare() error {
 	if err != nil {
 		return err
 	}
-	kept := keptModules(r.config.RunRoot, r.play.BundleSHA256)
+	kept := r.play.keptModules(r.config.RunRoot)
 	lent := r.dir.lendModules(kept)
 	order, err := json.Marshal(order{Argv: argv, Modules: lent, Keep: kept})
 	if err != nil {

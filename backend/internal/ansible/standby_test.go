@@ -141,7 +141,7 @@ func TestBundleIsUnpackedAhead(t *testing.T) {
 	unpacked := make(chan string, 10)
 	play := b.play("modules.yml", nil)
 	play.Bundle, play.BundleSHA256 = "", strings.Repeat("c", 64)
-	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(b.root, modulesPrefix+play.BundleSHA256)) })
+	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(b.root, play.modulesName())) })
 	play.Unpack = func(dir string) error {
 		unpacked <- dir
 		return os.CopyFS(dir, os.DirFS(b.bundle))
@@ -167,7 +167,7 @@ func TestBundleIsUnpackedAhead(t *testing.T) {
 	b.warm(t) // one that could not be unpacked ahead is left to the run, as this one's bundle is
 	empty := play
 	empty.BundleSHA256 = strings.Repeat("d", 64)
-	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(b.root, modulesPrefix+empty.BundleSHA256)) })
+	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(b.root, empty.modulesName())) })
 	empty.Unpack = func(string) error { return nil }
 	if out, _ := b.run(t, empty); out.Failure == nil {
 		t.Error("another bundle, in which there is no playbook, was played out of the last one's")
@@ -239,11 +239,11 @@ func TestModulesAreKept(t *testing.T) {
 	b := setup(t)
 	play := b.play("modules.yml", nil)
 	play.BundleSHA256 = strings.Repeat("a", 64)
-	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(b.root, modulesPrefix+play.BundleSHA256)) })
+	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(b.root, play.modulesName())) })
 	if out, _ := b.run(t, play); out.Failure != nil {
 		t.Fatalf("failed: %+v", out.Failure)
 	}
-	kept, err := filepath.Glob(filepath.Join(b.root, modulesPrefix+play.BundleSHA256, "*", "ansible.modules.*"))
+	kept, err := filepath.Glob(filepath.Join(b.root, play.modulesName(), "*", "ansible.modules.*"))
 	if err != nil || len(kept) == 0 {
 		t.Fatalf("nothing was kept: %v", err)
 	}
@@ -266,7 +266,7 @@ func TestModulesAreKept(t *testing.T) {
 	}
 	other := play
 	other.BundleSHA256 = strings.Repeat("b", 64)
-	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(b.root, modulesPrefix+other.BundleSHA256)) })
+	t.Cleanup(func() { _ = os.RemoveAll(filepath.Join(b.root, other.modulesName())) })
 	if out, _ := b.run(t, other); out.Failure != nil {
 		t.Errorf("another bundle uses the same: %+v", out.Failure)
 	}
@@ -323,7 +323,7 @@ func TestKeptModulesAreBounded(t *testing.T) {
 	root := t.TempDir()
 	var dirs []string
 	for i := range maxModules + 3 {
-		dir := keptModules(root, fmt.Sprintf("%064x", i))
+		dir := (&Play{BundleSHA256: fmt.Sprintf("%064x", i)}).keptModules(root)
 		if dir == "" {
 			t.Fatal("no directory")
 		}
@@ -339,8 +339,63 @@ func TestKeptModulesAreBounded(t *testing.T) {
 		}
 	}
 	for _, sum := range []string{"", "../../etc", strings.Repeat("A", 64)} {
-		if dir := keptModules(root, sum); dir != "" {
+		if dir := (&Play{BundleSHA256: sum}).keptModules(root); dir != "" {
 			t.Errorf("%q has %s", sum, dir)
 		}
+	}
+}
+
+// Another organization's hosts, which have another key, never get what a play of this one has left.
+func TestModulesAreKeptForOneKey(t *testing.T) {
+	t.Parallel()
+	one, _ := newKey(t)
+	other, _ := newKey(t)
+	of := func(keys ...[]byte) string {
+		p := Play{BundleSHA256: strings.Repeat("a", 64)}
+		for _, key := range keys {
+			p.Hosts = append(p.Hosts, Host{PrivateKey: key})
+		}
+		return p.modulesName()
+	}
+	if of(one) == "" || of(one) == of(other) || of(one) != of(one, one) || of(one, other) != of(other, one) || of(one, other) == of(one) {
+		t.Errorf("%q, %q, %q", of(one), of(other), of(one, other))
+	}
+}
+
+// A play hands over modules, and nothing else: no link to what it can't read itself, no pipe to wait at, no end.
+func TestOnlyModulesAreKept(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	from, to := filepath.Join(top, "from"), filepath.Join(top, "to")
+	file := func(size int64, parts ...string) string {
+		t.Helper()
+		path := filepath.Join(append([]string{top}, parts...)...)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	keyset := file(9, "secret", "2.14.18-1", "ansible.modules.keyset-ZIP_DEFLATED")
+	file(9, "from", "2.14.18-1", "ansible.modules.ping-ZIP_DEFLATED")
+	file(9, "from", "2.14.18-1", "other")
+	file(9, "from", "upwards..", "ansible.modules.a-ZIP_DEFLATED")
+	file(maxModule+1, "from", "2.14.18-1", "ansible.modules.large-ZIP_DEFLATED")
+	if err := errors.Join(
+		os.Mkdir(to, 0o700),
+		os.Symlink(keyset, filepath.Join(from, "2.14.18-1", "ansible.modules.link-ZIP_DEFLATED")),
+		os.Symlink(filepath.Dir(keyset), filepath.Join(from, "2.14.18-2")),
+		os.Symlink(filepath.Join(top, "secret"), filepath.Join(top, "linked")),
+		unix.Mkfifo(filepath.Join(from, "2.14.18-1", "ansible.modules.pipe-ZIP_DEFLATED"), 0o600),
+	); err != nil {
+		t.Fatal(err)
+	}
+	copyModules(from, to)
+	copyModules(filepath.Join(top, "linked"), to)
+	kept, err := filepath.Glob(filepath.Join(to, "*", "*"))
+	if want := []string{filepath.Join(to, "2.14.18-1", "ansible.modules.ping-ZIP_DEFLATED")}; err != nil || !slices.Equal(kept, want) {
+		t.Errorf("%q, %v", kept, err)
 	}
 }
