@@ -49,6 +49,9 @@ func Migrate(ctx context.Context, url string) error {
 		return err
 	}
 	defer func() { _ = db.Close() }()
+	if err := checkVersion(ctx, db); err != nil {
+		return err
+	}
 	provider, err := newProvider(db)
 	if err != nil {
 		return err
@@ -66,6 +69,9 @@ func Status(ctx context.Context, url string) (SchemaStatus, error) {
 		return SchemaStatus{}, err
 	}
 	defer func() { _ = db.Close() }()
+	if err := checkVersion(ctx, db); err != nil {
+		return SchemaStatus{}, err
+	}
 	provider, err := newProvider(db)
 	if err != nil {
 		return SchemaStatus{}, err
@@ -86,6 +92,15 @@ func Status(ctx context.Context, url string) (SchemaStatus, error) {
 		status.Unknown = applied
 	}
 	return status, nil
+}
+
+// checkVersion refuses a database that is too old, before anything is changed in it.
+func checkVersion(ctx context.Context, db *sql.DB) error {
+	var version string
+	if err := db.QueryRowContext(ctx, `SELECT version()`).Scan(&version); err != nil {
+		return fmt.Errorf("ask the database for its version: %w", err)
+	}
+	return nodes.CheckVersion(version)
 }
 
 func appliedVersions(ctx context.Context, db *sql.DB) ([]int64, error) {

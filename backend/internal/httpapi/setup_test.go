@@ -63,6 +63,9 @@ func setup(t testing.TB, options ...func(*httpapi.Config)) *backend {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
+	if testkit.Twice() {
+		db.TryTwice()
+	}
 	b := &backend{t: t, db: db, database: url, signals: queue.NewSignals(), log: &lockedBuffer{}}
 	b.seed()
 	b.intents = intent.New(db, intent.Config{Targets: domain.TargetPolicy{AllowLoopback: true}})

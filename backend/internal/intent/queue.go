@@ -2,6 +2,7 @@ package intent
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -30,8 +31,19 @@ func (in *Intents) PauseQueue(ctx context.Context, who domain.Actor, reason stri
 	})
 }
 
-// ResumeQueue ends a pause.
+// ResumeQueue ends a pause. The deadlines of what has waited move before, in
+// transactions of their own, since one for all of a long queue would hold up what
+// else writes these jobs. A resume that is cut is simply asked for again.
 func (in *Intents) ResumeQueue(ctx context.Context, who domain.Actor) error {
+	for more := true; more; {
+		err := in.db.InTx(ctx, func(tx *store.Tx) (err error) {
+			more, err = tx.MoveDeadlines(ctx)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("move deadlines: %w", err)
+		}
+	}
 	return in.do(ctx, func(tx *store.Tx) error {
 		p, err := tx.ResumeQueue(ctx)
 		if err != nil {

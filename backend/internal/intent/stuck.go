@@ -22,8 +22,8 @@ import (
 func (in *Intents) EndStuck(ctx context.Context, who domain.Actor, past []uuid.UUID) (found uuid.UUID, err error) {
 	// What belongs to it too, if it takes part; else the object alone.
 	for _, alone := range []bool{false, true} {
-		found = uuid.Nil
 		err = in.do(ctx, func(tx *store.Tx) error {
+			found = uuid.Nil // a try before this one was rolled back
 			s, err := tx.Stuck(ctx, past)
 			if errors.Is(err, domain.ErrNotFound) {
 				return nil

@@ -68,11 +68,7 @@ func (q *Queue) renew(ctx context.Context, c store.Claim, leased time.Time, k *k
 		}
 		asked := time.Now()
 		try, cancel := context.WithDeadline(ctx, untilWhen(asked, leased.Add(giveUp)))
-		var cancelling bool
-		err := q.db.InTx(try, func(tx *store.Tx) (err error) {
-			cancelling, err = tx.RenewLease(try, c.ID, c.Attempt, q.cfg.Worker, q.cfg.Lease)
-			return err
-		})
+		cancelling, err := q.db.RenewLease(try, c.ID, c.Attempt, q.cfg.Worker, q.cfg.Lease)
 		cancel()
 		switch {
 		case ctx.Err() != nil, errors.Is(err, store.ErrLost) && k.ending.Load():

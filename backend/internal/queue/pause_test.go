@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"kloigos/backend/internal/ansible"
@@ -100,6 +101,57 @@ func TestAPauseMovesDeadlines(t *testing.T) {
 		if left := time.Until(j.DeadlineAt); j.DeadlinePassed || left < want-time.Minute || left > want+time.Minute {
 			t.Errorf("%s are left, want %s", left, want)
 		}
+	}
+}
+
+// TestDeadlinesMoveInBatches, and each of them once, also where a backend died in
+// the middle of it.
+func TestDeadlinesMoveInBatches(t *testing.T) {
+	t.Parallel()
+	const jobs, atOnce = 2500, 1000
+	s := site.New(t)
+	first := enqueue(s, job.HostProbe{HostID: s.ReadyHost(site.HostSpec{}).ID})
+	if err := s.Intents.PauseQueue(t.Context(), s.Actor, "why"); err != nil {
+		t.Fatal(err)
+	}
+	sql(s, `UPDATE queue_pauses SET paused_at = now() - INTERVAL '3 hours'`)
+	sql(s, `UPDATE jobs SET created_at = now() - INTERVAL '4 hours', deadline_at = now() - INTERVAL '2 hours' WHERE id = $1`, first)
+	sql(s, `INSERT INTO jobs (id, workspace_id, kind, args, state, priority, created_at, deadline_at, max_attempts, requested_by)
+	        SELECT gen_random_uuid(), j.workspace_id, j.kind, '{}', 'queued', j.priority, j.created_at, j.deadline_at, j.max_attempts, j.requested_by
+	          FROM jobs j, generate_series(2, $1::INT8) WHERE j.id = $2`, jobs, first)
+	moved := func() int {
+		t.Helper()
+		conn, err := pgx.Connect(t.Context(), s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close(context.Background()) }()
+		var n int
+		err = conn.QueryRow(t.Context(), `SELECT count(*) FROM jobs WHERE deadline_at BETWEEN now() + INTERVAL '59 minutes' AND now() + INTERVAL '1 hour'`).Scan(&n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	more := false
+	s.Tx(func(tx *store.Tx) (err error) { // by one that dies then
+		more, err = tx.MoveDeadlines(t.Context())
+		return err
+	})
+	if n := moved(); n != atOnce || !more {
+		t.Errorf("%d moved at once, more: %v", n, more)
+	}
+	if got := claim(s, time.Minute, 1); len(got) != 0 {
+		t.Errorf("claimed before the pause has ended: %+v", got)
+	}
+	if err := s.Intents.ResumeQueue(t.Context(), s.Actor); err != nil {
+		t.Fatal(err)
+	}
+	if n := moved(); n != jobs {
+		t.Errorf("%d of %d moved by the length of the pause", n, jobs)
+	}
+	if got := claim(s, time.Minute, 1); len(got) != 1 {
+		t.Errorf("claimed %+v", got)
 	}
 }
 

@@ -218,12 +218,13 @@ func (q *Queue) claim(stop, hard context.Context, how claimFunc) (ok bool) {
 	}
 	var claims []store.Claim
 	var undo aheads
-	begun := time.Now()
+	var begun time.Time
 	// Not cut by stop: what is claimed must be known, to be handed over.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(stop), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(stop), q.claimWithin())
 	defer cancel()
 	err := q.db.InTx(ctx, func(tx *store.Tx) (err error) {
-		undo.forget() // of a try before this one
+		undo.forget()      // of a try before this one
+		begun = time.Now() // no lease of this try begins before
 		if claims, err = how(tx, ctx, q.cfg.Worker, q.cfg.Lease, free); err == nil {
 			undo = q.ahead(claims)
 		}
@@ -258,6 +259,11 @@ func (q *Queue) claim(stop, hard context.Context, how claimFunc) (ok bool) {
 	}
 	return true
 }
+
+// claimWithin bounds a claim. One that is given up may have been committed: its
+// jobs then wait for a whole lease. So where the database answers late it has as
+// much time as leaves something of the leases.
+func (q *Queue) claimWithin() time.Duration { return max(q.giveUp(), 5*time.Second) }
 
 // settles is how long a run takes to reach the memory that it will hold.
 const settles = 10 * time.Second

@@ -152,6 +152,29 @@ func TestStuckPlan(t *testing.T) {
 	told(s, plan, "plan.end_stuck")
 }
 
+// A transaction that is tried again may find that somebody else was faster: then
+// nothing was ended, and nothing is told.
+func TestStuckByTheSecondTry(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	host := s.ReadyHost(site.HostSpec{}).ID
+	sql(s, `UPDATE hosts SET state = 'initializing', updated_at = now() - INTERVAL '1 day' WHERE id = $1`, host)
+	s.DB.TryTwice()
+	refused := 0
+	s.DB.OnRetry(func() {
+		if refused++; refused == 1 {
+			sql(s, `UPDATE hosts SET state = 'ready' WHERE id = $1`, host)
+		}
+	})
+	found, err := s.Intents.EndStuck(t.Context(), s.Actor, nil)
+	if err != nil || found != uuid.Nil || refused == 0 {
+		t.Errorf("%s was ended, after %d tries that were refused: %v", found, refused, err)
+	}
+	if e := s.Events(host); len(e) > 0 && e[0].Action == "host.end_stuck" {
+		t.Errorf("it is told: %+v", e[0])
+	}
+}
+
 // What can't be ended does not hold up what comes after it.
 func TestOneThatStaysStuckIsPassed(t *testing.T) {
 	t.Parallel()

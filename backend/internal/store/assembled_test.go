@@ -140,7 +140,7 @@ func sortings() map[reflect.Type][]string {
 func assembled(t *testing.T) []string {
 	t.Helper()
 	p := &paper{}
-	reads := Reads{querier{p}, &artifacts{}}
+	reads := Reads{querier{conn: p}, &artifacts{}}
 	lists := 0
 	for i := range reflect.TypeOf(reads).NumMethod() {
 		m := reflect.TypeOf(reads).Method(i)

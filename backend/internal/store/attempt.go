@@ -131,6 +131,19 @@ func (q querier) sendBatch(ctx context.Context, b *batch) error {
 
 // trySending is sendBatch where rows may be missing.
 func (q querier) trySending(ctx context.Context, b *batch) error {
-	err := q.conn.SendBatch(ctx, &b.pgx).Close()
-	return errors.Join(append(b.errs, err)...)
+	return q.tries(ctx, func() error {
+		b.errs, b.missing = nil, nil
+		err := q.conn.SendBatch(ctx, b.copied()).Close()
+		return errors.Join(append(b.errs, err)...)
+	})
+}
+
+// copied is what is sent of a batch that may be sent again, over another connection: the driver notes in it how that one
+// has prepared each of its statements.
+func (b *batch) copied() *pgx.Batch {
+	sent := &pgx.Batch{}
+	for _, asked := range b.pgx.QueuedQueries {
+		sent.Queue(asked.SQL, asked.Arguments...).Fn = asked.Fn
+	}
+	return sent
 }

@@ -153,7 +153,7 @@ func Unavailable(err error) bool {
 	switch sqlState(err) {
 	case "57P01", "57P02", "57P03", // it shuts down, or starts
 		"53000", "53100", "53200", "53300", // it lacks room on its disk, memory, connections
-		"58C00", "58C01", // CockroachDB has no quorum for what is asked for
+		"58C00", "58C01", uncategorized, // CockroachDB has no quorum for what is asked for, or can't say what is wrong
 		"25006",          // it only reads: a standby that is about to be the primary
 		"25P03",          // it ended a transaction in which nothing happened, since this process stood still
 		"40001", "40P01": // it was asked again and again, and found others in the way each time

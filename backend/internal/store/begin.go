@@ -9,25 +9,35 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// beginning is a transaction on PostgreSQL whose BEGIN is sent together with
-// its first statement, which saves a round trip. Where there is no statement
-// there is no transaction.
+// beginning is a transaction whose BEGIN, and on CockroachDB its savepoint, is
+// sent together with its first statement, which saves round trips. Where there is
+// no statement there is no transaction.
 type beginning struct {
-	pool *pgxpool.Pool
-	conn *pgxpool.Conn // nil until the first statement
-	tx   pgx.Tx        // nil until it is sent
+	pool      *pgxpool.Pool
+	cockroach bool
+	conn      *pgxpool.Conn // nil until the first statement
+	tx        pgx.Tx        // nil until it is sent
 }
 
-// send sends BEGIN and what is queued behind it. BEGIN has been answered then;
-// where it was not, the results are closed.
+// send sends BEGIN, the savepoint and what is queued behind them. Both have been
+// answered then; where they were not, the results are closed.
 func (t *beginning) send(ctx context.Context, queued ...*pgx.QueuedQuery) (answers pgx.BatchResults, err error) {
 	b := &pgx.Batch{}
-	b.BeginTx(pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
+	if t.cockroach {
+		b.BeginTx(pgx.TxOptions{IsoLevel: pgx.Serializable})
+		b.Queue(restartPoint)
+	} else {
+		b.BeginTx(pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
+	}
 	b.QueuedQueries = append(b.QueuedQueries, queued...)
 	if t.conn, err = t.pool.Acquire(ctx); err == nil {
 		answers = t.conn.SendBatch(ctx, b)
 		t.tx = answers.Tx()
-		if _, err = answers.Exec(); err == nil {
+		_, err = answers.Exec()
+		if err == nil && t.cockroach {
+			_, err = answers.Exec()
+		}
+		if err == nil {
 			return answers, nil
 		}
 		_ = answers.Close()

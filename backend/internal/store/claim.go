@@ -104,7 +104,7 @@ WITH found AS MATERIALIZED (
       LIMIT $4
         FOR UPDATE SKIP LOCKED)
 UPDATE jobs
-   SET state = 'running', attempt = jobs.attempt + 1, worker_id = $2, lease_expires_at = now() + $3::INT8 * INTERVAL '1 millisecond',
+   SET state = 'running', attempt = jobs.attempt + 1, worker_id = $2, lease_expires_at = statement_timestamp() + $3::INT8 * INTERVAL '1 millisecond',
        started_at = COALESCE(jobs.started_at, statement_timestamp())
   FROM unnest(ARRAY(SELECT f.id
                       FROM found f
@@ -127,7 +127,7 @@ SELECT j.id, j.kind, j.attempt + 1 AS attempt, j.state, j.worker_id <> $1 AS tak
 
 const sqlTakeOverJobs = `
 UPDATE jobs
-   SET attempt = attempt + 1, worker_id = $2, lease_expires_at = now() + $3::INT8 * INTERVAL '1 millisecond'
+   SET attempt = attempt + 1, worker_id = $2, lease_expires_at = statement_timestamp() + $3::INT8 * INTERVAL '1 millisecond'
  WHERE id = ANY ($1)`
 
 // readOnlyKinds are the kinds of jobs that need not be the one holder of a host.
@@ -161,6 +161,9 @@ func (tx *Tx) byIndex(ctx context.Context, what string, sql statement, args ...a
 	b, claims := &batch{}, []Claim{}
 	if tx.postgres() && !tx.unsorted {
 		b.pgx.Queue(sqlDoNotSort)
+	}
+	if tx.cockroach() && sql == sqlClaimJobs {
+		b.pgx.Queue(sqlLockReturned)
 	}
 	askAll(b, what, &claims, sql, args...)
 	return claims, tx.q.sendBatch(ctx, b)
@@ -294,18 +297,21 @@ func (tx *Tx) TakeOverJobs(ctx context.Context, worker uuid.UUID, lease time.Dur
 	return claims, nil
 }
 
+// By the time of the statement, not of a transaction that may have begun tries ago.
 const sqlRenewLease = `
 UPDATE jobs
-   SET lease_expires_at = now() + $4::INT8 * INTERVAL '1 millisecond'
+   SET lease_expires_at = statement_timestamp() + $4::INT8 * INTERVAL '1 millisecond'
  WHERE id = $1 AND attempt = $2 AND worker_id = $3 AND state IN ('running', 'cancelling')
 RETURNING state`
 
 // RenewLease renews the lease of a worker's attempt and tells whether the job is
 // to be stopped. ErrLost if it is no longer the caller's, who may have handed it
-// over while this waited for the row.
-func (tx *Tx) RenewLease(ctx context.Context, id uuid.UUID, attempt int, worker uuid.UUID, lease time.Duration) (cancelling bool, err error) {
+// over while this waited for the row. One statement by itself, since it has to
+// come through where the database answers late: that is one round trip, CockroachDB
+// tries it again without another, and a second one of the same does no harm.
+func (db *DB) RenewLease(ctx context.Context, id uuid.UUID, attempt int, worker uuid.UUID, lease time.Duration) (cancelling bool, err error) {
 	var state domain.JobState
-	err = tx.q.QueryRow(ctx, sqlRenewLease, id, attempt, worker, lease.Milliseconds()).Scan(&state)
+	err = db.q.QueryRow(ctx, sqlRenewLease, id, attempt, worker, lease.Milliseconds()).Scan(&state)
 	if isNoRows(err) {
 		return false, ErrLost
 	}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cockroachdb/cockroach-go/v2/crdb"
-	crdbpgx "github.com/cockroachdb/cockroach-go/v2/crdb/crdbpgxv5"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -34,23 +32,6 @@ var errNotBegun = errors.New("begin: the connection was dead")
 // time does not, except in list, the one place that converts.
 type statement string
 
-// querier is what a pool and a transaction have in common.
-type querier struct {
-	conn interface {
-		Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-		QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-		SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
-	}
-}
-
-func (q querier) Query(ctx context.Context, sql statement, args ...any) (pgx.Rows, error) {
-	return q.conn.Query(ctx, string(sql), args...)
-}
-
-func (q querier) QueryRow(ctx context.Context, sql statement, args ...any) pgx.Row {
-	return q.conn.QueryRow(ctx, string(sql), args...)
-}
-
 // Reads is everything that can be read, inside a transaction or outside.
 type Reads struct {
 	q         querier
@@ -63,8 +44,10 @@ type DB struct {
 	pool      *pgxpool.Pool
 	cockroach bool
 	version   string
-	retries   func() // told of every retry of a transaction; may be nil
+	retryFor  time.Duration
+	retries   func() // told of every retry of a transaction or a read; may be nil
 	unknown   func() // told of every COMMIT whose answer was lost; may be nil
+	twice     bool
 }
 
 // Tx is one transaction: all that can be written.
@@ -78,9 +61,25 @@ type Tx struct {
 
 // postgres tells whether it is one of PostgreSQL's.
 func (tx *Tx) postgres() bool {
-	_, is := tx.tx.(*beginning)
-	return is
+	t, is := tx.tx.(*beginning)
+	return is && !t.cockroach
 }
+
+// cockroach tells whether it is one of CockroachDB's.
+func (tx *Tx) cockroach() bool {
+	t, is := tx.tx.(*beginning)
+	return is && t.cockroach
+}
+
+// On CockroachDB at SERIALIZABLE, FOR UPDATE locks all rows that were read of a
+// table, also those that a join or a NOT EXISTS then leaves out, and others pass
+// those over with SKIP LOCKED. With this it locks what the statement returns. A
+// statement that reads by an index what it returns does without: there it would
+// only read, and wait, more.
+const (
+	sqlLockReturned = `SET LOCAL optimizer_use_lock_op_for_serializable = on`
+	sqlLockRead     = `SET LOCAL optimizer_use_lock_op_for_serializable = off`
+)
 
 // Option sets something of a DB that only few need.
 type Option func(*pgxpool.Config)
@@ -120,7 +119,7 @@ func Open(ctx context.Context, url string, options ...Option) (*DB, error) {
 		cfg.PingTimeout = nodes.PingTimeout
 	}
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		if err := errors.Join(limitIdle(ctx, conn), lockWhatIsReturned(ctx, conn)); err != nil {
+		if err := limitIdle(ctx, conn); err != nil {
 			return err
 		}
 		conn.TypeMap().RegisterType(&pgtype.Type{Name: "uuid", OID: pgtype.UUIDOID, Codec: uuidCodec{}})
@@ -133,12 +132,20 @@ func Open(ctx context.Context, url string, options ...Option) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	db := &DB{Reads: Reads{querier{pool}, &artifacts{}}, pool: pool}
+	db := &DB{pool: pool, retryFor: retryFor}
 	if err := pool.QueryRow(ctx, `SELECT version()`).Scan(&db.version); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("ask the database for its version: %w", err)
 	}
-	db.cockroach = strings.Contains(db.version, "CockroachDB")
+	if err := nodes.CheckVersion(db.version); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	db.cockroach = nodes.IsCockroach(db.version)
+	db.Reads = Reads{querier{conn: pool}, &artifacts{}}
+	if db.cockroach {
+		db.q.again = db
+	}
 	return db, nil
 }
 
@@ -152,22 +159,6 @@ SELECT set_config('idle_in_transaction_session_timeout', '10s', false)
 // role, the database or the URL counts instead.
 func limitIdle(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, sqlLimitIdle)
-	return err
-}
-
-const sqlLockWhatIsReturned = `SET optimizer_use_lock_op_for_serializable = on`
-
-// lockWhatIsReturned has FOR UPDATE lock the rows that a statement returns. At
-// SERIALIZABLE CockroachDB locks all that it has read for them otherwise, which
-// others then pass over with SKIP LOCKED.
-func lockWhatIsReturned(ctx context.Context, conn *pgx.Conn) error {
-	if conn.PgConn().ParameterStatus("crdb_version") == "" {
-		return nil
-	}
-	_, err := conn.Exec(ctx, sqlLockWhatIsReturned)
-	if sqlState(err) == "42704" { // of before 23.2, which does not know it
-		return nil
-	}
 	return err
 }
 
@@ -187,6 +178,23 @@ func (db *DB) OnRetry(f func()) { db.retries = f }
 // with ErrCommitUnknown.
 func (db *DB) OnCommitUnknown(f func()) { db.unknown = f }
 
+// TryTwice refuses every transaction once, when it is about to commit, for tests
+// of what runs in one: it may run twice.
+func (db *DB) TryTwice() { db.twice = true }
+
+// refusedOnce is f, whose first success does not count.
+func refusedOnce(f func(*Tx) error) func(*Tx) error {
+	refused := false
+	return func(tx *Tx) error {
+		err := f(tx)
+		if err == nil && !refused {
+			refused = true
+			return &pgconn.PgError{Severity: "ERROR", Code: serializationFailure, Message: "refused once, for a test"}
+		}
+		return err
+	}
+}
+
 // Connections is how the pool stands.
 type Connections struct {
 	Used, Idle, Max int32
@@ -203,7 +211,12 @@ func (db *DB) Connections() Connections {
 // Ping asks the database for an answer.
 func (db *DB) Ping(ctx context.Context) error { return db.pool.Ping(ctx) }
 
-const maxTries = 20
+// How long something that meets others is tried: so often, with PostgreSQL, which refuses rarely, and for so long with
+// CockroachDB, where any of it may be refused.
+const (
+	maxTries = 20
+	retryFor = 10 * time.Second
+)
 
 // InTx runs f in one transaction and commits. f may run more than once, so it
 // only talks to the database and assigns. Where it does more, it undoes what a
@@ -211,11 +224,15 @@ const maxTries = 20
 // Soon, a hint). Errors that f returns are wrapped,
 // never replaced, or a retry is not recognised.
 //
-// On CockroachDB it is the vendor's retry loop at SERIALIZABLE. On PostgreSQL
-// that loop must not be used (it takes RELEASE for the commit and retries
-// inside an old snapshot): here each try is a fresh BEGIN at READ COMMITTED.
+// On CockroachDB it is the vendor's retry loop at SERIALIZABLE, with the pauses
+// and the bound of restarting. On PostgreSQL that loop must not be used (it takes
+// RELEASE for the commit and retries inside an old snapshot): here each try is a
+// fresh BEGIN at READ COMMITTED.
 func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error {
 	var err error
+	if db.twice {
+		f = refusedOnce(f)
+	}
 	if db.cockroach {
 		err = db.cockroachTx(ctx, f)
 	} else {
@@ -227,35 +244,31 @@ func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error {
 	return err
 }
 
-// tries runs a whole transaction, until it is not refused for what others do.
-func (db *DB) tries(ctx context.Context, transaction func() error) error {
+// tries runs something whole, a transaction or a read, until it is not refused for what others do.
+func (db *DB) tries(ctx context.Context, whole func() error) error {
+	begun := time.Now()
 	for try := 1; ; try++ {
-		err := transaction()
-		if err == nil || !retryable(err) || try == maxTries {
+		err := whole()
+		if err == nil || !retryable(err) || !db.cockroach && try == maxTries || db.cockroach && time.Since(begun) >= db.retryFor {
 			return err
 		}
-		if db.retries != nil {
-			db.retries()
-		}
-		pause := time.Duration(rand.Int64N(int64(time.Millisecond) << min(try, 8)))
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w, while waiting to retry: %w", ctx.Err(), err)
-		case <-time.After(pause):
+		if err := db.pause(ctx, try, err); err != nil {
+			return err
 		}
 	}
 }
 
-func (db *DB) cockroachTx(ctx context.Context, f func(*Tx) error) error {
-	for try := 1; ; try++ {
-		ran := false
-		err := db.cockroachTry(ctx, func(tx *Tx) error {
-			ran = true
-			return f(tx)
-		})
-		if ran || try == maxTries || !notBegun(ctx, err) {
-			return err
-		}
+// pause waits before the next try: exponentially longer, up to a quarter of a second, and at random, so that those who
+// met do not meet again.
+func (db *DB) pause(ctx context.Context, try int, why error) error {
+	if db.retries != nil {
+		db.retries()
+	}
+	select {
+	case <-ctx.Done():
+		return fmt.Errorf("%w, while waiting to retry: %w", ctx.Err(), why)
+	case <-time.After(time.Duration(rand.Int64N(int64(time.Millisecond) << min(try, 8)))):
+		return nil
 	}
 }
 
@@ -272,21 +285,6 @@ func notBegun(ctx context.Context, err error) bool {
 		(!errors.As(err, &answered) || answered.Severity == "FATAL") // the server's last word on a connection that it ends
 }
 
-func (db *DB) cockroachTry(ctx context.Context, f func(*Tx) error) error {
-	tries := 0
-	err := crdbpgx.ExecuteTx(ctx, db.pool, pgx.TxOptions{IsoLevel: pgx.Serializable}, func(tx pgx.Tx) error {
-		if tries++; tries > 1 && db.retries != nil {
-			db.retries()
-		}
-		return f(&Tx{Reads: Reads{querier{tx}, db.artifacts}, tx: tx})
-	})
-	var ambiguous *crdb.AmbiguousCommitError
-	if errors.As(err, &ambiguous) || sqlState(err) == "40003" {
-		return fmt.Errorf("%w: %w", ErrCommitUnknown, err)
-	}
-	return err
-}
-
 func (db *DB) postgresTx(ctx context.Context, f func(*Tx) error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("begin: %w", ctx.Err())
@@ -298,7 +296,7 @@ func (db *DB) postgresTx(ctx context.Context, f func(*Tx) error) error {
 			tx.rollBack(ctx)
 		}
 	}()
-	err := f(&Tx{Reads: Reads{querier{tx}, db.artifacts}, tx: tx})
+	err := f(&Tx{Reads: Reads{querier{conn: tx}, db.artifacts}, tx: tx})
 	returned = true
 	if err == nil && ctx.Err() != nil { // no COMMIT is sent, so nothing about it is unknown
 		err = fmt.Errorf("commit: %w", ctx.Err())
@@ -309,6 +307,15 @@ func (db *DB) postgresTx(ctx context.Context, f func(*Tx) error) error {
 	}
 	return tx.commit(ctx)
 }
+
+// Codes of errors that mean something of their own here.
+const (
+	serializationFailure = "40001"
+	ambiguous            = "40003" // a transaction whose end is not known
+	// uncategorized is CockroachDB's for what comes from below SQL: a node that it can't reach, a connection that it ends
+	// since its transaction stood still. What is wrong with a statement has another.
+	uncategorized = "XXUUU"
+)
 
 func rollBack(ctx context.Context, tx pgx.Tx) {
 	rollback, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
@@ -327,7 +334,7 @@ func commitError(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &pg) && (pg.Severity == "FATAL" || pg.Severity == "PANIC"):
+	case errors.As(err, &pg) && (pg.Severity == "FATAL" || pg.Severity == "PANIC" || pg.Code == ambiguous || pg.Code == uncategorized):
 		return fmt.Errorf("%w: %w", ErrCommitUnknown, err)
 	case errors.As(err, &pg), errors.Is(err, pgx.ErrTxCommitRollback), errors.Is(err, pgx.ErrTxClosed):
 		return fmt.Errorf("commit: %w", err)
@@ -339,7 +346,7 @@ func commitError(err error) error {
 func retryable(err error) bool {
 	s := sqlState(err)
 	// A pooled connection that died while idle is noticed at BEGIN at the latest.
-	return s == "40001" || s == "40P01" || errors.Is(err, errNotBegun)
+	return s == serializationFailure || s == "40P01" || errors.Is(err, errNotBegun)
 }
 
 func sqlState(err error) string {

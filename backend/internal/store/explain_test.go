@@ -170,7 +170,7 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 	} {
 		sent := &paper{}
 		of.filter.WorkspaceID, of.filter.Limit = domain.DefaultWorkspace, 51
-		if _, err := (Reads{q: querier{sent}}).JobsByParts(t.Context(), of.filter); err != nil || len(sent.sent) != len(of.uses) {
+		if _, err := (Reads{q: querier{conn: sent}}).JobsByParts(t.Context(), of.filter); err != nil || len(sent.sent) != len(of.uses) {
 			t.Fatalf("%s: %d statements, %v", of.name, len(sent.sent), err)
 		}
 		for i, index := range of.uses {
@@ -225,7 +225,7 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		}
 		for i, sort := range o.sorts {
 			sent := &paper{}
-			if err := o.read(Reads{q: querier{sent}}, sort, &Position{Text: "m", Number: 5, Time: time.Now().Add(-time.Hour), ID: one}); err != nil {
+			if err := o.read(Reads{q: querier{conn: sent}}, sort, &Position{Text: "m", Number: 5, Time: time.Now().Add(-time.Hour), ID: one}); err != nil {
 				t.Fatal(err)
 			}
 			add(o.noun+" by "+sort, indexes[i/2], `Seq Scan on (jobs|compute_units|allocations|addresses|events|tokens)`, statement(sent.sent[0]), sent.args[0])

@@ -1,10 +1,14 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
 )
@@ -48,14 +52,7 @@ const sqlResumeQueue = `
 DELETE FROM queue_pauses
  WHERE queue = 'jobs'`
 
-// What waited for a person must not fail for having waited.
-const sqlMoveDeadlines = `
-UPDATE jobs
-   SET deadline_at = deadline_at + (now() - GREATEST(created_at, $1::TIMESTAMPTZ))
- WHERE state = 'queued'`
-
-// ResumeQueue lets jobs be claimed again, and moves the deadlines of those that
-// wait by as long as the pause held them up.
+// ResumeQueue lets jobs be claimed again. MoveDeadlines comes before it.
 func (tx *Tx) ResumeQueue(ctx context.Context) (QueuePause, error) {
 	notPaused := domain.Conflictf("queue_not_paused", "the queue is not paused")
 	p, err := tx.QueuePause(ctx)
@@ -65,11 +62,61 @@ func (tx *Tx) ResumeQueue(ctx context.Context) (QueuePause, error) {
 	if p == nil {
 		return QueuePause{}, notPaused
 	}
-	if err := tx.one(ctx, notPaused, sqlResumeQueue); err != nil {
-		return QueuePause{}, err
+	return *p, tx.one(ctx, notPaused, sqlResumeQueue)
+}
+
+// deadlinesAtOnce is how many jobs MoveDeadlines writes at most.
+const deadlinesAtOnce = 1000
+
+const sqlMovingDeadlines = `
+UPDATE queue_pauses
+   SET resumed_at = COALESCE(resumed_at, now())
+ WHERE queue = 'jobs'
+RETURNING paused_at, resumed_at, COALESCE(moved_to, '00000000-0000-0000-0000-000000000000'::UUID) AS moved_to`
+
+// What waited for a person must not fail for having waited.
+const sqlMoveDeadlines = `
+UPDATE jobs
+   SET deadline_at = deadline_at + GREATEST($2::TIMESTAMPTZ - GREATEST(created_at, $1::TIMESTAMPTZ), INTERVAL '0 seconds')
+ WHERE state = 'queued'
+   AND id IN (SELECT j.id
+                FROM jobs j
+               WHERE j.state = 'queued' AND j.id > $3
+               ORDER BY j.id
+               LIMIT $4)
+RETURNING id`
+
+const sqlMovedDeadlines = `
+UPDATE queue_pauses
+   SET moved_to = $1
+ WHERE queue = 'jobs'`
+
+// MoveDeadlines moves the deadlines of a bounded number of queued jobs by as long
+// as the pause has held them up, and tells whether there are more. It notes how
+// far it came, so that no deadline moves twice, whoever goes on.
+func (tx *Tx) MoveDeadlines(ctx context.Context) (more bool, err error) {
+	type moving struct {
+		PausedAt  time.Time `db:"paused_at"`
+		ResumedAt time.Time `db:"resumed_at"`
+		MovedTo   uuid.UUID `db:"moved_to"`
 	}
-	if _, err := tx.exec(ctx, sqlMoveDeadlines, p.At); err != nil {
-		return QueuePause{}, fmt.Errorf("move deadlines: %w", err)
+	m, err := first[moving](ctx, tx.q, domain.ErrNotFound, sqlMovingDeadlines)
+	if errors.Is(err, domain.ErrNotFound) { // it is not paused
+		return false, nil
 	}
-	return *p, nil
+	if err != nil {
+		return false, fmt.Errorf("end the pause: %w", err)
+	}
+	type row struct {
+		ID uuid.UUID `db:"id"`
+	}
+	moved, err := collect[row](ctx, tx.q, sqlMoveDeadlines, m.PausedAt, m.ResumedAt, m.MovedTo, deadlinesAtOnce)
+	if err != nil || len(moved) == 0 {
+		return false, err
+	}
+	last := slices.MaxFunc(moved, func(a, b row) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+	if _, err := tx.exec(ctx, sqlMovedDeadlines, last.ID); err != nil {
+		return false, fmt.Errorf("note how many deadlines were moved: %w", err)
+	}
+	return len(moved) == deadlinesAtOnce, nil
 }

@@ -143,12 +143,18 @@ func (tx *Tx) pickFree(ctx context.Context, l *list) (Picked, bool, error) {
 func (tx *Tx) pickOnce(ctx context.Context, l *list, lock statement) (Picked, bool, error) {
 	sql, args := l.locked("u.cpu_count, u.shuffle", 1, lock)
 	b, found := &batch{}, []Picked{}
+	if tx.cockroach() {
+		b.pgx.Queue(sqlLockReturned)
+	}
 	if l.fixed {
 		b.pgx.Queue(sqlPlanOnce)
 	}
 	askAll(b, "pick a unit", &found, sql, args...)
 	if l.fixed {
 		b.pgx.Queue(sqlPlanAsUsual)
+	}
+	if tx.cockroach() {
+		b.pgx.Queue(sqlLockRead)
 	}
 	if err := tx.q.sendBatch(ctx, b); err != nil || len(found) == 0 {
 		return Picked{}, false, err

@@ -31,12 +31,12 @@ func TestEventsArePlannedOnce(t *testing.T) {
 	for _, f := range []EventFilter{{}, {After: &at}, {Since: &since}, {Action: "x"}, {ObjectKind: "host", Actor: "ada"}} {
 		f.WorkspaceID, f.Limit = domain.DefaultWorkspace, 51
 		for range 10 {
-			if _, err := (Reads{q: querier{conn}}).Events(t.Context(), f); err != nil {
+			if _, err := (Reads{q: querier{conn: conn}}).Events(t.Context(), f); err != nil {
 				t.Fatal(err)
 			}
 		}
 		sent := &paper{}
-		if _, err := (Reads{q: querier{sent}}).Events(t.Context(), f); err != nil {
+		if _, err := (Reads{q: querier{conn: sent}}).Events(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
 		var kept bool

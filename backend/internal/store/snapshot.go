@@ -18,7 +18,7 @@ func (db *DB) Snapshot(ctx context.Context, f func(Reads) error) error {
 		begun := false
 		err := pgx.BeginTxFunc(ctx, db.pool, options, func(tx pgx.Tx) error {
 			begun = true
-			return f(Reads{querier{tx}, db.artifacts})
+			return f(Reads{querier{conn: tx}, db.artifacts})
 		})
 		if !begun && notBegun(ctx, err) {
 			return fmt.Errorf("%w: %w", errNotBegun, err)

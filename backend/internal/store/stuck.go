@@ -81,6 +81,11 @@ SELECT 'plan' AS noun, p.id, p.workspace_id, p.action AS name, p.state, p.host_i
 // of their units too, and allocations before units for the same reason.
 // domain.ErrNotFound if there is none.
 func (tx *Tx) Stuck(ctx context.Context, past []uuid.UUID) (Stuck, error) {
+	if tx.cockroach() {
+		if _, err := tx.exec(ctx, sqlLockReturned); err != nil {
+			return Stuck{}, fmt.Errorf("look for what is stuck: %w", err)
+		}
+	}
 	past = append([]uuid.UUID{}, past...) // nil would be NULL, and nothing is unlike that
 	for _, noun := range []struct {
 		sql       statement

@@ -26,6 +26,12 @@ import (
 // URLVariable names the server to test against. Its user must be able to create databases.
 const URLVariable = "KLOIGOS_TEST_DATABASE_URL"
 
+// TwiceVariable has every transaction of a test's installation refused once, so that what runs in it runs twice.
+const TwiceVariable = "KLOIGOS_TEST_TRANSACTIONS_TWICE"
+
+// Twice tells whether it is set.
+func Twice() bool { return os.Getenv(TwiceVariable) != "" }
+
 // databasePrefix begins the name of everything that the tests make on a server; behind it stands, in hexadecimal, the
 // second it was made, so that what a killed test left is known by its age.
 const (

@@ -48,5 +48,5 @@ func DialServer(url string) (net.Conn, error) {
 // vendor's retry loop sends before that, whose answer is the one that counts.
 func Commits(sent []byte) bool {
 	sent = bytes.ToLower(sent)
-	return bytes.Contains(sent, []byte("commit\x00")) || bytes.Contains(sent, []byte("release savepoint cockroach_restart\x00"))
+	return bytes.Contains(sent, []byte("commit\x00")) || bytes.Contains(sent, []byte("release savepoint cockroach_restart"))
 }

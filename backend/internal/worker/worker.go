@@ -259,12 +259,14 @@ func (r *run) begin(ctx context.Context, s store.Step, what step) error {
 		r.fence, r.locked = r.claim.Begun.Number, true
 		return nil
 	}
+	fence, locked := r.fence, r.locked
 	err := r.w.db.InTx(ctx, func(tx *store.Tx) error {
+		r.fence, r.locked = fence, locked // a try before this one was rolled back
 		if err := tx.StartStep(ctx, r.claim.ID, r.claim.Attempt, s.Position); err != nil || !what.lock {
 			return err
 		}
 		number, err := tx.LockHost(ctx, r.host.ID, r.claim.ID, r.claim.Attempt)
-		r.fence, r.locked = number, r.locked || err == nil
+		r.fence, r.locked = number, locked || err == nil
 		return err
 	})
 	if errors.Is(err, store.ErrHostBusy) {

@@ -73,6 +73,9 @@ func NewWith(t testing.TB, cfg intent.Config) *Site {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
+	if testkit.Twice() {
+		db.TryTwice()
+	}
 	cfg.Targets.AllowLoopback = true
 	s := &Site{
 		T: t, URL: url, DB: db, Intents: intent.New(db, cfg), Runner: scripted.New(), Signals: queue.NewSignals(), Policy: cfg.Targets,
