@@ -36,7 +36,12 @@ type Options struct {
 	// Database is a server to use instead of a private one; "" for a private
 	// one. Scenarios that end their database have one of their own all the same.
 	Database string
+	// Cockroach puts a proxy before each database, which speaks as a CockroachDB does (crdb/proxy).
+	Cockroach bool
 }
+
+// refusedShare is the share of transactions that the proxy refuses.
+const refusedShare = 0.03
 
 // Scenario is one way in which things go wrong.
 type Scenario struct {
@@ -114,6 +119,9 @@ func (o Options) again(one Scenario) string {
 	flags := fmt.Sprintf("--seed %d --only %s", o.Seed, one.Name)
 	if o.Long {
 		flags += " --long"
+	}
+	if o.Cockroach {
+		flags += " --cockroach"
 	}
 	return flags
 }

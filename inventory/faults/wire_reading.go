@@ -35,7 +35,7 @@ var tellTale = [purposes][][]byte{
 	Claims: {[]byte("attempt + 1, worker_id")},
 	Ends:   {[]byte("state = 'succeeded', finished_at"), []byte("state = $3, finished_at = now(), lease_expires_at")},
 	Logs:   {[]byte("INSERT INTO job_log")},
-	begins: {relaxed, strictly},
+	begins: {relaxed, strictly, always},
 }
 
 // Messages of the simple protocol: its letter, its length, and a text that ends
@@ -44,6 +44,9 @@ var (
 	commitMessage = []byte("Q\x00\x00\x00\x0bcommit\x00")
 	relaxed       = []byte("begin isolation level read committed\x00")
 	strictly      = []byte("begin isolation level serializable  \x00")
+	// On CockroachDB: BEGIN, and what commits.
+	always        = []byte("begin isolation level serializable\x00")
+	releaseCommit = []byte("RELEASE SAVEPOINT cockroach_restart")
 	// How the driver names statements that it has prepared.
 	preparedPrefix = []byte("stmtcache_")
 	// Of an error: the field of its code.
@@ -92,7 +95,7 @@ func (w *Wire) asked(part []byte, t *transaction) []byte {
 		part = bytes.ReplaceAll(part, relaxed, strictly)
 	}
 	w.losses.read(part, t)
-	if bytes.Contains(part, commitMessage) {
+	if bytes.Contains(part, commitMessage) || bytes.Contains(part, releaseCommit) {
 		for p := Logs; p >= Anything; p-- {
 			if p != Anything && !t.of[p] {
 				continue

@@ -24,6 +24,7 @@ import (
 	"kloigos/backend/api"
 	"kloigos/backend/api/client"
 	"kloigos/crdb/localdb"
+	"kloigos/crdb/proxy"
 	"kloigos/inventory/demo"
 	"kloigos/inventory/faults/host"
 )
@@ -59,6 +60,7 @@ type World struct {
 	database string          // URL, without a wire
 	drop     func() error    // the database; nil if it goes with its server
 
+	proxy     *proxy.Proxy // before its database; nil if there is none
 	cockroach bool
 	small     bool          // its database has the room of Spec.Room
 	moved     bool          // its database has a clock of its own
@@ -172,6 +174,12 @@ func (w *World) prepareDatabase(ctx context.Context) (err error) {
 		if w.database, err = localdb.WithDatabase(url, name); err != nil {
 			return err
 		}
+	}
+	if w.suite.options.Cockroach {
+		if w.proxy, err = proxy.Start(w.database, proxy.Options{Refuse: refusedShare, Seed: w.someSeed()}); err != nil {
+			return err
+		}
+		w.database = w.proxy.URL
 	}
 	if w.cockroach, err = isCockroach(ctx, w.database); err != nil {
 		return err
@@ -342,6 +350,9 @@ func (w *World) told() told {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	sum := w.work()
+	if w.proxy != nil {
+		w.said.lines = append(w.said.lines, fmt.Sprintf("as a CockroachDB: %d transactions refused, %d begun anew", w.proxy.Refused(), w.proxy.Restarts()))
+	}
 	w.said.lines = append(w.said.lines, fmt.Sprintf("%d backends ended on purpose, %d jobs ended, %d taken over", sum.kills, sum.ended, sum.takeovers))
 	return w.said
 }
@@ -403,6 +414,9 @@ func (w *World) close() error {
 	errs = append(errs, w.leavesNothing())
 	for _, h := range w.hosts {
 		h.Close()
+	}
+	if w.proxy != nil {
+		w.proxy.Close()
 	}
 	if w.drop != nil {
 		errs = append(errs, w.drop())

@@ -44,6 +44,7 @@ func run(ctx context.Context, args []string) int {
 	only := flags.String("only", "", "some scenarios, separated by commas: "+strings.Join(names, ", "))
 	flags.Uint64Var(&o.Seed, "seed", rand.Uint64(), "of all draws; default: another one each time")
 	flags.BoolVar(&o.Long, "long", false, "an hour instead of minutes")
+	flags.BoolVar(&o.Cockroach, "cockroach", false, "put a proxy before each database, which speaks as a CockroachDB does")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
