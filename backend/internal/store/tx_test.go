@@ -111,7 +111,7 @@ func TestSerializationFailureRunsTheClosureAgain(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || runs != 3 || saw != 2 || c.read(t, "a") != 3 || c.retries.Load() != 2 {
+	if err != nil || runs < 3 || !c.cockroach && runs > 3 || saw != 2 || c.read(t, "a") != 3 || int(c.retries.Load()) != runs-1 { // there its commit may be refused as well
 		t.Errorf("%v: %d runs, %d retries, saw %d, counted %d", err, runs, c.retries.Load(), saw, c.read(t, "a"))
 	}
 }
