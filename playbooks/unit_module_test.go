@@ -24,6 +24,8 @@ type unitHost struct {
 	holder            string // of the unit, by its manifest
 	passwd, group     string // further lines of /etc/passwd and /etc/group
 	directory, groups string // lines of accounts and groups for which a directory answers without listing them
+	addresses         string // as `ip -o address` prints them
+	conf              string // of the unit's address, which a run for this tenant left
 	forReal           bool   // not a check
 }
 
@@ -40,7 +42,7 @@ func unitModuleOn(t *testing.T, state, user string, host unitHost) unitSaid {
 	}
 	out, err := exec.Command(python, "-B", "-c", `
 import importlib.util, json, sys, types
-state, user, holder, etc, passwd, group, directory, groups, for_real = sys.argv[1:]
+state, user, holder, etc, passwd, group, directory, groups, for_real, addresses, conf = sys.argv[1:]
 spec = importlib.util.spec_from_file_location("kloigos_unit", "library/kloigos_unit.py")
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)
@@ -61,9 +63,14 @@ class Module:
         sys.exit(0)
     def run_command(self, argv, **_):
         ran.append(" ".join(argv))
+        if argv[0] == "/usr/sbin/ip":
+            return 0, addresses if "address" in argv else "", ""
         return 0, "ActiveState=inactive\nUnitFileState=disabled\n", ""
 m.AnsibleModule = Module
-m.MANIFESTS = m.WIPED = m.KEYS = m.LINGER = m.CGROUPS = etc + "/"
+m.MANIFESTS = m.WIPED = m.KEYS = m.LINGER = m.CGROUPS = m.ADDRESSES = etc + "/"
+if conf:
+    with open(etc + "/h1-cu01.conf", "w") as file:
+        file.write(conf)
 if holder:
     with open(etc + "/u1.json", "w") as file:
         json.dump({"unit": {"id": "u1", "name": "h1-cu01"}, "allocation": {"id": holder, "uid": 312345}}, file)
@@ -86,7 +93,7 @@ every, every_group = accounts(passwd) + accounts(directory), groups_of(group) + 
 m.pwd = types.SimpleNamespace(getpwall=lambda: accounts(passwd), getpwnam=lookup(every, "pw_name"), getpwuid=lookup(every, "pw_uid"))
 m.grp = types.SimpleNamespace(getgrall=lambda: groups_of(group), getgrnam=lookup(every_group, "gr_name"), getgrgid=lookup(every_group, "gr_gid"))
 m.main()
-`, state, user, host.holder, t.TempDir(), host.passwd, host.group, host.directory, host.groups, strconv.FormatBool(host.forReal)).CombinedOutput()
+`, state, user, host.holder, t.TempDir(), host.passwd, host.group, host.directory, host.groups, strconv.FormatBool(host.forReal), host.addresses, host.conf).CombinedOutput()
 	var said unitSaid
 	if err != nil || json.Unmarshal(out, &said) != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -157,6 +164,129 @@ func TestClaimAsksForWhoIsNotListed(t *testing.T) {
 			said = unitModuleOn(t, "claimed", "alice", c.host)
 			if refused = strings.HasPrefix(said.Failed, "refused (identity_taken): "); refused != (c.want != "") || len(said.Done) > 0 {
 				t.Errorf("failed with %q, having done %q", said.Failed, said.Done)
+			}
+		})
+	}
+}
+
+// An address that the host has for itself is refused; the unit's own, of a run before, is not.
+func TestClaimRefusesAnAddressOfTheHost(t *testing.T) {
+	t.Parallel()
+	const (
+		lo   = "1: lo    inet 127.0.0.1/8 scope host lo\\       valid_lft forever preferred_lft forever\n"
+		own  = "2: ens3    inet 10.9.9.9/24 brd 10.9.9.255 scope global dynamic ens3\\       valid_lft 80000sec preferred_lft 80000sec\n"
+		unit = "2: ens3    inet 10.9.9.9/32 scope global ens3\\       valid_lft forever preferred_lft forever\n"
+		peer = "3: tun0    inet 10.9.9.9 peer 10.9.9.1/32 scope global tun0\\       valid_lft forever preferred_lft forever\n"
+		conf = "UID=312345\nADDRESS=10.9.9.9\n"
+	)
+	for name, c := range map[string]struct {
+		host    unitHost
+		refused bool
+	}{
+		"nobody has it":                     {unitHost{addresses: lo}, false},
+		"the host's":                        {unitHost{addresses: lo + own}, true},
+		"the host's /32":                    {unitHost{addresses: lo + unit}, true},
+		"a tunnel's":                        {unitHost{addresses: lo + peer}, true},
+		"the unit's own, of a run before":   {unitHost{addresses: lo + unit, holder: "a1", conf: conf}, false},
+		"on the host, promised to no one":   {unitHost{addresses: lo + unit, conf: conf}, true},
+		"the unit's before had another one": {unitHost{addresses: lo + unit, holder: "a1", conf: "UID=312345\nADDRESS=10.9.9.99\n"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.host.forReal = true
+			said := unitModuleOn(t, "claimed", "alice", c.host)
+			if got := strings.HasPrefix(said.Failed, "refused (address_on_host): the host has 10.9.9.9/"); got != c.refused || len(said.Done) > 0 {
+				t.Errorf("failed with %q, having done %q", said.Failed, said.Done)
+			}
+		})
+	}
+}
+
+// unitProgram runs the program that brings units up and takes them down, on a host whose `ip -j address` says so, and
+// returns its exit code and the commands that it ran.
+func unitProgram(t *testing.T, verb, addresses string, marks map[string]string) (code int, ran []string) {
+	t.Helper()
+	out, err := exec.Command(python, "-B", "-c", `
+import json, os, sys
+root, verb, addresses, marks = sys.argv[1:]
+with open("roles/unit_network_base/files/unit.py") as file:
+    text = file.read()
+m = {"__name__": "unit", "__doc__": ""}
+exec(compile(text, "unit.py", "exec"), m)
+ran = []
+class Done:
+    returncode, stdout, stderr = 0, "", ""
+def run(*argv, check=True):
+    done = Done()
+    if argv[:2] == ("ip", "-N"):
+        done.stdout = {"address": addresses, "link": '[{"flags": ["UP"]}]'}.get(argv[3] if argv[3] != "-4" else argv[4], "[]")
+        if "table" in argv or "rule" in argv:
+            done.stdout = "[]"
+    elif argv[0] == "nft":
+        done.stdout = "table inet kloigos {\n\tchain unit_312345 {\n\t}\n}\n"
+    else:
+        ran.append(" ".join(argv))
+    return done
+m.update(run=run, RUN=root + "/run", CONFIG=root + "/", is_mounted=lambda path: False, has_ipv6=lambda: False,
+         let_tenants_ping=lambda: None, announce=lambda interface, address: None)
+for path, content in (json.loads(marks) or {}).items():
+    os.makedirs(os.path.dirname(root + "/run/" + path), exist_ok=True)
+    with open(root + "/run/" + path, "w") as file:
+        file.write(content)
+with open(root + "/h1-cu01.conf", "w") as file:
+    file.write("UID=312345\nUSER=alice\nADDRESS=10.9.9.9\nPREFIX=24\nINTERFACE=ens3\nGATEWAY=10.9.9.1\nSHM_BYTES=4096\n")
+code = m["main"](["unit", verb, "h1-cu01"])
+print(json.dumps({"code": code, "ran": ran}))
+`, t.TempDir(), verb, addresses, string(must(json.Marshal(marks)))).Output()
+	var said struct {
+		Code int      `json:"code"`
+		Ran  []string `json:"ran"`
+	}
+	if err != nil || json.Unmarshal(out, &said) != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return said.Code, said.Ran
+}
+
+func must(raw []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
+
+// The program adds no address that is there, and removes none that it did not add.
+func TestOnlyWhatAUnitAddedIsRemoved(t *testing.T) {
+	t.Parallel()
+	const (
+		others = `[{"addr_info": [{"local": "10.9.9.2"}]}]`
+		beside = `[{"addr_info": [{"local": "10.9.9.2"}, {"local": "10.9.9.9"}]}]`
+		alone  = `[{"addr_info": [{"local": "10.9.9.9"}]}]`
+		adds   = "ip address replace 10.9.9.9/32 dev ens3"
+		takes  = "ip address del 10.9.9.9/32 dev ens3"
+	)
+	added, ready := map[string]string{"added/h1-cu01": "10.9.9.9\n"}, map[string]string{"ready/h1-cu01": "10.9.9.9\n"}
+	for name, c := range map[string]struct {
+		verb, addresses string
+		marks           map[string]string
+		code            int
+		want            string // a command; "" for none of both
+	}{
+		"up, a new address":                                          {"up", others, nil, 0, adds},
+		"up, the host's own":                                         {"up", beside, nil, 1, ""},
+		"up again, recorded":                                         {"up", beside, added, 0, adds},
+		"up again, brought up by an older release":                   {"up", beside, ready, 0, adds},
+		"clear, recorded":                                            {"clear", beside, added, 0, takes},
+		"clear, recorded and the last one":                           {"clear", alone, added, 0, takes},
+		"clear, the host's own":                                      {"clear", beside, nil, 0, ""},
+		"clear, brought up by an older release":                      {"clear", beside, ready, 0, takes},
+		"clear, the host's last one, taken over by an older release": {"clear", alone, ready, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, ran := unitProgram(t, c.verb, c.addresses, c.marks)
+			if code != c.code || slices.Contains(ran, adds) != (c.want == adds) || slices.Contains(ran, takes) != (c.want == takes) {
+				t.Errorf("ended with %d, having run %q", code, ran)
 			}
 		})
 	}

@@ -87,6 +87,12 @@ type answer struct {
 		IPv6     sent `json:"ipv6"`
 		Loopback bool `json:"loopback"`
 	} `json:"network"`
+	SSHD    []string `json:"sshd"`
+	Cgroups struct {
+		SideBySide int `json:"side_by_side"`
+		Nested     int `json:"nested"`
+	} `json:"cgroups"`
+	Protocols []string `json:"protocols"`
 	Processes struct {
 		Others []int `json:"others"`
 	} `json:"processes"`
@@ -220,6 +226,10 @@ func (v visitor) held(said answer) error {
 	d.refuse(said.SocketsOfOthers > 0, "sees %d sockets of others", said.SocketsOfOthers)
 	d.refuse(len(said.SessionsOfOthers) > 0, "sees sessions of others: %q", said.SessionsOfOthers)
 	d.refuse(len(said.Readable) > 0, "can read %q", said.Readable)
+	d.refuse(len(said.SSHD) > 0, "reaches sshd at %q", said.SSHD)
+	d.refuse(said.Cgroups.SideBySide == 0 || said.Cgroups.SideBySide > 1024, "makes %d cgroups", said.Cgroups.SideBySide)
+	d.refuse(said.Cgroups.Nested > 16, "makes %d cgroups in each other", said.Cgroups.Nested)
+	d.refuse(len(said.Protocols) > 0, "opens sockets of %q", said.Protocols)
 	v.heldFiles(d, said)
 	v.heldNetwork(d, said)
 	return errors.Join(d.found...)

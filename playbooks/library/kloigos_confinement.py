@@ -4,7 +4,8 @@
 sshd reads its configuration at start and on reload only, and says nowhere what it has read. So it is reloaded when a
 file of its configuration is younger than the last change of its service's state, which a reload is too. It writes no
 configuration, and refuses a server that would let a tenant's session pass around PAM or around the login shell.
-Modules of the kernel that our modprobe rules forbid are unloaded if they are there by now.
+Modules of the kernel that our modprobe rules forbid are unloaded if they are there by now; protocols only where nothing
+uses them, since the host itself may.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ author: Kloigos
 SERVICE = "ssh.service"
 SSHD = "/usr/sbin/sshd"
 FORBIDDEN = "/etc/modprobe.d/50-kloigos.conf"
+PROTOCOLS = "/etc/modprobe.d/50-kloigos-protocols.conf"
 PING = "/proc/sys/net/ipv4/ping_group_range"
 
 
@@ -35,6 +37,14 @@ def changed_at():
     """When the configuration was last changed; a removed file shows in its directory's time."""
     names = ["/etc/ssh/sshd_config", "/etc/ssh/sshd_config.d"] + glob.glob("/etc/ssh/sshd_config.d/*.conf")
     return max(os.stat(name).st_mtime for name in names if os.path.exists(name))
+
+
+def named_in(path):
+    """Modules that a file of modprobe forbids."""
+    if not os.path.exists(path):
+        return set()
+    with open(path, encoding="ascii") as file:
+        return set(re.findall(r"^install (\S+) /bin/false$", file.read(), re.M))
 
 
 class Confinement:
@@ -73,17 +83,15 @@ class Confinement:
 
     def unload(self):
         """Those that depend on others come first in the kernel's list, so its order is the one to unload in."""
-        if not os.path.exists(FORBIDDEN):
-            return
-        with open(FORBIDDEN, encoding="ascii") as file:
-            forbidden = set(re.findall(r"^install (\S+) /bin/false$", file.read(), re.M))
         with open("/proc/modules", encoding="ascii") as file:
-            loaded = [line.split(" ", 1)[0] for line in file]
-        for name in [name for name in loaded if name in forbidden]:
-            self.change("remove", "kernel module", name, note="unloaded")
-            self.done.append("unloaded " + name)
-            if not self.module.check_mode:
-                self.run(["/usr/sbin/rmmod", name])
+            loaded = [line.split(" ", 3)[:3] for line in file]
+        forbidden, protocols = named_in(FORBIDDEN), named_in(PROTOCOLS)
+        for name, _size, users in loaded:
+            if name in forbidden or name in protocols and users == "0":
+                self.change("remove", "kernel module", name, note="unloaded")
+                self.done.append("unloaded " + name)
+                if not self.module.check_mode:
+                    self.run(["/usr/sbin/rmmod", name])
 
     def take_ping_back(self):
         """What `unit up` set for the group of tenants goes back to the kernel's own default."""

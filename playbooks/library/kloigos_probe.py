@@ -279,6 +279,18 @@ class Probe:
                 groups.append({"name": group["vg_name"], "size_bytes": int(group["vg_size"]), "free_bytes": int(group["vg_free"])})
         return groups
 
+    def of_units(self):
+        """Addresses that units brought along; they go again with their tenants."""
+        found = set()
+        for path in glob.glob("/etc/kloigos/addresses/*.conf"):
+            found.update(re.findall(r"^ADDRESS=(\S+)$", read(path), re.M))
+        return found
+
+    def addresses(self):
+        links = self.json_of(["ip", "-j", "-4", "address", "show"]) or []
+        every = {a.get("local", "") for link in links for a in link.get("addr_info", []) if a.get("scope") != "host"}
+        return sorted(every - self.of_units() - {""})
+
     def uplink(self):
         nothing = {"interface": "", "address": "", "prefix": 0, "gateway": ""}
         routes = [hop for route in self.json_of(["ip", "-j", "-4", "route", "show", "default"]) or [] for hop in hops_of(route)]
@@ -288,7 +300,7 @@ class Probe:
         route = min(routes, key=lambda r: (not UNUSABLE.isdisjoint(r.get("flags", [])), r.get("metric", 0), -r.get("weight", 1)))
         found = dict(nothing, interface=route["dev"], gateway=route.get("gateway", ""))
         for link in self.json_of(["ip", "-j", "-4", "address", "show", "dev", route["dev"]]) or []:
-            addresses = [a for a in link.get("addr_info", []) if a.get("scope") == "global"]
+            addresses = [a for a in link.get("addr_info", []) if a.get("scope") == "global" and a.get("local") not in self.of_units()]
             # A unit's floating /32 lies on the same link; the host's own address is the one with a network.
             own = [a for a in addresses if a.get("prefixlen", 32) < 32 and not a.get("secondary")] or addresses
             if own:
@@ -357,6 +369,7 @@ def main():
         "devices": probe.devices(),
         "volume_groups": probe.volume_groups(),
         "uplink": probe.uplink(),
+        "addresses": probe.addresses(),
         "capabilities": probe.capabilities(),
         "faults": probe.faults(),
     }

@@ -43,6 +43,8 @@ options:
 author: Kloigos
 """
 
+# As in the drop-in of the user manager (unit_allocate).
+CGROUP_LIMITS = {"cgroup.max.descendants": 1024, "cgroup.max.depth": 16}
 SYSTEMCTL = "/usr/bin/systemctl"
 PARSER = "/usr/sbin/apparmor_parser"
 POLICY = "/sys/kernel/security/apparmor/"
@@ -51,6 +53,7 @@ UNIT_PROGRAM = "/usr/local/lib/kloigos/unit"
 MANIFESTS = "/etc/kloigos/units/"
 WIPED = "/etc/kloigos/wiped/"
 KEYS = "/etc/kloigos/keys/"
+ADDRESSES = "/etc/kloigos/addresses/"
 LINGER = "/var/lib/systemd/linger/"
 CGROUPS = "/sys/fs/cgroup/user.slice/"
 PASSWD = "/etc/passwd"
@@ -195,6 +198,7 @@ class Unit:
     def claim(self):
         self.claim_manifest()
         self.claim_identity()
+        self.claim_address()
         for directive in self.kept_out_by_name(self.sshd()):
             self.refuse("sshd would not let the tenant in: " + directive)
         self.claim_volume()
@@ -253,6 +257,25 @@ class Unit:
                 seen["the group %s is there already; it comes from a directory and not from %s" % (self.user, GROUP)] = True
         return list(seen)
 
+    def addresses_here(self):
+        """(address, prefix length, interface) of each IPv4 address of the host."""
+        _code, out = self.run(["/usr/sbin/ip", "-o", "-4", "address", "show"])
+        found = []
+        for line in out.splitlines():
+            fields = line.split()
+            address, _slash, length = fields[3].partition("/")
+            found.append((address, int(length or 32), fields[1]))
+        return found
+
+    def claim_address(self):
+        """An address that the host has for itself would go from it when the unit is given back."""
+        own = "ADDRESS=%s\n" % self.allocation["address"] in read(ADDRESSES + self.name + ".conf")
+        if own and self.holder() == self.allocation["id"]:
+            return
+        for address, length, interface in self.addresses_here():
+            if address == self.allocation["address"]:
+                self.refuse("the host has %s/%d already, on %s, and not for unit %s" % (address, length, interface, self.name), "address_on_host")
+
     def claim_volume(self):
         mount = self.unit["mount"]
         device = "/dev/%s/%s" % (self.module.params["volume_group"], self.unit["volume"])
@@ -273,6 +296,7 @@ class Unit:
         self.load_profile()
         self.bring_up()
         self.start_manager()
+        self.limit_cgroups()
         self.verify()
 
     def load_profile(self):
@@ -287,7 +311,7 @@ class Unit:
         self.did("loaded profile " + self.profile, [PARSER, "--replace", "--write-cache", path])
 
     def bring_up(self):
-        if self.check and not os.path.exists("/etc/kloigos/addresses/%s.conf" % self.name):
+        if self.check and not os.path.exists(ADDRESSES + self.name + ".conf"):
             self.follows.append("address " + self.allocation["address"])
             return
         if self.check and not os.path.exists(UNIT_PROGRAM):
@@ -337,6 +361,8 @@ class Unit:
         }
         # The kernel counts memory in whole pages.
         page = os.sysconf("SC_PAGE_SIZE")
+        for name, value in CGROUP_LIMITS.items():
+            pairs[name.replace(".", "_")] = (read(base + name).strip(), str(value))
         for name in ("memory_max", "memory_high"):
             promised = int(self.unit[name + "_bytes"])
             pairs[name] = (read(base + name.replace("_", ".")).strip(), str(promised - promised % page))
@@ -404,6 +430,16 @@ class Unit:
             if option in said and said[option][0] != wanted:
                 found.append("%s is %s, not %s" % (directive, said[option][0], wanted))
         return found
+
+    def limit_cgroups(self):
+        """Of a slice that was made before its user manager had the command for it."""
+        base = CGROUPS + self.slice + "/"
+        if os.path.exists(base) and any(read(base + name).strip() != str(value) for name, value in CGROUP_LIMITS.items()):
+            self.change("change", "cgroup", self.slice, note="the number of its cgroups is limited")
+            self.did("limited the cgroups of " + self.slice)
+            for name, value in CGROUP_LIMITS.items() if not self.check else ():
+                with open(base + name, "w", encoding="ascii") as file:
+                    file.write(str(value))
 
     def verify(self):
         if self.check:
@@ -511,7 +547,7 @@ class Unit:
             self.did("stopped " + self.service, [SYSTEMCTL, "stop", "--", self.service])
             if not self.check:
                 self.run([SYSTEMCTL, "reset-failed", "--", self.service], fail=False)
-        if not os.path.exists("/etc/kloigos/addresses/%s.conf" % self.name) or not os.path.exists(UNIT_PROGRAM):
+        if not os.path.exists(ADDRESSES + self.name + ".conf") or not os.path.exists(UNIT_PROGRAM):
             return
         if self.is_up():
             self.change("remove", "address", self.allocation["address"], note="with its routes and shared memory")
@@ -521,10 +557,9 @@ class Unit:
 
     def is_up(self):
         """Whether anything of the unit is still there: the opposite of `status`, which asks whether all of it is."""
-        _code, addresses = self.run(["/usr/sbin/ip", "-o", "-4", "address", "show"])
         _code, rules = self.run(["/usr/sbin/ip", "rule", "show"])
         _code, rules6 = self.run(["/usr/sbin/ip", "-6", "rule", "show"], fail=False)
-        return (" %s/32 " % self.allocation["address"] in addresses or "uidrange %d-%d " % (self.uid, self.uid) in rules + " " + rules6 + " "
+        return (os.path.exists("/run/kloigos/added/" + self.name) or "uidrange %d-%d " % (self.uid, self.uid) in rules + " " + rules6 + " "
                 or os.path.exists("/run/kloigos/shm/%d" % self.uid) or os.path.exists("/run/kloigos/ready/" + self.name))
 
     # removed

@@ -30,6 +30,11 @@ What it prints (lists are sorted; null stands for "could not be found out"):
     network            {"target", "udp_source", "tcp": {"connected", "source", "error"},
                         "other_sources": [{"address", "udp_sent", "tcp_connected", "error"}],
                         "ipv6": {"udp_sent", "tcp_connected", "error"}, "loopback": true}
+    sshd               of this host's own addresses, loopback and that of the unit included, those at which its sshd (port 22)
+                       let a connection in
+    cgroups            {"side_by_side": n, "nested": n}: how many could be made below the user's own manager before the
+                       kernel refused, 3000 and 40 at most; they are removed again
+    protocols          transport and netlink protocols that the kernel would load a module for, and that could be opened
     processes          {"own": n, "others": [pid, ...]}: by what /proc shows
     sockets_of_others  number of sockets of other UIDs that /proc/net or the kernel's socket diagnosis name
     readable           those of other_paths, of other homes and volumes, of other users' directories under /run/user, of
@@ -244,6 +249,64 @@ def network(asked):
     }
 
 
+def sshd(asked):
+    """Addresses of the host at which a tenant could take sshd's unauthenticated connections."""
+    own = udp_source(split(asked.get("target") or "192.0.2.1:9"))
+    let_in = []
+    for address in sorted({"127.0.0.1", "127.8.8.8", own, *asked.get("other_addresses", [])} - {None}):
+        # From each address that a tenant may have.
+        if any(tcp(socket.AF_INET, (address, 22), source)["connected"] for source in (None, "127.0.0.1", own)):
+            let_in.append(address)
+    if tcp(socket.AF_INET6, ("::1", 22))["connected"]:
+        let_in.append("::1")
+    return let_in
+
+
+def cgroups(uid):
+    base = "/sys/fs/cgroup/user.slice/user-%d.slice/user@%d.service" % (uid, uid)
+    made = {"side_by_side": 0, "nested": 0}
+    for kind, most in (("side_by_side", 3000), ("nested", 40)):
+        path, paths = base, []
+        try:
+            for number in range(most):
+                path = "%s/inside-%d" % (path if kind == "nested" else base, number)
+                os.mkdir(path)
+                paths.append(path)
+        except OSError:
+            pass
+        for path in reversed(paths):
+            os.rmdir(path)
+        made[kind] = len(paths)
+    return made
+
+
+def protocols():
+    tries = {
+        "dccp": (socket.AF_INET, 6, 33),
+        "l2tp": (socket.AF_INET, socket.SOCK_DGRAM, 115),
+        "sctp": (socket.AF_INET, socket.SOCK_STREAM, 132),
+        "sctp6": (socket.AF_INET6, socket.SOCK_SEQPACKET, 132),
+        "netlink_crypto": (socket.AF_NETLINK, socket.SOCK_RAW, 21),
+        "netlink_xfrm": (socket.AF_NETLINK, socket.SOCK_RAW, 6),
+        "alg": (38, socket.SOCK_SEQPACKET, 0),
+        "can": (29, socket.SOCK_RAW, 1),
+        "key": (15, socket.SOCK_RAW, 2),
+        "rds": (21, socket.SOCK_SEQPACKET, 0),
+        "smc": (43, socket.SOCK_STREAM, 0),
+        "tipc": (30, socket.SOCK_STREAM, 0),
+        "vsock": (40, socket.SOCK_STREAM, 0),
+        "x25": (9, socket.SOCK_SEQPACKET, 0),
+    }
+    opened_ones = []
+    for name, (family, kind, protocol) in sorted(tries.items()):
+        try:
+            socket.socket(family, kind, protocol).close()
+            opened_ones.append(name)
+        except OSError:
+            pass
+    return opened_ones
+
+
 # others
 
 
@@ -436,6 +499,9 @@ def main():
         "writable": writable(user),
         "message_queue": message_queue(),
         "network": network(asked),
+        "sshd": sshd(asked),
+        "cgroups": cgroups(user.pw_uid),
+        "protocols": protocols(),
         "processes": processes(user.pw_uid),
         "sockets_of_others": sockets_in_proc(user.pw_uid) + sockets_by_diagnosis(user.pw_uid),
         "readable": readable(user, asked),

@@ -198,6 +198,7 @@ const (
 	CodeNoFence        FailureCode = "no_fence"        // the host was to check the run, and has no fence
 	CodeFenceUnchecked FailureCode = "fence_unchecked" // the host's fence could not make its check for now, and ran nothing
 	CodeIdentityTaken  FailureCode = "identity_taken"  // a role refused, before it wrote anything: the login name or the UID is another's on the host
+	CodeAddressOnHost  FailureCode = "address_on_host" // the same: the address is on the host, and is not the unit's
 	CodeTimeout        FailureCode = "timeout"         // Play.Timeout
 	CodeCancelled      FailureCode = "cancelled"
 	CodeKilled         FailureCode = "killed"         // something else than we ended Ansible: the kernel for want of memory, or a person

@@ -31,7 +31,7 @@ var (
 // refusal is how our modules begin the message of a failure that has a code of its own.
 var refusal = regexp.MustCompile(`^refused \(([a-z_]+)\): `)
 
-var refusals = []FailureCode{CodeIdentityTaken}
+var refusals = []FailureCode{CodeIdentityTaken, CodeAddressOnHost}
 
 // refused tells the code that a module gave its failure, and its message without it.
 func refused(message string) (code FailureCode, rest string, ok bool) {

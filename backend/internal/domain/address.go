@@ -31,7 +31,7 @@ var AddressLifecycle = Lifecycle[AddressState]{
 		{State: AddressAllocated, Means: "in use by an allocation"},
 		{State: AddressReleasing, Means: "Kloigos is removing it from its host, or the removal failed"},
 		{State: AddressQuarantined, Means: "its host was declared lost and may still use it; release it when the host is off for good"},
-		{State: AddressUnavailable, Means: "closed by an operator"},
+		{State: AddressUnavailable, Means: "closed by an operator, or because it is the address of a host"},
 	},
 	Transitions: []Transition[AddressState]{
 		{AddressFree, AllocateRequested, AddressReserved},

@@ -223,7 +223,7 @@ func TestTargets(t *testing.T) {
 		return func(s string) error { return domain.CheckHostAddress(s, p) }
 	}
 	always := []string{
-		"", "169.254.169.254", "::ffff:169.254.169.254", "::169.254.169.254", "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "0.0.0.0", "0.1.2.3",
+		"", "169.254.169.254", "::ffff:169.254.169.254", "::169.254.169.254", "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "fd00:ec2::253", "fd20:ce::254", "fd00:c1::a9fe:a9fe", "fd00:42::42", "168.63.129.16", "::ffff:168.63.129.16", "192.0.0.192", "0.0.0.0", "0.1.2.3",
 		"::", "224.0.0.1", "255.255.255.255", "ff02::1", "100.100.100.200", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1", "2001:0:a9fe:a9fe::1", "10.0.0.1%eth0",
 		"::ffff:0.0.0.0", "2130706433", "127.1", "0x7f.1", "0x7f000001", "127.0x1", "1.2.3", "-oProxyCommand=x", "a b", "a..b", "host.", ".host", "a_b", "{{x}}", "user@host", "host:22", "[::1]",
 		strings.Repeat("a.", 127) + "ab",
@@ -393,7 +393,7 @@ func TestErrorsTellTheNextStep(t *testing.T) {
 	for _, code := range []string{
 		domain.ErrCodeUnreachable, domain.ErrCodeHostKeyChanged, domain.ErrCodeSudoRefused, domain.ErrCodeTaskFailed, domain.ErrCodeFenced, domain.ErrCodeNoFence,
 		domain.ErrCodeTimeout, domain.ErrCodeCancelled, domain.ErrCodePlaybookError, domain.ErrCodeInternal, domain.ErrCodeDeadline, domain.ErrCodeHostDiffers,
-		domain.ErrCodeSuperseded, domain.ErrCodeAccessDenied, domain.ErrCodeTargetDenied, domain.ErrCodeHostUnsupported, domain.ErrCodeDuplicate, domain.ErrCodeKilled, domain.ErrCodeIdentityTaken,
+		domain.ErrCodeSuperseded, domain.ErrCodeAccessDenied, domain.ErrCodeTargetDenied, domain.ErrCodeHostUnsupported, domain.ErrCodeDuplicate, domain.ErrCodeKilled, domain.ErrCodeIdentityTaken, domain.ErrCodeAddressOnHost,
 	} {
 		if domain.NextStep(code) == "" {
 			t.Errorf("nobody says what to do about %s", code)

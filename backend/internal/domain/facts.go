@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -80,6 +81,7 @@ func (f *Facts) Clean() error {
 		}
 	}
 	f.Faults = faults
+	f.cleanAddresses()
 	for _, s := range []*string{&f.Hostname, &f.Kernel, &f.Architecture, &f.OS.ID, &f.OS.VersionID, &f.OS.Name, &f.Capabilities.Systemd, &f.Capabilities.Python, &f.Incarnation} {
 		*s = plain(*s, 128)
 	}
@@ -94,6 +96,28 @@ func (f *Facts) KeepUplink(earlier *Facts) {
 	}
 	f.Uplink = earlier.Uplink
 	f.Faults = append(f.Faults, fmt.Sprintf("No interface carries an IPv4 default route now; the uplink was %s (%s/%d).", f.Uplink.Interface, f.Uplink.Address, f.Uplink.Prefix))
+}
+
+// maxHostAddresses limits how many addresses a host can keep out of the pools by naming them as its own.
+const maxHostAddresses = 64
+
+func (f *Facts) cleanAddresses() {
+	var own []string
+	for _, s := range f.Addresses {
+		if a, err := netip.ParseAddr(s); err == nil && a.Is4() && !a.IsLoopback() && !slices.Contains(own, s) && len(own) < maxHostAddresses {
+			own = append(own, s)
+		}
+	}
+	f.Addresses = own
+}
+
+// OwnAddresses are the IPv4 addresses that the host had when it was probed.
+func (f *Facts) OwnAddresses() []string {
+	own := slices.Clone(f.Addresses)
+	if f.Uplink.Address != "" && !slices.Contains(own, f.Uplink.Address) {
+		own = append(own, f.Uplink.Address)
+	}
+	return own
 }
 
 func (f *Facts) checkTopology() error {

@@ -160,6 +160,7 @@ type Facts struct {
 	Devices      []Device      `json:"devices"`
 	VolumeGroups []VolumeGroup `json:"volume_groups"`
 	Uplink       Uplink        `json:"uplink"`
+	Addresses    []string      `json:"addresses,omitempty"` // IPv4, of all interfaces, without those of units
 	Capabilities Capabilities  `json:"capabilities"`
 	Incarnation  string        `json:"incarnation"`
 	FenceNumber  int64         `json:"fence_number"`
@@ -330,7 +331,6 @@ type TargetPolicy struct {
 var neverTargets = []netip.Prefix{
 	netip.MustParsePrefix("169.254.0.0/16"), // link-local; cloud metadata
 	netip.MustParsePrefix("fe80::/10"),
-	netip.MustParsePrefix("fd00:ec2::254/128"),
 	netip.MustParsePrefix("0.0.0.0/8"),
 	netip.MustParsePrefix("224.0.0.0/3"), // multicast, reserved, broadcast
 	netip.MustParsePrefix("ff00::/8"),
@@ -340,7 +340,14 @@ var neverTargets = []netip.Prefix{
 	netip.MustParsePrefix("64:ff9b:1::/48"),
 	netip.MustParsePrefix("2002::/16"),
 	netip.MustParsePrefix("2001::/32"),
-	netip.MustParsePrefix("100.100.100.200/32"), // a cloud's metadata service
+	// Metadata and platform services of clouds, outside the link-local ranges.
+	netip.MustParsePrefix("100.100.100.200/32"),     // Alibaba
+	netip.MustParsePrefix("168.63.129.16/32"),       // Azure
+	netip.MustParsePrefix("192.0.0.192/32"),         // Oracle Cloud at Customer
+	netip.MustParsePrefix("fd00:ec2::/112"),         // AWS: metadata, DNS, time
+	netip.MustParsePrefix("fd20:ce::254/128"),       // Google
+	netip.MustParsePrefix("fd00:c1::a9fe:a9fe/128"), // Oracle
+	netip.MustParsePrefix("fd00:42::42/128"),        // Scaleway
 }
 
 // IPv4-compatible IPv6 addresses, ::a.b.c.d; ::1 is among them.

@@ -115,6 +115,7 @@ const (
 	ErrCodePlanStale       = "plan_stale"
 	ErrCodeMachineLost     = "machine_lost"
 	ErrCodeIdentityTaken   = "identity_taken"
+	ErrCodeAddressOnHost   = "address_on_host"
 )
 
 var nextSteps = map[string]string{
@@ -139,6 +140,7 @@ var nextSteps = map[string]string{
 	ErrCodePlanStale:       "Nothing more was changed on the host. Retry the job to continue without the plan, or give up and start again with a new plan.",
 	ErrCodeMachineLost:     "This machine was declared lost, and its old data must not come back. Reinstall it, so that it gets another machine-id, and probe again; or remove this host.",
 	ErrCodeIdentityTaken:   "The host, or a directory service that it asks, already has an account or group with this login name or UID. Nothing was written on the host. Give up, then allocate with another login user.",
+	ErrCodeAddressOnHost:   "The address is in use on the host, and Kloigos did not add it. Nothing was written on the host. Give up, which closes the address in its pool, then allocate again.",
 	ErrCodeDuplicate:       "This machine is already registered under another name. Remove one of the two.",
 }
 
@@ -158,7 +160,7 @@ func (e *JobError) Healable() bool {
 func (e *JobError) Answered() bool {
 	switch e.Code {
 	case ErrCodeTaskFailed, ErrCodeFenced, ErrCodeNoFence, ErrCodeFenceUnchecked, ErrCodeSudoRefused, ErrCodeAccessDenied,
-		ErrCodeHostDiffers, ErrCodeHostUnsupported, ErrCodeIdentityTaken:
+		ErrCodeHostDiffers, ErrCodeHostUnsupported, ErrCodeIdentityTaken, ErrCodeAddressOnHost:
 		return true
 	default:
 		return false

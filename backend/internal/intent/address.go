@@ -25,6 +25,9 @@ func (in *Intents) AddAddresses(ctx context.Context, who domain.Actor, workspace
 		return nil, err
 	}
 	err = in.do(ctx, func(tx *store.Tx) error {
+		if err := noneOfHosts(ctx, tx, ranges); err != nil {
+			return err
+		}
 		made := make([]uuid.UUID, 0, total)
 		for _, r := range ranges {
 			all, err := domain.ExpandAddresses(r.Range)
@@ -52,6 +55,30 @@ func (in *Intents) AddAddresses(ctx context.Context, who domain.Actor, workspace
 		return recordMade(ctx, tx, "address_pool", uuid.Nil, uuid.Nil)
 	})
 	return ids, err
+}
+
+// noneOfHosts refuses addresses that are hosts' own: a unit that had one would
+// cut its host off when it is given back.
+func noneOfHosts(ctx context.Context, tx *store.Tx, ranges []AddressRange) error {
+	var bad domain.Invalid
+	for i, r := range ranges {
+		all, err := domain.ExpandAddresses(r.Range)
+		if err != nil {
+			return err
+		}
+		text := make([]string, len(all))
+		for k, a := range all {
+			text[k] = a.String()
+		}
+		found, err := tx.AddressesOfHosts(ctx, text)
+		if err != nil {
+			return fmt.Errorf("look for addresses of hosts: %w", err)
+		}
+		if len(found) > 0 {
+			bad.Add(fmt.Sprintf("addresses[%d].range", i), "%s is the address of host %s", found[0].Address, found[0].Host)
+		}
+	}
+	return bad.OrNil()
 }
 
 // CheckAddresses tells what is wrong with ranges, as AddAddresses would.
@@ -115,7 +142,17 @@ func (in *Intents) CloseAddress(ctx context.Context, who domain.Actor, id uuid.U
 
 // OpenAddress lets a closed address be given out again.
 func (in *Intents) OpenAddress(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) error {
-	return in.moveAddress(ctx, who, id, ifMatch, domain.Opened, "address.open")
+	return in.onAddress(ctx, who, id, ifMatch, "address.open", func(tx *store.Tx, p store.Address) error {
+		found, err := tx.AddressesOfHosts(ctx, []string{p.Address})
+		if err != nil {
+			return fmt.Errorf("look for addresses of hosts: %w", err)
+		}
+		if len(found) > 0 {
+			return domain.Conflictf("address_of_host", "%s is the address of host %s", p.Address, found[0].Host)
+		}
+		_, err = tx.MoveAddress(ctx, p.ID, p.State, domain.Opened)
+		return err
+	})
 }
 
 // ReleaseAddress takes an address out of quarantine: a person made sure that

@@ -107,3 +107,76 @@ func TestAnAddressFromAddToRemove(t *testing.T) {
 		}
 	}
 }
+
+// TestAddressesOfHostsStayOutOfPools: those under which hosts are reached, and those that a probe found.
+func TestAddressesOfHostsStayOutOfPools(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	add := func(text string) error {
+		_, err := s.Intents.AddAddresses(t.Context(), s.Actor, domain.DefaultWorkspace, "default", []intent.AddressRange{{Range: "10.0.0.1"}, {Range: text}})
+		return err
+	}
+	invalid := (*domain.Invalid)(nil)
+	h := s.ReadyHost(site.HostSpec{Name: "h1"}) // 10.0.2.15, by its facts
+	if err := add("10.0.2.1-10.0.2.40"); !errors.As(err, &invalid) || invalid.Fields[0] != (domain.FieldError{Field: "addresses[1].range", Problem: "10.0.2.15 is the address of host h1"}) {
+		t.Errorf("the uplink's address: %v", err)
+	}
+	if n := len(addresses(s)); n != 0 {
+		t.Errorf("%d were added", n)
+	}
+	if err := add("10.0.2.40-10.0.2.41"); err != nil {
+		t.Fatal(err)
+	}
+	// The probe of a host finds one that is in the pool by now.
+	facts := site.Facts("h1")
+	facts.Addresses = []string{"10.0.2.15", "10.0.2.41", "172.17.0.1"}
+	s.Tx(func(tx *store.Tx) error { return tx.SetHostFacts(t.Context(), h.ID, facts) })
+	if err := add("172.17.0.1"); !errors.As(err, &invalid) {
+		t.Errorf("the address of another interface: %v", err)
+	}
+	var closed store.Address
+	for _, a := range addresses(s) {
+		if (a.State == domain.AddressUnavailable) != (a.Address == "10.0.2.41") {
+			t.Errorf("%s is %s", a.Address, a.State)
+		} else if a.State == domain.AddressUnavailable {
+			closed = a
+		}
+	}
+	conflict := (*domain.Conflict)(nil)
+	if err := s.Intents.OpenAddress(t.Context(), s.Actor, closed.ID, closed.Version); !errors.As(err, &conflict) || conflict.Code != "address_of_host" {
+		t.Errorf("opened: %v", err)
+	}
+	// A host that has it no more, or is no more, keeps nothing.
+	facts.Addresses = nil
+	s.Tx(func(tx *store.Tx) error { return tx.SetHostFacts(t.Context(), h.ID, facts) })
+	if err := s.Intents.OpenAddress(t.Context(), s.Actor, closed.ID, closed.Version); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAddressesOfHostsAreNotHandedOut, also where one is free in a pool, as an older release left it.
+func TestAddressesOfHostsAreNotHandedOut(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	h := s.ReadyHost(site.HostSpec{Name: "h1", Units: []string{"1", "2", "3"}})
+	s.AddAddresses("default", 2)
+	all := addresses(s)
+	s.Tx(func(tx *store.Tx) error { return tx.NoteHostAddress(t.Context(), h.ID, all[0].Address) })
+	a, _, err := s.Allocate(intent.CreateAllocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Allocation(a); got.Address != all[1].Address {
+		t.Errorf("handed out %s", got.Address)
+	}
+	if _, _, err := s.Allocate(intent.CreateAllocation{}); err == nil {
+		t.Error("the host's own was handed out")
+	}
+	s.Tx(func(tx *store.Tx) error {
+		ok, err := tx.ReserveThisAddress(t.Context(), domain.DefaultWorkspace, "default", all[0].Address, uuid.New())
+		if ok {
+			t.Error("a plan took the host's own")
+		}
+		return err
+	})
+}

@@ -120,13 +120,27 @@ UPDATE addresses
        version = version + 1, updated_at = now()
  WHERE id = $1 AND state = $2`
 
-// MoveAddress takes an address through its lifecycle.
+const sqlCloseAddressOfHost = `
+UPDATE addresses
+   SET state = 'unavailable', updated_at = now()
+ WHERE id = $1 AND state = 'free'
+   AND EXISTS (SELECT 1 FROM host_addresses o JOIN hosts h ON h.id = o.host_id WHERE o.address = addresses.address AND h.removed_at IS NULL)`
+
+// MoveAddress takes an address through its lifecycle. One that turns out to be
+// a host's own is closed instead of being free again.
 func (tx *Tx) MoveAddress(ctx context.Context, id uuid.UUID, from domain.AddressState, on domain.Event) (domain.AddressState, error) {
 	to, err := domain.AddressLifecycle.Next(from, on)
 	if err != nil || to == from {
 		return to, err
 	}
-	return to, tx.one(ctx, movedMeanwhile("address"), sqlMoveAddress, id, from, to, shuffle())
+	if err := tx.one(ctx, movedMeanwhile("address"), sqlMoveAddress, id, from, to, shuffle()); err != nil || to != domain.AddressFree {
+		return to, err
+	}
+	n, err := tx.exec(ctx, sqlCloseAddressOfHost, id)
+	if n == 1 {
+		to = domain.AddressUnavailable
+	}
+	return to, err
 }
 
 const sqlDeleteAddress = `
@@ -145,9 +159,10 @@ UPDATE addresses
    AND id = (SELECT p.id
                FROM addresses p
               WHERE p.workspace_id = $1 AND p.network = $2 AND p.state = 'free' AND p.shuffle >= $4
+                AND NOT EXISTS (SELECT 1 FROM host_addresses o JOIN hosts h ON h.id = o.host_id WHERE o.address = p.address AND h.removed_at IS NULL)
               ORDER BY p.workspace_id, p.network, p.shuffle
               LIMIT 1
-                FOR UPDATE SKIP LOCKED)
+                FOR UPDATE OF p SKIP LOCKED)
 RETURNING address`
 
 const sqlReserveAddressWaiting = `
@@ -157,13 +172,15 @@ UPDATE addresses
    AND id = (SELECT p.id
                FROM addresses p
               WHERE p.workspace_id = $1 AND p.network = $2 AND p.state = 'free'
+                AND NOT EXISTS (SELECT 1 FROM host_addresses o JOIN hosts h ON h.id = o.host_id WHERE o.address = p.address AND h.removed_at IS NULL)
               ORDER BY p.workspace_id, p.network, p.shuffle
               LIMIT 1
-                FOR UPDATE)
+                FOR UPDATE OF p)
 RETURNING address`
 
-// ReserveAddress reserves a free address of a network for an allocation that
-// is about to be inserted; false if there is none, also for one that waits.
+// ReserveAddress reserves a free address of a network, none that is a host's
+// own, for an allocation that is about to be inserted; false if there is none,
+// also for one that waits.
 func (tx *Tx) ReserveAddress(ctx context.Context, workspace uuid.UUID, network string, allocation uuid.UUID) (string, bool, error) {
 	var address string
 	for _, from := range []int32{shuffle(), 0} {
@@ -189,7 +206,8 @@ func (tx *Tx) ReserveAddress(ctx context.Context, workspace uuid.UUID, network s
 const sqlReserveThisAddress = `
 UPDATE addresses
    SET state = 'reserved', allocation_id = $4, version = version + 1, updated_at = now()
- WHERE workspace_id = $1 AND network = $2 AND address = $3 AND state = 'free'`
+ WHERE workspace_id = $1 AND network = $2 AND address = $3 AND state = 'free'
+   AND NOT EXISTS (SELECT 1 FROM host_addresses o JOIN hosts h ON h.id = o.host_id WHERE o.address = addresses.address AND h.removed_at IS NULL)`
 
 // ReserveThisAddress reserves one address of a network for an allocation that
 // is about to be inserted; false if it is not free.

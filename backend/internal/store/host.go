@@ -141,8 +141,10 @@ func (tx *Tx) InsertHost(ctx context.Context, h Host) error {
 	if err != nil {
 		return fmt.Errorf("insert host: %w", err)
 	}
-	_, err = tx.exec(ctx, sqlInsertHostLock, h.ID)
-	return err
+	if _, err = tx.exec(ctx, sqlInsertHostLock, h.ID); err != nil {
+		return err
+	}
+	return tx.setHostAddresses(ctx, h.ID, h.Address, nil)
 }
 
 const sqlMoveHost = `
@@ -187,7 +189,8 @@ const sqlSetHostFacts = `
 UPDATE hosts
    SET facts = $2, facts_at = now(), machine_id = $3, health = $4, health_message = $5, health_at = now(),
        version = version + 1, updated_at = now()
- WHERE id = $1`
+ WHERE id = $1
+RETURNING address`
 
 const sqlSameMachine = `
 SELECT h.name
@@ -215,11 +218,18 @@ func (tx *Tx) SetHostFacts(ctx context.Context, id uuid.UUID, f domain.Facts) er
 		return fmt.Errorf("look for the machine among the hosts: %w", err)
 	}
 	health, why := f.Health()
-	err := tx.one(ctx, domain.ErrNotFound, sqlSetHostFacts, id, f, f.MachineID, health, why)
+	var address string
+	err := tx.q.QueryRow(ctx, sqlSetHostFacts, id, f, f.MachineID, health, why).Scan(&address)
 	if _, dup := uniqueViolation(err); dup {
 		return domain.Conflictf(domain.ErrCodeDuplicate, "the machine with id %s is already registered as %s; if this is another machine, its machine-id was copied with an image: remove /etc/machine-id there, run systemd-machine-id-setup, and probe again", f.MachineID, same)
 	}
-	if err != nil {
+	switch {
+	case isNoRows(err):
+		return domain.ErrNotFound
+	case err != nil:
+		return fmt.Errorf("set facts of the host: %w", err)
+	}
+	if err := tx.setHostAddresses(ctx, id, address, &f); err != nil {
 		return err
 	}
 	// After the write: as long as the machine was another live host's, that

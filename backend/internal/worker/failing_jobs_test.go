@@ -7,9 +7,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/ansible/scripted"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit/site"
 )
 
@@ -62,6 +64,32 @@ func TestFailuresOfAnAllocation(t *testing.T) {
 	}
 	p.is(b, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
 	p.noSecrets()
+}
+
+// TestAnAddressThatTheHostHas fails with a code of its own, and giving up closes it, so that nobody gets it next.
+func TestAnAddressThatTheHostHas(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	p.AddAddresses("default", 1)
+	p.ready("h1")
+	p.Runner.Handle("unit_allocate", scripted.Script{Failure: &ansible.Failure{
+		Code: ansible.CodeAddressOnHost, Task: "Claim the unit", Message: "the host has 10.0.0.1/24 already, on ens3",
+	}})
+	a, job, err := p.Allocate(intent.CreateAllocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j := p.Ended(job, domain.JobFailed); j.Error.Code != domain.ErrCodeAddressOnHost || j.Error.NextStep == "" {
+		t.Errorf("%+v", j.Error)
+	}
+	p.Ended(p.must(p.Intents.GiveUpJob(t.Context(), p.Actor, job)), domain.JobSucceeded)
+	all, err := p.DB.Addresses(t.Context(), store.AddressFilter{WorkspaceID: domain.DefaultWorkspace, Limit: 9})
+	if err != nil || len(all) != 1 || all[0].State != domain.AddressUnavailable {
+		t.Errorf("%v, %+v", err, all)
+	}
+	if got := p.Allocation(a); got.State != domain.AllocationDeallocated {
+		t.Errorf("allocation is %s", got.State)
+	}
 }
 
 func TestFailuresOfADeallocation(t *testing.T) {

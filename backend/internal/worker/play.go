@@ -147,6 +147,7 @@ var codes = map[ansible.FailureCode]string{
 	ansible.CodeNoFence:        domain.ErrCodeNoFence,
 	ansible.CodeFenceUnchecked: domain.ErrCodeFenceUnchecked,
 	ansible.CodeIdentityTaken:  domain.ErrCodeIdentityTaken,
+	ansible.CodeAddressOnHost:  domain.ErrCodeAddressOnHost,
 	ansible.CodeTimeout:        domain.ErrCodeTimeout,
 	ansible.CodeCancelled:      domain.ErrCodeCancelled,
 	ansible.CodeKilled:         domain.ErrCodeKilled,

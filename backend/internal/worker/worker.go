@@ -397,6 +397,11 @@ func (r *run) failure(end queue.End, why *domain.JobError) queue.Result {
 		if err := seen(ctx, tx); err != nil {
 			return err
 		}
+		if why.Code == domain.ErrCodeAddressOnHost { // or it would be handed out again
+			if err := tx.NoteHostAddress(ctx, r.host.ID, r.alloc.Address); err != nil {
+				return err
+			}
+		}
 		return tx.AddEvent(ctx, r.actor(), r.audit(end.String(), why))
 	}
 	return queue.Result{End: end, Error: why, Apply: apply, Else: func(c *domain.Conflict) queue.Result {

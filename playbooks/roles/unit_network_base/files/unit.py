@@ -9,6 +9,9 @@
 
 It reads /etc/kloigos/addresses/NAME.conf (KEY=value) and refuses a unit whose firewall chain is not loaded. It leaves
 /run/kloigos/ready/NAME behind; the tenant's login shell and user manager do not start without that file.
+
+/run/kloigos/added/NAME says which address was added for the unit. An address that is there without it is the host's own:
+it is neither taken over nor removed.
 """
 import contextlib
 import fcntl
@@ -173,6 +176,37 @@ def announce(interface, address):
             link.send(b"\xff" * 6 + mac + b"\x08\x06" + body)
 
 
+def addresses_of(*argv):
+    return [a.get("local") for link in ip_json("-4", "address", "show", *argv) for a in link.get("addr_info", [])]
+
+
+def added_path(name):
+    return "%s/added/%s" % (RUN, name)
+
+
+def was_added(name, conf):
+    """Whether the unit's address was added for it, and is not one that the host has for itself.
+
+    Before there was the record, `up` left the address in the mark of a unit that is ready. It may have taken an address
+    over that the host had; the last one of an interface is not the unit's.
+    """
+    for path in (added_path(name), "%s/ready/%s" % (RUN, name)):
+        try:
+            with open(path, encoding="ascii") as file:
+                if file.read().strip() == conf["ADDRESS"]:
+                    return path == added_path(name) or len(set(addresses_of("dev", conf["INTERFACE"]))) > 1
+        except FileNotFoundError:
+            pass
+    return False
+
+
+def record_added(name, conf):
+    os.makedirs(RUN + "/added", exist_ok=True)
+    os.chmod(RUN + "/added", 0o700)
+    with open(added_path(name), "w", encoding="ascii") as file:
+        file.write(conf["ADDRESS"] + "\n")
+
+
 def let_tenants_ping():
     """A tenant's programs can't gain rights, so ping needs the kernel's leave; it is given where nobody has set anything."""
     path = "/proc/sys/net/ipv4/ping_group_range"
@@ -203,6 +237,10 @@ def up(name, conf, link_seconds=20):
         raise Problem("%s is not loaded: the unit stays closed" % chain)
     device, address, table = conf["INTERFACE"], conf["ADDRESS"], conf["UID"]
     wait_for_link(device, link_seconds)
+    if address in addresses_of() and not was_added(name, conf):
+        raise Problem("the host has %s already, and not for this unit" % address)
+    # The record first: an address that was added and is not recorded would stay for good.
+    record_added(name, conf)
     ip("address", "replace", address + "/32", "dev", device)
     # Routes first, rule last: a table that is empty would let the main table answer, with the host's own address.
     if int(conf["PREFIX"]) < 32:
@@ -234,6 +272,9 @@ def up(name, conf, link_seconds=20):
 
 
 def clear(name, conf):
+    added = was_added(name, conf)
+    if added:
+        record_added(name, conf)
     try:
         os.unlink("%s/ready/%s" % (RUN, name))
     except FileNotFoundError:
@@ -242,13 +283,16 @@ def clear(name, conf):
         for _ in range(len(rules(family, conf))):
             ip(family, "rule", "del", "priority", str(PRIORITY), "uidrange", "%s-%s" % (conf["UID"], conf["UID"]), check=False)
     ip("-4", "route", "flush", "table", conf["UID"], check=False)
-    ip("address", "del", conf["ADDRESS"] + "/32", "dev", conf["INTERFACE"], check=False)
+    if added:
+        ip("address", "del", conf["ADDRESS"] + "/32", "dev", conf["INTERFACE"], check=False)
     for _ in range(8):
         if not is_mounted(shm_path(conf)):
             break
         run("umount", "-l", shm_path(conf), check=False)
     if os.path.isdir(shm_path(conf)):
         os.rmdir(shm_path(conf))
+    if added:
+        os.unlink(added_path(name))
 
 
 # Of <linux/rtnetlink.h>: groups to listen to, and the messages by which an address, a route, a rule or a link goes or comes.
