@@ -44,6 +44,7 @@ NFT_STAMP = "/run/kloigos/nft.loaded"
 PROC_SERVICE = "kloigos-proc.service"
 ALLOW_LISTS = ["/etc/cron.allow", "/etc/at.allow"]
 ALLOW_REGISTRY = "/etc/kloigos/files.d/schedulers.json"
+CRONTABS = "/var/spool/cron/crontabs/"
 CGROUPS = "/sys/fs/cgroup"
 DROP_IN = "/etc/systemd/system/%s.d/50-kloigos.conf"
 # Kept in step with login.defs of Debian: the range of accounts for people.
@@ -209,7 +210,7 @@ class Live:
         missing = [path for path in ALLOW_LISTS if not os.path.exists(path)]
         if not missing:
             return
-        names = ["root"] + [user.pw_name for user in pwd.getpwall() if self.may_schedule(user)]
+        names = list(dict.fromkeys(["root"] + [user.pw_name for user in pwd.getpwall() if self.may_schedule(user)] + self.with_crontabs()))
         text = "# Made by Kloigos: tenants of compute units have no cron and no at\n" + "".join(name + "\n" for name in names)
         if not self.check:
             os.makedirs(os.path.dirname(ALLOW_REGISTRY), mode=0o755, exist_ok=True)
@@ -221,11 +222,24 @@ class Live:
             if not self.check:
                 self.replace(path, text, 0o644)
 
+    def with_crontabs(self):
+        """Whoever has a crontab, also people whom a directory knows by name and does not list. A tenant can't have one."""
+        names = []
+        for path in sorted(glob.glob(CRONTABS + "*")):
+            name = os.path.basename(path)
+            try:
+                uid = pwd.getpwnam(name).pw_uid
+            except KeyError:  # a directory that is away; a name that nobody has is let in to nothing
+                uid = None
+            if re.fullmatch(r"[^\s/#:]{1,64}", name) and (uid is None or not os.path.exists(DROP_IN % ("user-%d.slice" % uid))):
+                names.append(name)
+        return names
+
     def may_schedule(self, user):
         """People who are no tenants, and service accounts that have a crontab by now."""
         if os.path.exists(DROP_IN % ("user-%d.slice" % user.pw_uid)):
             return False
-        return user.pw_uid in PEOPLE or (user.pw_uid != 0 and os.path.exists("/var/spool/cron/crontabs/" + user.pw_name))
+        return user.pw_uid in PEOPLE or (user.pw_uid != 0 and os.path.exists(CRONTABS + user.pw_name))
 
     def replace(self, path, text, mode):
         temporary = path + ".kloigos-new"

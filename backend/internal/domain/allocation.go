@@ -95,6 +95,7 @@ func ParseSSHKey(s string) (SSHKey, error) {
 	if len(s) > 16*1024 {
 		return SSHKey{}, fmt.Errorf("is longer than 16 KiB")
 	}
+	s = strings.TrimSpace(s) // a file of a key ends with a newline
 	if strings.ContainsAny(s, "\r\n\x00") {
 		return SSHKey{}, fmt.Errorf("must be one line")
 	}

@@ -150,7 +150,7 @@ func TestSSHKeyTypes(t *testing.T) {
 			t.Errorf("ecdsa %s: %v", curve.Params().Name, err)
 		}
 	}
-	key, err := domain.ParseSSHKey("  " + line + " ada@work  ")
+	key, err := domain.ParseSSHKey("  " + line + " ada@work  \r\n")
 	if err != nil || key.Line != line+" ada@work" || !strings.HasPrefix(key.Fingerprint, "SHA256:") {
 		t.Errorf("got %+v, %v", key, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -124,11 +125,11 @@ func TestProbeReadsTopologies(t *testing.T) {
 	offline := sysfs(smt(1, 1, 4, same), each(1, 16*gibKB))
 	offline["cpu/online"] = "0-2,4-6"
 	for _, cpu := range []string{"3", "7"} { // the kernel takes the directory away
-		maps.DeleteFunc(offline, func(name, _ string) bool { return filepath.HasPrefix(name, "cpu/cpu"+cpu+"/") })
+		maps.DeleteFunc(offline, func(name, _ string) bool { return strings.HasPrefix(name, "cpu/cpu"+cpu+"/") })
 	}
 	halfOffline := sysfs(smt(1, 1, 4, same), each(1, 16*gibKB))
 	halfOffline["cpu/online"] = "0-4,6-7"
-	maps.DeleteFunc(halfOffline, func(name, _ string) bool { return filepath.HasPrefix(name, "cpu/cpu5/") })
+	maps.DeleteFunc(halfOffline, func(name, _ string) bool { return strings.HasPrefix(name, "cpu/cpu5/") })
 	halfOffline["cpu/cpu1/topology/thread_siblings_list"] = "1"
 	hybrid := []core{}
 	for n := range 4 { // performance cores have two threads that are neighbours
