@@ -43,7 +43,7 @@ type Allocation struct {
 
 // CreateAllocation asks for a unit.
 type CreateAllocation struct {
-	CPUs       int               `json:"cpus,omitempty" minimum:"0" maximum:"8192" doc:"at least this many; not with unit"`
+	CPUs       int               `json:"cpu_count,omitempty" minimum:"0" maximum:"8192" doc:"at least this many CPUs; not with unit"`
 	Unit       string            `json:"unit,omitempty" maxLength:"64" doc:"this unit, by id or name"`
 	Host       string            `json:"host,omitempty" maxLength:"64" doc:"on this host, by id or name"`
 	Region     string            `json:"region,omitempty" maxLength:"63"`
@@ -70,6 +70,9 @@ type AllocationFilter struct {
 	PageQuery
 	State     string `query:"state" maxLength:"32" doc:"a state, or live for all that have not ended"`
 	Host      string `query:"host" maxLength:"64" doc:"id or name"`
-	LoginUser string `query:"login_user" maxLength:"32"`
-	Search    string `query:"search" maxLength:"64" doc:"part of the login user, the unit's name or the address"`
+	Region    string `query:"region" maxLength:"63" doc:"region of its host"`
+	Zone      string `query:"zone" maxLength:"63" doc:"zone of its host"`
+	Labels    string `query:"labels" maxLength:"1024" doc:"labels that it has, as key=value,key=value"`
+	LoginUser string `query:"login_user" maxLength:"32" doc:"the whole login user"`
+	Search    string `query:"search" maxLength:"64" doc:"part of the login user, the unit's name or the address, in whatever case"`
 }

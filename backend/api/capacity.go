@@ -22,7 +22,7 @@ type CapacityPlace struct {
 // CapacityShare is what some units have together.
 type CapacityShare struct {
 	Units       int   `json:"units"`
-	CPUs        int   `json:"cpus"`
+	CPUs        int   `json:"cpu_count" doc:"CPUs together"`
 	MemoryBytes int64 `json:"memory_bytes"`
 	VolumeBytes int64 `json:"volume_bytes"`
 }

@@ -55,7 +55,7 @@ type HostFacts struct {
 	Kernel       string           `json:"kernel"`
 	Architecture string           `json:"architecture"`
 	OS           HostOS           `json:"os"`
-	CPUs         []HostCPU        `json:"cpus" nullable:"false"`
+	CPUs         []HostCPU        `json:"logical_cpus" nullable:"false" doc:"every logical CPU"`
 	Nodes        []HostNode       `json:"nodes" nullable:"false"`
 	MemoryBytes  int64            `json:"memory_bytes"`
 	ReservedCPUs []HostReserved   `json:"reserved_cpus" nullable:"false" doc:"CPUs that units can't have, since something else on the host has them"`
@@ -151,6 +151,18 @@ type RegisterHost struct {
 	TrustOnFirstUse bool              `json:"trust_on_first_use,omitempty" doc:"take the host key that the first probe sees"`
 }
 
+// UpdateHost changes what is given; what is left out stays as it is.
+type UpdateHost struct {
+	Address  *string            `json:"address,omitempty" maxLength:"253" nullable:"false" doc:"IP address or DNS name for SSH; the host is probed there, and must show its confirmed SSH host key"`
+	Port     *int               `json:"port,omitempty" minimum:"1" maximum:"65535" nullable:"false" doc:"port of SSH; as a new address"`
+	HostKey  *string            `json:"host_key,omitempty" maxLength:"16384" nullable:"false" doc:"with a new address or port: the SSH host key that it shows there, in place of the confirmed one"`
+	Region   *string            `json:"region,omitempty" maxLength:"63" nullable:"false" doc:"empty for none"`
+	Zone     *string            `json:"zone,omitempty" maxLength:"63" nullable:"false" doc:"empty for none"`
+	Networks *[]string          `json:"networks,omitempty" minItems:"1" maxItems:"32" nullable:"false" doc:"networks whose addresses it can carry; one whose address an allocation of it has stays"`
+	Labels   *map[string]string `json:"labels,omitempty" nullable:"false" doc:"all labels that it has from now on"`
+	Profile  *string            `json:"profile,omitempty" enum:"minimal,standard,build" nullable:"false" doc:"which packages tenants find; installed when it is initialized the next time"`
+}
+
 // ProbeHosts asks for the facts of several hosts.
 type ProbeHosts struct {
 	Hosts []string `json:"hosts" minItems:"1" maxItems:"50" doc:"ids or names; only hosts whose probe-together is allowed: any other moves on with a probe, so that it is probed by itself"`
@@ -214,5 +226,6 @@ type HostFilter struct {
 	State  string `query:"state" maxLength:"32"`
 	Region string `query:"region" maxLength:"63"`
 	Zone   string `query:"zone" maxLength:"63"`
-	Search string `query:"search" maxLength:"64" doc:"part of the name or address"`
+	Labels string `query:"labels" maxLength:"1024" doc:"labels that it has, as key=value,key=value"`
+	Search string `query:"search" maxLength:"64" doc:"part of the name or address, in whatever case"`
 }

@@ -33,7 +33,7 @@ type Plan struct {
 	VariablesSHA256 string          `json:"variables_sha256,omitempty" doc:"of what its plays were given"`
 	Observed        *PlanObserved   `json:"observed_state,omitempty" doc:"what the check stood on"`
 	Counts          *PlanCounts     `json:"counts,omitempty" doc:"set when the check has ended well"`
-	Moved           []string        `json:"moved,omitempty" doc:"which of playbook, variables and observed_state have moved since; shown for one plan, not in lists"`
+	Moved           []string        `json:"moved,omitempty" doc:"which of playbook, variables and observed_state have moved since"`
 	Changes         []PlanChange    `json:"changes,omitempty" doc:"what would change, in the order of the plays; not in lists"`
 	Tasks           int             `json:"tasks,omitempty" doc:"that were checked; not in lists"`
 	LeftOut         int             `json:"left_out,omitempty" doc:"changes that are counted but not kept: there are too many"`

@@ -30,6 +30,7 @@ var Routes = []Route{
 	{"list-hosts", http.MethodGet, "/hosts", "project.workspace.host:read", "hosts", "List hosts", false},
 	{"register-host", http.MethodPost, "/hosts", "project.workspace.host:create", "hosts", "Register a host and probe it", true},
 	{"get-host", http.MethodGet, "/hosts/{id}", "project.workspace.host:read", "hosts", "Show a host", false},
+	{"update-host", http.MethodPatch, "/hosts/{id}", "project.workspace.host:update", "hosts", "Change its labels, place, networks, profile or address", false},
 	{"probe-host", http.MethodPost, "/hosts/{id}/probe", "project.workspace.host:update", "hosts", "Read its facts again; while two jobs do so already, the newer one is the answer", true},
 	{"probe-hosts", http.MethodPost, "/hosts/probe", "project.workspace.host:update", "hosts", "Read the facts of several hosts again, by one job", true},
 	{"measure-host", http.MethodPost, "/hosts/{id}/measure", "project.workspace.host:measure", "hosts", "Measure what its tenants use; while it is being measured, that job is the answer", true},

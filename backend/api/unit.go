@@ -68,6 +68,7 @@ type UnitFilter struct {
 	Host    string `query:"host" maxLength:"64" doc:"id or name"`
 	Region  string `query:"region" maxLength:"63"`
 	Zone    string `query:"zone" maxLength:"63"`
-	Search  string `query:"search" maxLength:"64" doc:"part of the name"`
-	MinCPUs int    `query:"min_cpus" minimum:"0" maximum:"8192"`
+	Labels  string `query:"labels" maxLength:"1024" doc:"labels that its host has, as key=value,key=value"`
+	Search  string `query:"search" maxLength:"64" doc:"part of the name, in whatever case"`
+	MinCPUs int    `query:"min_cpus" minimum:"0" maximum:"8192" doc:"at least this many CPUs"`
 }

@@ -24,6 +24,7 @@ export async function pages(s, made) {
     { name: "hosts-none", route: "/hosts", path: "/hosts?search=nothing-is-called-so" },
     { name: "host-new", route: "/hosts/new", path: "/hosts/new" },
     { name: "host", route: "/hosts/:id", path: `/hosts/${ready}` },
+    { name: "host-edit", route: "/hosts/:id/edit", path: `/hosts/${ready}/edit` },
     { name: "host-key", route: "/hosts/:id", path: `/hosts/${await host("awaiting_host_key")}` },
     { name: "host-failed", route: "/hosts/:id", path: `/hosts/${await host("init_failed")}` },
     { name: "host-lost", route: "/hosts/:id", path: `/hosts/${await host("lost")}` },

@@ -290,6 +290,7 @@ func TestEveryRouteHasItsMethod(t *testing.T) {
 	try(c.ListHosts(ctx, api.HostFilter{}))
 	try2(c.RegisterHost(ctx, api.RegisterHost{}))
 	try(c.GetHost(ctx, "ID"))
+	try2(c.UpdateHost(ctx, "ID", api.UpdateHost{}))
 	try2(c.ProbeHost(ctx, "ID"))
 	try2(c.ProbeHosts(ctx, api.ProbeHosts{}))
 	try2(c.MeasureHost(ctx, "ID", 3))

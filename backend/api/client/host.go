@@ -42,6 +42,12 @@ func (c *Client) GetHost(ctx context.Context, id string) (api.Host, error) {
 	return get[api.Host](ctx, c, in("hosts", id), nil)
 }
 
+// UpdateHost changes what is given of it; the job probes it at a new address, and
+// is "" for another change.
+func (c *Client) UpdateHost(ctx context.Context, id string, body api.UpdateHost, opts ...Option) (h api.Host, jobID string, err error) {
+	return long[api.Host](ctx, c, http.MethodPatch, in("hosts", id), body, opts)
+}
+
 // ProbeHost reads its facts again.
 func (c *Client) ProbeHost(ctx context.Context, id string, opts ...Option) (h api.Host, jobID string, err error) {
 	return long[api.Host](ctx, c, http.MethodPost, in("hosts", id, "probe"), nil, opts)

@@ -35,7 +35,7 @@ func TestHostileRequestsCostLittleMemory(t *testing.T) {
 		"one name many times":   `{` + strings.Repeat(`"a":1,`, 170_000) + `"a":1}`,
 		"many unknown names":    manyNames(9_000),
 		"very long names":       `{"` + strings.Repeat("n", 500_000) + `":1,"` + strings.Repeat("m", 500_000) + `":2}`,
-		"many keys":             `{"cpus":1,"ssh_keys":[` + strings.Repeat(`"x",`, 9_000) + `"x"]}`,
+		"many keys":             `{"cpu_count":1,"ssh_keys":[` + strings.Repeat(`"x",`, 9_000) + `"x"]}`,
 		"escapes":               `{"name":"` + strings.Repeat(`\u0001`, 170_000) + `"}`,
 		"lone surrogates":       `{"labels":{` + strings.Repeat(`"\ud800":"",`, 9_000) + `"a":""}}`,
 		"NaN after a long text": `{"zone":"` + strings.Repeat("z", 900_000) + `","port":NaN}`,

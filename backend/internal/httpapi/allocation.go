@@ -20,7 +20,7 @@ func (s *Server) registerAllocations() {
 	register(s, "create-allocation", s.createAllocation, orPlan[api.Allocation](s), means(func(ctx context.Context, _ string, b api.CreateAllocation) error {
 		_, err := s.wanted(ctx, b)
 		return err
-	}, follows{"cpus": {"unit"}}))
+	}, follows{"cpu_count": {"unit"}}))
 	register(s, "get-allocation", s.getAllocation)
 	register(s, "replace-allocation-keys", s.replaceKeys, orPlan[api.Allocation](s))
 	register(s, "deallocate", s.deallocate, orPlan[api.Allocation](s))
@@ -42,14 +42,18 @@ func (s *Server) listAllocations(ctx context.Context, in *struct{ api.Allocation
 	if err := oneOf("state", in.State, append(domain.AllocationLifecycle.Names(), "live")); err != nil {
 		return nil, err
 	}
+	labels, err := labelFilter(in.Labels)
+	if err != nil {
+		return nil, err
+	}
 	host, err := s.hostFilter(ctx, in.Host)
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-allocations", in.PageQuery, in.State, in.Host, in.LoginUser, in.Search), store.AllocationSorting,
+	return pageOf(listOf("list-allocations", in.PageQuery, in.State, in.Host, in.Region, in.Zone, in.Labels, in.LoginUser, in.Search), store.AllocationSorting,
 		func(after *store.Position, limit int) ([]store.Allocation, error) {
 			return s.db.Allocations(ctx, store.AllocationFilter{
-				WorkspaceID: workspace(ctx), State: in.State, LoginUser: in.LoginUser, Search: in.Search, HostID: host, Sort: in.Sort, After: after, Limit: limit,
+				WorkspaceID: workspace(ctx), State: in.State, Region: in.Region, Zone: in.Zone, Labels: labels, LoginUser: in.LoginUser, Search: in.Search, HostID: host, Sort: in.Sort, After: after, Limit: limit,
 			})
 		},
 		presentAllocation)

@@ -19,6 +19,7 @@ func (s *Server) registerHosts() {
 		return s.intents.CheckHost(hostRequest(b))
 	}, nil))
 	register(s, "get-host", s.getHost)
+	register(s, "update-host", s.updateHost)
 	register(s, "probe-host", s.probeHost)
 	register(s, "probe-hosts", s.probeHosts)
 	register(s, "measure-host", s.measureHost)
@@ -78,14 +79,18 @@ func (s *Server) listHosts(ctx context.Context, in *struct{ api.HostFilter }) (*
 	if err := oneOf("state", in.State, domain.HostLifecycle.Names()); err != nil {
 		return nil, err
 	}
+	labels, err := labelFilter(in.Labels)
+	if err != nil {
+		return nil, err
+	}
 	key, err := s.authorizedKey(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-hosts", in.PageQuery, in.State, in.Region, in.Zone, in.Search), store.HostSorting,
+	return pageOf(listOf("list-hosts", in.PageQuery, in.State, in.Region, in.Zone, in.Labels, in.Search), store.HostSorting,
 		func(after *store.Position, limit int) ([]store.ShownHost, error) {
 			return s.db.Hosts(ctx, store.HostFilter{
-				WorkspaceID: workspace(ctx), State: in.State, Region: in.Region, Zone: in.Zone, Search: in.Search, Sort: in.Sort, After: after, Limit: limit,
+				WorkspaceID: workspace(ctx), State: in.State, Region: in.Region, Zone: in.Zone, Labels: labels, Search: in.Search, Sort: in.Sort, After: after, Limit: limit,
 			})
 		},
 		func(h store.ShownHost) api.Host { return presentHost(h, key) })
@@ -136,6 +141,30 @@ func hostRequest(b api.RegisterHost) intent.RegisterHost {
 		Name: b.Name, Address: b.Address, Port: b.Port, AdminUser: b.AdminUser, Region: b.Region, Zone: b.Zone, Networks: b.Networks,
 		Labels: b.Labels, Profile: domain.Profile(b.Profile), HostKey: b.HostKey, TrustOnFirstUse: b.TrustOnFirstUse,
 	}
+}
+
+// changed is the answer to a change that may have made a job.
+type changed struct {
+	Location string `header:"Location" doc:"URL of the job that probes it at its new address; not of another change"`
+	ETag     string `header:"ETag" doc:"the object's version"`
+	Body     api.Host
+}
+
+func (s *Server) updateHost(ctx context.Context, in *struct {
+	Change
+	Body api.UpdateHost
+},
+) (*changed, error) {
+	b := in.Body
+	out, err := s.onHost(ctx, in.Change, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+		return s.intents.UpdateHost(ctx, actor(ctx), host, ifMatch, intent.UpdateHost{
+			Address: b.Address, Port: b.Port, HostKey: b.HostKey, Region: b.Region, Zone: b.Zone, Networks: b.Networks, Labels: b.Labels, Profile: b.Profile,
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &changed{Location: out.Location, ETag: out.ETag, Body: out.Body}, nil
 }
 
 // onHost carries out a change of a host that makes a job.

@@ -24,7 +24,7 @@ func TestBadInput(t *testing.T) {
 	b.probed("h1")
 	before := b.rows()
 	const hosts, allocations, pool = "/hosts", "/allocations", "/address-pool"
-	key := func(s string) string { return `{"cpus":1,"ssh_keys":[` + s + `]}` }
+	key := func(s string) string { return `{"cpu_count":1,"ssh_keys":[` + s + `]}` }
 	for name, c := range map[string]struct {
 		path, body string
 		status     int
@@ -83,11 +83,11 @@ func TestBadInput(t *testing.T) {
 		"SSH key with options":     {allocations, key(`"command=\"reboot\" ` + sshKey + `"`), 422, "ssh_keys[0]"},
 		"SSH key of two lines":     {allocations, key(`"` + sshKey + `\n` + sshKey + `"`), 422, "ssh_keys[0]"},
 		"second SSH key bad":       {allocations, key(`"` + sshKey + `","ssh-dss AAAA"`), 422, "ssh_keys[1]"},
-		"reserved login user":      {allocations, `{"cpus":1,"login_user":"root","ssh_keys":["` + sshKey + `"]}`, 422, "login_user"},
-		"bad login user":           {allocations, `{"cpus":1,"login_user":"$(id)","ssh_keys":["` + sshKey + `"]}`, 422, "login_user"},
+		"reserved login user":      {allocations, `{"cpu_count":1,"login_user":"root","ssh_keys":["` + sshKey + `"]}`, 422, "login_user"},
+		"bad login user":           {allocations, `{"cpu_count":1,"login_user":"$(id)","ssh_keys":["` + sshKey + `"]}`, 422, "login_user"},
 		"unit that is not there":   {allocations, `{"unit":"h1-cu99","ssh_keys":["` + sshKey + `"]}`, 422, "unit"},
-		"host that is not there":   {allocations, `{"cpus":1,"host":"h7","ssh_keys":["` + sshKey + `"]}`, 422, "host"},
-		"unit of a host not ready": {allocations, `{"cpus":1,"host":"h1","ssh_keys":["` + sshKey + `"]}`, 409, ""},
+		"host that is not there":   {allocations, `{"cpu_count":1,"host":"h7","ssh_keys":["` + sshKey + `"]}`, 422, "host"},
+		"unit of a host not ready": {allocations, `{"cpu_count":1,"host":"h1","ssh_keys":["` + sshKey + `"]}`, 409, ""},
 		"address out of range":     {pool, `{"addresses":[{"range":"10.0.0.256"}]}`, 422, "addresses[0].range"},
 		"range turned around":      {pool, `{"addresses":[{"range":"10.0.0.9-10.0.0.1"}]}`, 422, "addresses[0].range"},
 		"huge range":               {pool, `{"addresses":[{"range":"10.0.0.0-10.255.0.0"}]}`, 422, "addresses[0].range"},
@@ -163,8 +163,8 @@ func TestShapeAndMeaningAreToldTogether(t *testing.T) {
 		"layout":               {"/hosts/h1/layout/preview", `{"units":[{"cpus":"2-"},{"cpus":3},{"cpus":"99"},{"cpus":"4","volume_bytes":1}],"devices":["/dev/sda"],"system_memory_bytes":1,"nonsense":1}`, "devices[0] nonsense system_memory_bytes units[0].cpus units[1].cpus units[2].cpus units[3].volume_bytes"},
 		"layout, what follows": {"/hosts/h1/layout/preview", `{"count":"3","cpus_each":1,"volume_group":7}`, "count volume_group"},
 		"allocation": {
-			"/allocations", `{"cpus":"2","host":"h7","login_user":"root","region":"EU","ssh_keys":["hello","ssh-dss AAAA"],"labels":{"A":"x"},"zone":1}`,
-			"cpus host labels login_user region ssh_keys[0] ssh_keys[1] zone",
+			"/allocations", `{"cpu_count":"2","host":"h7","login_user":"root","region":"EU","ssh_keys":["hello","ssh-dss AAAA"],"labels":{"A":"x"},"zone":1}`,
+			"cpu_count host labels login_user region ssh_keys[0] ssh_keys[1] zone",
 		},
 		"allocation, what follows": {"/allocations", `{"unit":7,"ssh_keys":["hello"]}`, "ssh_keys[0] unit"},
 		"allocation, two names":    {"/allocations", `{"unit":"h1-cu99","host":"h7","ssh_keys":["hello"]}`, "host ssh_keys[0] unit"},
@@ -206,7 +206,7 @@ func TestBadQueries(t *testing.T) {
 		"/hosts?state=happy": "state", "/hosts?limit=0": "limit", "/hosts?limit=501": "limit", "/hosts?limit=x": "limit",
 		"/hosts?colour=red": "colour", "/hosts?state=ready&state=lost": "state", "/hosts?region=a%00b": "region", "/hosts?region=%ff": "region",
 		"/hosts?cursor=nonsense": "cursor", "/hosts?cursor=" + cursor: "cursor", "/playbooks?cursor=A" + cursor: "cursor",
-		"/playbooks?cursor=" + cursor[:len(cursor)-4]: "cursor", "/jobs?kind=dance": "kind", "/jobs?host=h1": "host", "/jobs?playbook=host_probe&version=1": "version",
+		"/playbooks?cursor=" + cursor[:len(cursor)-4]: "cursor", "/jobs?kind=dance": "kind", "/jobs?allocation=ada": "allocation", "/jobs?playbook=host_probe&version=1": "version",
 		"/jobs?playbook=host_probe&state=active": "version", "/jobs?version=1&state=active": "version", "/jobs?playbook=host_probe&version=1&state=failed": "version", "/jobs?state=live": "state",
 		"/events?object=h1": "object", "/allocations?state=active": "state", "/compute-units?min_cpus=-1": "min_cpus",
 		"/hosts?sort=happy": "sort", "/hosts?sort=%2Bname": "sort", "/events?sort=name": "sort", "/playbooks?sort=-name&cursor=" + cursor: "cursor",
@@ -219,7 +219,7 @@ func TestBadQueries(t *testing.T) {
 	}
 	b.mustDo(http.MethodGet, "/playbooks?limit=1&cursor="+cursor, nil, 200)
 	b.mustDo(http.MethodGet, "/playbooks?limit=1&sort=name&cursor="+cursor, nil, 200) // which is the default
-	if p := b.mustDo(http.MethodGet, "/jobs?state=x&kind=y&host=z&unit=z", nil, 422).problem(t); len(p.Errors) != 4 {
+	if p := b.mustDo(http.MethodGet, "/jobs?state=x&kind=y", nil, 422).problem(t); len(p.Errors) != 2 {
 		t.Errorf("several bad filters: %+v", p.Errors)
 	}
 	if p := b.mustDo(http.MethodGet, "/hosts?sort=x&limit=0", nil, 422).problem(t); len(p.Errors) != 2 || !strings.Contains(p.Errors[1].Message+p.Errors[0].Message, "name, -name, created_at") {

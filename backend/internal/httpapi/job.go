@@ -36,15 +36,15 @@ func (s *Server) job(ctx context.Context, ref string) (store.Job, error) {
 func (s *Server) listJobs(ctx context.Context, in *struct{ api.JobFilter }) (*object[api.Page[api.Job]], error) {
 	bad := []error{oneOf("state", in.State, append(domain.JobLifecycle.Names(), "active", "ended")), oneOf("kind", in.Kind, jobKinds()), boundTo(in.JobFilter)}
 	f := store.JobFilter{WorkspaceID: workspace(ctx), State: in.State, Kind: in.Kind, Playbook: in.Playbook, Version: in.Version}
-	for _, of := range []struct {
-		field, value string
-		to           **uuid.UUID
-	}{{"host", in.Host, &f.HostID}, {"unit", in.Unit, &f.UnitID}, {"allocation", in.Allocation, &f.AllocationID}} {
-		u, err := idFilter(of.field, of.value)
-		bad = append(bad, err)
-		*of.to = u
+	allocation, err := idFilter("allocation", in.Allocation)
+	if err := together(append(bad, err)...); err != nil {
+		return nil, err
 	}
-	if err := together(bad...); err != nil {
+	f.AllocationID = allocation
+	if f.HostID, err = s.hostFilter(ctx, in.Host); err != nil {
+		return nil, err
+	}
+	if f.UnitID, err = s.unitFilter(ctx, in.Unit); err != nil {
 		return nil, err
 	}
 	return pageOf(listOf("list-jobs", in.PageQuery, in.State, in.Kind, in.Host, in.Unit, in.Allocation, in.Playbook, strconv.Itoa(in.Version)), store.JobSorting,

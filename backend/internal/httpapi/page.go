@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/store"
 )
 
@@ -169,6 +170,25 @@ func idFilter(field, value string) (*uuid.UUID, error) {
 		return nil, badField(field, "must be an id")
 	}
 	return &u, nil
+}
+
+// labelFilter reads key=value,key=value; nil for none.
+func labelFilter(value string) (map[string]string, error) {
+	if value == "" {
+		return nil, nil
+	}
+	labels := map[string]string{}
+	for pair := range strings.SplitSeq(value, ",") {
+		key, v, ok := strings.Cut(pair, "=")
+		if _, twice := labels[key]; !ok || twice {
+			return nil, badField("labels", "must be key=value,key=value, each key once")
+		}
+		labels[key] = v
+	}
+	if err := domain.CheckLabels(labels); err != nil {
+		return nil, badField("labels", err.Error())
+	}
+	return labels, nil
 }
 
 func timeFilter(field, value string) (*time.Time, error) {

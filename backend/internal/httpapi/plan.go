@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -108,13 +109,28 @@ func (s *Server) listPlans(ctx context.Context, in *struct{ api.PlanFilter }) (*
 	if err := together(oneOf("state", in.State, append(domain.PlanLifecycle.Names(), "expired")), bad); err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-plans", in.PageQuery, in.State, in.Host, in.Allocation), store.PlanSorting,
+	var failed error
+	page, err := pageOf(listOf("list-plans", in.PageQuery, in.State, in.Host, in.Allocation), store.PlanSorting,
 		func(after *store.Position, limit int) ([]store.Plan, error) {
 			return s.db.Plans(ctx, store.PlanFilter{
 				WorkspaceID: workspace(ctx), State: in.State, HostID: host, AllocationID: allocation, Sort: in.Sort, After: after, Limit: limit,
 			})
 		},
-		func(p store.Plan) api.Plan { return presentPlan(p, nil) })
+		s.showPlan(ctx, &failed))
+	return page, errors.Join(err, failed)
+}
+
+// showPlan presents a plan, alone or in a list, with what has moved since it was checked: whether it can be applied
+// depends on that.
+func (s *Server) showPlan(ctx context.Context, failed *error) func(store.Plan) api.Plan {
+	return func(p store.Plan) api.Plan {
+		if *failed != nil {
+			return api.Plan{}
+		}
+		stale, err := s.intents.PlanMoved(ctx, p)
+		*failed = err
+		return presentPlan(p, stale)
+	}
 }
 
 func (s *Server) getPlan(ctx context.Context, in *ByID) (*object[api.Plan], error) {
@@ -126,11 +142,9 @@ func (s *Server) getPlan(ctx context.Context, in *ByID) (*object[api.Plan], erro
 	if err != nil {
 		return nil, err
 	}
-	stale, err := s.intents.PlanMoved(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	return &object[api.Plan]{Body: presentPlan(p, stale)}, nil
+	var failed error
+	shown := s.showPlan(ctx, &failed)(p)
+	return &object[api.Plan]{Body: shown}, failed
 }
 
 func presentPlan(p store.Plan, stale *intent.PlanStale) api.Plan {

@@ -24,6 +24,8 @@ func goodBody(id string) any {
 		return api.CreateToken{Name: "ci", Days: 1}
 	case "register-host":
 		return api.RegisterHost{Name: "h9", Address: "127.0.0.1"}
+	case "update-host":
+		return api.UpdateHost{Labels: &map[string]string{"rack": "r1"}}
 	case "probe-hosts":
 		return api.ProbeHosts{Hosts: []string{"h1"}}
 	case "confirm-host-key":

@@ -114,6 +114,7 @@ func New(cfg Config) *Server {
 			panic("httpapi: route " + r.ID + " has no handler")
 		}
 	}
+	s.describe()
 	s.openapi = document(s.api.OpenAPI())
 	s.registerDocs()
 	return s.complete()

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -36,18 +37,38 @@ func (s *Server) unitRow(ctx context.Context, ref string) (store.Unit, error) {
 	return s.db.UnitByName(ctx, ref)
 }
 
+// unitFilter turns a filter's id or name into an id. A name that no unit has is
+// an id that no unit has.
+func (s *Server) unitFilter(ctx context.Context, ref string) (*uuid.UUID, error) {
+	if ref == "" {
+		return nil, nil
+	}
+	if u, ok := id(ref); ok {
+		return &u, nil
+	}
+	u, err := s.unit(ctx, ref)
+	if err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return nil, err
+	}
+	return &u.ID, nil
+}
+
 func (s *Server) listUnits(ctx context.Context, in *struct{ api.UnitFilter }) (*object[api.Page[api.ComputeUnit]], error) {
 	if err := oneOf("state", in.State, domain.UnitLifecycle.Names()); err != nil {
+		return nil, err
+	}
+	labels, err := labelFilter(in.Labels)
+	if err != nil {
 		return nil, err
 	}
 	host, err := s.hostFilter(ctx, in.Host)
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-compute-units", in.PageQuery, in.State, in.Host, in.Region, in.Zone, in.Search, strconv.Itoa(in.MinCPUs)), store.UnitSorting,
+	return pageOf(listOf("list-compute-units", in.PageQuery, in.State, in.Host, in.Region, in.Zone, in.Labels, in.Search, strconv.Itoa(in.MinCPUs)), store.UnitSorting,
 		func(after *store.Position, limit int) ([]store.Unit, error) {
 			return s.db.Units(ctx, store.UnitFilter{
-				WorkspaceID: workspace(ctx), State: in.State, Region: in.Region, Zone: in.Zone, Search: in.Search, HostID: host, MinCPUs: in.MinCPUs, Sort: in.Sort, After: after, Limit: limit,
+				WorkspaceID: workspace(ctx), State: in.State, Region: in.Region, Zone: in.Zone, Labels: labels, Search: in.Search, HostID: host, MinCPUs: in.MinCPUs, Sort: in.Sort, After: after, Limit: limit,
 			})
 		},
 		presentUnit)

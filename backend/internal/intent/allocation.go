@@ -81,13 +81,13 @@ func CheckAllocation(r CreateAllocation) error {
 func checkAllocation(r *CreateAllocation) (keys []string, err error) {
 	var bad domain.Invalid
 	if r.UnitID == nil && r.CPUs < 1 {
-		bad.Add("cpus", "give the number of CPUs, at least 1, or a unit")
+		bad.Add("cpu_count", "give the number of CPUs, at least 1, or a unit")
 	}
 	if r.CPUs > domain.MaxCPU {
-		bad.Add("cpus", "must be at most %d", domain.MaxCPU)
+		bad.Add("cpu_count", "must be at most %d", domain.MaxCPU)
 	}
 	if r.UnitID != nil && r.CPUs > 0 {
-		bad.Add("cpus", "leave it out when you name a unit")
+		bad.Add("cpu_count", "leave it out when you name a unit")
 	}
 	if r.Region != "" {
 		bad.Check("region", domain.CheckPlace(r.Region))
@@ -274,7 +274,7 @@ func nearest(e store.Explanation, w store.Wanted) string {
 	switch {
 	case e.Units == 0:
 		return "There are no units yet: add a host, set its layout and initialize it."
-	case e.LargestFree > 0 && e.Without == "cpus":
+	case e.LargestFree > 0 && e.Without == "cpu_count":
 		return fmt.Sprintf("Ask for %d CPUs: that is the largest free unit that otherwise fits.", e.LargestFree)
 	}
 	switch e.Without {

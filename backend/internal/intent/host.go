@@ -3,7 +3,6 @@ package intent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -80,12 +79,7 @@ func (in *Intents) checkedHost(workspace uuid.UUID, r RegisterHost) (store.Host,
 	if len(r.Networks) == 0 {
 		r.Networks = []string{"default"}
 	}
-	for i, n := range r.Networks {
-		bad.Check(fmt.Sprintf("networks[%d]", i), domain.CheckPlace(n))
-		if slices.Contains(r.Networks[:i], n) {
-			bad.Add(fmt.Sprintf("networks[%d]", i), "%q is named twice", n)
-		}
-	}
+	checkNetworks(&bad, r.Networks)
 	bad.Check("labels", domain.CheckLabels(r.Labels))
 	if r.Labels == nil {
 		r.Labels = map[string]string{}
@@ -351,6 +345,7 @@ func canRemove(h store.Host) error {
 func HostOperations(h store.Host) []domain.Operation {
 	lost := takes(domain.HostLifecycle, h.State, domain.DeclaredLost)
 	return []domain.Operation{
+		operation("update", canUpdate(h)),
 		operation("probe", takes(domain.HostLifecycle, h.State, domain.ProbeRequested)),
 		operation("probe-together", canProbeTogether(h)),
 		operation("measure", canMeasure(h)),

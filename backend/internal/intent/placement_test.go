@@ -366,10 +366,10 @@ func TestOperationsTellWhatAnAttemptWould(t *testing.T) {
 		}
 		return names
 	}
-	if diff := cmp.Diff([]string{"probe", "probe-together", "relayout", "initialize", "refence", "drain", "decommission", "declare-lost"}, allowed(intent.HostOperations(h))); diff != "" {
+	if diff := cmp.Diff([]string{"update", "probe", "probe-together", "relayout", "initialize", "refence", "drain", "decommission", "declare-lost"}, allowed(intent.HostOperations(h))); diff != "" {
 		t.Errorf("ready host:\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"probe", "remove"}, allowed(intent.HostOperations(store.Host{State: domain.HostRegistered}))); diff != "" {
+	if diff := cmp.Diff([]string{"update", "probe", "remove"}, allowed(intent.HostOperations(store.Host{State: domain.HostRegistered}))); diff != "" {
 		t.Errorf("registered host:\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"replace-keys", "deallocate"}, allowed(intent.AllocationOperations(store.Allocation{State: domain.AllocationAllocated}))); diff != "" {

@@ -318,7 +318,7 @@ func moved(ctx context.Context, r store.Reads, p store.Plan, of inputs.About) (*
 // PlanMoved tells whether a plan that is ready could be applied now: nil, or
 // what has moved.
 func (in *Intents) PlanMoved(ctx context.Context, p store.Plan) (*PlanStale, error) {
-	if p.State != domain.PlanReady {
+	if p.State != domain.PlanReady || p.Expired { // nobody can apply it any more
 		return nil, nil
 	}
 	stale, err := moved(ctx, in.db.Reads, p, about(p, p.Proposal))

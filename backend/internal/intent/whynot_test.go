@@ -44,14 +44,14 @@ func TestWhyNot(t *testing.T) {
 		ruled   map[string]int
 		nearest string
 	}{
-		"too many CPUs":          {intent.CreateAllocation{CPUs: 5}, map[string]int{"unit_state": 1, "cpus": 2}, "Ask for 4 CPUs: that is the largest free unit that otherwise fits."},
-		"CPUs in a region":       {intent.CreateAllocation{CPUs: 3, Region: "eu"}, map[string]int{"unit_state": 1, "cpus": 1, "region": 1}, "Ask for 2 CPUs: that is the largest free unit that otherwise fits."},
+		"too many CPUs":          {intent.CreateAllocation{CPUs: 5}, map[string]int{"unit_state": 1, "cpu_count": 2}, "Ask for 4 CPUs: that is the largest free unit that otherwise fits."},
+		"CPUs in a region":       {intent.CreateAllocation{CPUs: 3, Region: "eu"}, map[string]int{"unit_state": 1, "cpu_count": 1, "region": 1}, "Ask for 2 CPUs: that is the largest free unit that otherwise fits."},
 		"region":                 {intent.CreateAllocation{CPUs: 1, Region: "ap"}, map[string]int{"unit_state": 1, "region": 2}, `Leave out region "ap".`},
 		"zone":                   {intent.CreateAllocation{CPUs: 1, Region: "eu", Zone: "b"}, map[string]int{"unit_state": 1, "region": 1, "zone": 1}, `Leave out region "eu".`},
 		"labels":                 {intent.CreateAllocation{CPUs: 1, HostLabels: map[string]string{"disk": "hdd"}}, map[string]int{"unit_state": 1, "host_labels": 2}, "Leave out some of the host labels."},
 		"network":                {intent.CreateAllocation{CPUs: 1, Network: "other"}, map[string]int{"unit_state": 1, "network": 2}, ""},
 		"a closed unit":          {intent.CreateAllocation{UnitID: &u1[0].ID}, map[string]int{"unit_state": 1, "unit": 2}, "Leave out the unit."},
-		"a host with too little": {intent.CreateAllocation{CPUs: 3, HostID: host(h1.ID)}, map[string]int{"unit_state": 1, "host": 1, "cpus": 1}, "Leave out the host."},
+		"a host with too little": {intent.CreateAllocation{CPUs: 3, HostID: host(h1.ID)}, map[string]int{"unit_state": 1, "host": 1, "cpu_count": 1}, "Leave out the host."},
 	} {
 		_, _, err := s.Allocate(c.r)
 		why := whyNot(t, err)
@@ -105,7 +105,7 @@ func TestBadRequestsNameEveryField(t *testing.T) {
 		fields = append(fields, f.Field)
 	}
 	slices.Sort(fields)
-	want := []string{"cpus", "cpus", "host_labels", "labels", "login_user", "network", "region", "ssh_keys[1]", "ssh_keys[2]", "zone"}
+	want := []string{"cpu_count", "cpu_count", "host_labels", "labels", "login_user", "network", "region", "ssh_keys[1]", "ssh_keys[2]", "zone"}
 	if diff := cmp.Diff(want, fields); diff != "" {
 		t.Error(diff)
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -82,6 +83,8 @@ var AllocationSorting = Sorting[Allocation]{
 type AllocationFilter struct {
 	WorkspaceID              uuid.UUID
 	State, LoginUser, Search string // State "live": all that have not ended
+	Region, Zone             string // of its host
+	Labels                   map[string]string
 	HostID                   *uuid.UUID
 	Sort                     string // one of AllocationSorting; "" for the first
 	After                    *Position
@@ -99,8 +102,13 @@ func (r Reads) Allocations(ctx context.Context, f AllocationFilter) ([]Allocatio
 	if f.HostID != nil {
 		l.and("a.host_id = ?", *f.HostID)
 	}
+	l.andIf(f.Region, "h.region = ?").andIf(f.Zone, "h.zone = ?")
+	if len(f.Labels) > 0 {
+		l.and("a.labels @> ?", f.Labels)
+	}
 	if f.Search != "" {
-		l.and("(position(? IN a.login_user) > 0 OR position(? IN u.name) > 0 OR position(? IN a.address) > 0)", f.Search, f.Search, f.Search)
+		text := strings.ToLower(f.Search)
+		l.and("(position(? IN lower(a.login_user)) > 0 OR position(? IN lower(u.name)) > 0 OR position(? IN a.address) > 0)", text, text, text)
 	}
 	return AllocationSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }

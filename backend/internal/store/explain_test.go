@@ -231,6 +231,11 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 			add(o.noun+" by "+sort, indexes[i/2], `Seq Scan on (jobs|compute_units|allocations|addresses|events|tokens)`, statement(sent.sent[0]), sent.args[0])
 		}
 	}
+	sent := &paper{}
+	if _, err := (Reads{q: querier{conn: sent}}).Allocations(t.Context(), AllocationFilter{WorkspaceID: domain.DefaultWorkspace, Labels: map[string]string{"team": "none"}, Limit: 51}); err != nil {
+		t.Fatal(err)
+	}
+	add("allocations by label", "allocations_by_label", `Seq Scan on allocations`, statement(sent.sent[0]), sent.args[0])
 	for _, s := range statements {
 		plan := explain(t, db, s.sql, s.args...)
 		if !regexp.MustCompile(s.uses).MatchString(plan) {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -107,7 +108,8 @@ var HostSorting = Sorting[ShownHost]{
 type HostFilter struct {
 	WorkspaceID                 uuid.UUID
 	State, Region, Zone, Search string
-	Sort                        string // one of HostSorting; "" for the first
+	Labels                      map[string]string // that it has
+	Sort                        string            // one of HostSorting; "" for the first
 	After                       *Position
 	Limit                       int
 }
@@ -116,8 +118,12 @@ type HostFilter struct {
 func (r Reads) Hosts(ctx context.Context, f HostFilter) ([]ShownHost, error) {
 	l := newList(sqlShownHost).and("h.workspace_id = ?", f.WorkspaceID).and("h.removed_at IS NULL")
 	l.andIf(f.State, "h.state = ?").andIf(f.Region, "h.region = ?").andIf(f.Zone, "h.zone = ?")
+	if len(f.Labels) > 0 {
+		l.and("h.labels @> ?", f.Labels)
+	}
 	if f.Search != "" {
-		l.and("(position(? IN h.name) > 0 OR position(? IN h.address) > 0)", f.Search, f.Search)
+		text := strings.ToLower(f.Search)
+		l.and("(position(? IN lower(h.name)) > 0 OR position(? IN lower(h.address)) > 0)", text, text)
 	}
 	return HostSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
@@ -145,6 +151,30 @@ func (tx *Tx) InsertHost(ctx context.Context, h Host) error {
 		return err
 	}
 	return tx.setHostAddresses(ctx, h.ID, h.Address, nil)
+}
+
+const sqlUpdateHost = `
+UPDATE hosts
+   SET address = $2, port = $3, host_key = $4, region = $5, zone = $6, networks = $7, labels = $8, profile = $9,
+       offered_host_key = CASE WHEN address = $2 AND port = $3 THEN offered_host_key ELSE '' END, version = version + 1, updated_at = now()
+ WHERE id = $1 AND removed_at IS NULL`
+
+const sqlMoveUnitsToZone = `
+UPDATE compute_units
+   SET zone = $2
+ WHERE host_id = $1 AND zone IS DISTINCT FROM $2`
+
+// UpdateHost writes what a person may change of a host, which the caller holds.
+// A key that was offered elsewhere is forgotten.
+func (tx *Tx) UpdateHost(ctx context.Context, h Host) error {
+	err := tx.one(ctx, movedMeanwhile("host"), sqlUpdateHost, h.ID, h.Address, h.Port, h.HostKey, h.Region, h.Zone, h.Networks, h.Labels, h.Profile)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.exec(ctx, sqlMoveUnitsToZone, h.ID, h.Zone); err != nil {
+		return fmt.Errorf("move units to the zone: %w", err)
+	}
+	return tx.setHostAddresses(ctx, h.ID, h.Address, h.Facts)
 }
 
 const sqlMoveHost = `

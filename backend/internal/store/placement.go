@@ -51,7 +51,7 @@ func (w Wanted) filters() []placementFilter {
 	add(w.HostID != nil, "host", "is not on the host that was named", "u.host_id = ?", w.HostID)
 	add(true, "host_state", "is on a host that is not ready", "h.state = 'ready'")
 	add(true, "host_health", "is on a host that was unreachable or degraded when last seen", "h.health NOT IN ('unreachable', 'degraded')")
-	add(w.MinCPUs > 0, "cpus", "has too few CPUs", "u.cpu_count >= ?", w.MinCPUs)
+	add(w.MinCPUs > 0, "cpu_count", "has too few CPUs", "u.cpu_count >= ?", w.MinCPUs)
 	add(w.Region != "", "region", "is in another region", "h.region = ?", w.Region)
 	add(w.Zone != "", "zone", "is in another zone", "h.zone = ?", w.Zone)
 	add(len(w.HostLabels) > 0, "host_labels", "is on a host without the labels", "h.labels @> ?", w.HostLabels)
@@ -224,7 +224,7 @@ func (r Reads) WhyNot(ctx context.Context, w Wanted) (Explanation, error) {
 		left = n
 	}
 	for i, f := range filters {
-		if f.name != "cpus" && e.Without != "" && e.Without != "unit_state" {
+		if f.name != "cpu_count" && e.Without != "" && e.Without != "unit_state" {
 			continue // the first one is told; only the size says more
 		}
 		n, largest, err := count(func(k int) bool { return k != i })
@@ -234,7 +234,7 @@ func (r Reads) WhyNot(ctx context.Context, w Wanted) (Explanation, error) {
 		if n == 0 {
 			continue
 		}
-		if f.name == "cpus" {
+		if f.name == "cpu_count" {
 			e.LargestFree = largest
 		}
 		if e.Without == "" || e.Without == "unit_state" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -78,6 +79,7 @@ var UnitSorting = Sorting[Unit]{
 type UnitFilter struct {
 	WorkspaceID                 uuid.UUID
 	State, Region, Zone, Search string
+	Labels                      map[string]string // of its host
 	HostID                      *uuid.UUID
 	MinCPUs                     int
 	Sort                        string // one of UnitSorting; "" for the first
@@ -89,7 +91,10 @@ type UnitFilter struct {
 func (r Reads) Units(ctx context.Context, f UnitFilter) ([]Unit, error) {
 	l := newList(sqlUnit).and("u.workspace_id = ?", f.WorkspaceID)
 	l.andIf(f.State, "u.state = ?").andIf(f.Region, "h.region = ?").andIf(f.Zone, "h.zone = ?")
-	l.andIf(f.Search, "position(? IN u.name) > 0")
+	l.andIf(strings.ToLower(f.Search), "position(? IN lower(u.name)) > 0")
+	if len(f.Labels) > 0 {
+		l.and("h.labels @> ?", f.Labels)
+	}
 	if f.State == "" {
 		l.and("u.state <> 'removed'")
 	}

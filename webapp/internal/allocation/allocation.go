@@ -171,7 +171,7 @@ type createForm struct {
 	Free                                                                            *capacity // nil where it can't be told
 }
 
-var createFields = []string{"cpus", "unit", "host", "region", "zone", "network", "host_labels", "login_user", "ssh_keys", "labels"}
+var createFields = []string{"cpu_count", "unit", "host", "region", "zone", "network", "host_labels", "login_user", "ssh_keys", "labels"}
 
 func showCreate(r *page.Request) error {
 	f := createForm{CPUs: "1", Unit: r.Query("unit"), Host: r.Query("host")}
@@ -191,7 +191,7 @@ func drawCreate(r *page.Request, status int, f createForm) error {
 
 func readCreate(r *page.Request) createForm {
 	return createForm{
-		CPUs: r.Form("cpus"), Unit: r.Form("unit"), Host: r.Form("host"), Region: r.Form("region"), Zone: r.Form("zone"),
+		CPUs: r.Form("cpu_count"), Unit: r.Form("unit"), Host: r.Form("host"), Region: r.Form("region"), Zone: r.Form("zone"),
 		Network: r.Form("network"), HostLabels: r.Form("host_labels"), LoginUser: r.Form("login_user"), SSHKeys: r.Form("ssh_keys"),
 		Labels: r.Form("labels"),
 	}
@@ -244,7 +244,7 @@ func (f createForm) request() (in api.CreateAllocation, wrong ui.Problems) {
 	}
 	var err error
 	in.CPUs, err = page.Number(f.CPUs)
-	bad("cpus", err)
+	bad("cpu_count", err)
 	in.Labels, err = page.Labels(f.Labels)
 	bad("labels", err)
 	in.HostLabels, err = page.Labels(f.HostLabels)

@@ -686,7 +686,7 @@ func createPage(f createForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "cpus", Label: "CPUs, at least", Value: f.CPUs, Inputmode: "numeric", Hint: "Empty where a unit is named.", Problems: f.Wrong.For("cpus")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "cpu_count", Label: "CPUs, at least", Value: f.CPUs, Inputmode: "numeric", Hint: "Empty where a unit is named.", Problems: f.Wrong.For("cpu_count")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -168,6 +168,31 @@ func TestPreviewOfALayout(t *testing.T) {
 	}
 }
 
+// TestEditHost: all fields are sent with the version that was shown, and what was typed is kept where it is refused.
+func TestEditHost(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	form := url.Values{
+		"address": {"192.0.2.99"}, "port": {"22"}, "region": {"eu"}, "zone": {""}, "networks": {"default, storage"}, "labels": {"rack=r2"}, "profile": {"build"}, "version": {"7"},
+	}
+	s.api.Answer("update-host", 200, apitest.Host())
+	a := s.post("/hosts/h1/edit", form)
+	if a.StatusCode != 303 {
+		t.Fatalf("%d %s", a.StatusCode, a.body)
+	}
+	sent := s.only("update-host")
+	var got api.UpdateHost
+	if err := json.Unmarshal([]byte(sent.Body), &got); err != nil {
+		t.Fatal(err)
+	}
+	if *got.Address != "192.0.2.99" || *got.Zone != "" || *got.Profile != "build" || len(*got.Networks) != 2 || (*got.Labels)["rack"] != "r2" || got.HostKey != nil {
+		t.Errorf("sent %s", sent.Body)
+	}
+	s = setup(t)
+	s.api.Refuse("update-host", api.Problem{Status: 422, Code: "invalid", Errors: []api.FieldProblem{{Field: "zone", Message: "no zone is called so"}}})
+	s.wantText(s.post("/hosts/h1/edit", form), "no zone is called so", `value="192.0.2.99"`, `value="rack=r2"`)
+}
+
 // TestTheDrawnCPUsOfALayout: the map is there for the script and hidden without
 // it; what stays can't be drawn over.
 func TestTheDrawnCPUsOfALayout(t *testing.T) {
@@ -270,7 +295,7 @@ func TestWhatIsFreeIsShownWhileChoosing(t *testing.T) {
 	ask := func(form url.Values) answer {
 		return s.post("/allocations/new/capacity", form, header("HX-Request", "true"))
 	}
-	a := ask(url.Values{"cpus": {"2"}, "zone": {"a"}, "host": {"h1"}})
+	a := ask(url.Values{"cpu_count": {"2"}, "zone": {"a"}, "host": {"h1"}})
 	s.wantText(a, `id="capacity"`, "2 free units fit", "<b>2 CPUs</b>", "<b>3 CPUs</b>", "taken first", "2 GiB memory, 18 GiB disk")
 	if strings.Contains(a.body, "<html") {
 		t.Error("a whole page for a part")
@@ -279,8 +304,8 @@ func TestWhatIsFreeIsShownWhileChoosing(t *testing.T) {
 		t.Errorf("the API was asked %q", q)
 	}
 	s.wantText(ask(url.Values{"host_labels": {"disk=nvme"}}), "1 free unit fits")
-	s.wantText(ask(url.Values{"cpus": {"9"}}), "none of the free units fits", "<b>2 CPUs</b>")
-	s.wantText(ask(url.Values{"cpus": {"many"}}), "2 free units fit")
+	s.wantText(ask(url.Values{"cpu_count": {"9"}}), "none of the free units fits", "<b>2 CPUs</b>")
+	s.wantText(ask(url.Values{"cpu_count": {"many"}}), "2 free units fit")
 	s.wantText(ask(url.Values{"unit": {"h1-cu02"}}), ">h1-cu02</a>", "2 CPUs, 2 GiB of memory")
 	s.wantText(ask(url.Values{"unit": {"h1-cu77"}}), "there is no such unit")
 	s.wantText(s.get("/allocations/new"), `id="capacity"`, "2 free units fit", `hx-post="/allocations/new/capacity"`, `hx-validate="false"`)
@@ -291,7 +316,7 @@ func TestAllocateAUnit(t *testing.T) {
 	s := setup(t)
 	s.api.Answer("create-allocation", http.StatusAccepted, apitest.Allocation(), apitest.JobID)
 	a := s.post("/allocations/new", url.Values{
-		"cpus": {"2"}, "ssh_keys": {apitest.Key + "\r\n\r\n" + apitest.Key + "2\r\n"}, "zone": {"a"}, "host_labels": {"disk=nvme"}, "labels": {"team=web\nfor=ci"}, "key": {aKey},
+		"cpu_count": {"2"}, "ssh_keys": {apitest.Key + "\r\n\r\n" + apitest.Key + "2\r\n"}, "zone": {"a"}, "host_labels": {"disk=nvme"}, "labels": {"team=web\nfor=ci"}, "key": {aKey},
 	})
 	s.wantRedirect(a, "/jobs/"+apitest.JobID)
 	var got api.CreateAllocation
@@ -308,9 +333,9 @@ func TestWhyNoUnitFits(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	s.api.Refuse("create-allocation", api.Problem{Status: http.StatusConflict, Code: "no_capacity", Detail: "no unit fits", Placement: &api.WhyNot{
-		Units: 12, Ruled: []api.RuledOut{{Filter: "state", Units: 9, Why: "they are not free"}, {Filter: "cpus", Units: 3, Why: "they have fewer than 8 CPUs"}}, Nearest: "4 CPUs would fit on h1-cu02",
+		Units: 12, Ruled: []api.RuledOut{{Filter: "state", Units: 9, Why: "they are not free"}, {Filter: "cpu_count", Units: 3, Why: "they have fewer than 8 CPUs"}}, Nearest: "4 CPUs would fit on h1-cu02",
 	}})
-	a := s.post("/allocations/new", url.Values{"cpus": {"8"}, "ssh_keys": {apitest.Key}})
+	a := s.post("/allocations/new", url.Values{"cpu_count": {"8"}, "ssh_keys": {apitest.Key}})
 	s.wantStatus(a, http.StatusConflict)
 	s.wantText(a, "No unit fits; nothing was allocated.", "Of 12 units:", "9 units out", "They have fewer than 8 CPUs", "4 CPUs would fit on h1-cu02", `value="8"`, apitest.Key)
 }

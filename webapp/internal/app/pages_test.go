@@ -17,6 +17,7 @@ var pages = map[string]string{ // path -> what must stand on it
 	"/hosts/h1":                             "h1-cu03",
 	"/hosts/h2":                             "SHA256:9aYk3zE1rXk3HSxYHxqXGqLrJv5b5l2J2hU0ZxkqQnZ",
 	"/hosts/h1/setup":                       "h1 is ready: 1 unit can be given out",
+	"/hosts/h1/edit":                        "Only where the host has another key at its new address.",
 	"/hosts/h2/setup":                       "Step 2 of 6: Fingerprint",
 	"/hosts/h3/setup":                       "Go on to the layout",
 	"/hosts/h1/layout":                      "Stay as they are",

@@ -88,7 +88,7 @@ func TestPlansAreMadeAndApplied(t *testing.T) {
 	}
 	s = setup(t)
 	s.api.Answer("create-allocation", http.StatusAccepted, p, p.JobID)
-	s.wantRedirect(s.post("/allocations/new", url.Values{"cpus": {"2"}, "ssh_keys": {apitest.Key}, "plan": {"true"}, "key": {aKey}}), "/plans/"+p.ID)
+	s.wantRedirect(s.post("/allocations/new", url.Values{"cpu_count": {"2"}, "ssh_keys": {apitest.Key}, "plan": {"true"}, "key": {aKey}}), "/plans/"+p.ID)
 	if call := s.only("create-allocation"); call.Query != "plan=true" || call.Header.Get("Idempotency-Key") != aKey {
 		t.Errorf("asked with %q", call.Query)
 	}

@@ -24,6 +24,8 @@ func Mount(r fiber.Router, a *page.App) {
 	r.Post("/hosts/probe", a.Page(probeSeveral))
 	r.Get("/hosts/:id", a.Page(detail))
 	r.Get("/hosts/:id/setup", a.Page(setup))
+	r.Get("/hosts/:id/edit", a.Page(showEdit))
+	r.Post("/hosts/:id/edit", a.Page(edit))
 	r.Get("/hosts/:id/layout", a.Page(showLayout))
 	r.Post("/hosts/:id/layout", a.Page(setLayout))
 	r.Post("/hosts/:id/layout/preview", a.Page(previewLayout))

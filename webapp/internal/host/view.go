@@ -86,6 +86,9 @@ func operation(h api.Host, name string) (o ui.Operation, ok bool) {
 	o = ui.Operation{Action: at + "/" + name}
 	confirm := func() { o.Confirm, o.Typed, o.Danger = h.Name, "the host's name", true }
 	switch name {
+	case "update":
+		o.Label, o.Href, o.Action = "Edit", at+"/edit", ""
+		o.What = "Changes its labels, place, networks, packages or address."
 	case "probe":
 		o.Label, o.What = "Probe", "Reads CPUs, memory, disks and system from the host. Changes nothing on it."
 	case "measure":

@@ -281,6 +281,7 @@ var notices = map[string]string{
 	"logged-out":       "You are logged out.",
 	"queue-paused":     "The queue is paused: no queued job is begun until someone resumes it.",
 	"queue-resumed":    "Queued jobs are begun again.",
+	"host-changed":     "The host is changed.",
 	"registered":       "The host is registered and being probed. Nothing is changed on it.",
 	"retried":          "The job is queued again.",
 	"token-ended":      "The token was ended; it opens nothing any more.",

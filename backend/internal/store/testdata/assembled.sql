@@ -136,7 +136,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
   LEFT JOIN addresses p ON p.allocation_id = a.id
  WHERE true
   AND a.workspace_id = $1
-  AND (position($2 IN a.login_user) > 0 OR position($3 IN u.name) > 0 OR position($4 IN a.address) > 0)
+  AND (position($2 IN lower(a.login_user)) > 0 OR position($3 IN lower(u.name)) > 0 OR position($4 IN a.address) > 0)
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $5;
 
@@ -196,13 +196,36 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
   LEFT JOIN addresses p ON p.allocation_id = a.id
  WHERE true
   AND a.workspace_id = $1
+  AND a.labels @> $2
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $3;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
   AND a.login_user = $2
   AND a.ended_at IS NULL
   AND a.host_id = $3
-  AND (position($4 IN a.login_user) > 0 OR position($5 IN u.name) > 0 OR position($6 IN a.address) > 0)
-  AND (a.created_at, a.id) < ($7, $8)
+  AND h.region = $4
+  AND h.zone = $5
+  AND a.labels @> $6
+  AND (position($7 IN lower(a.login_user)) > 0 OR position($8 IN lower(u.name)) > 0 OR position($9 IN a.address) > 0)
+  AND (a.created_at, a.id) < ($10, $11)
 ORDER BY a.created_at DESC, a.id DESC
-LIMIT $9;
+LIMIT $12;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
@@ -223,10 +246,13 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
   AND a.login_user = $2
   AND a.state = $3
   AND a.host_id = $4
-  AND (position($5 IN a.login_user) > 0 OR position($6 IN u.name) > 0 OR position($7 IN a.address) > 0)
-  AND (a.created_at, a.id) < ($8, $9)
+  AND h.region = $5
+  AND h.zone = $6
+  AND a.labels @> $7
+  AND (position($8 IN lower(a.login_user)) > 0 OR position($9 IN lower(u.name)) > 0 OR position($10 IN a.address) > 0)
+  AND (a.created_at, a.id) < ($11, $12)
 ORDER BY a.created_at DESC, a.id DESC
-LIMIT $10;
+LIMIT $13;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
@@ -265,6 +291,46 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
  WHERE true
   AND a.workspace_id = $1
   AND a.state = $2
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $3;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+  AND h.region = $2
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $3;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+  AND h.zone = $2
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
@@ -1289,9 +1355,27 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
  WHERE true
   AND h.workspace_id = $1
   AND h.removed_at IS NULL
-  AND (position($2 IN h.name) > 0 OR position($3 IN h.address) > 0)
+  AND (position($2 IN lower(h.name)) > 0 OR position($3 IN lower(h.address)) > 0)
 ORDER BY h.name, h.id
 LIMIT $4;
+
+SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
+       h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
+       h.machine_id, h.facts, h.facts_at, h.layout, h.next_ordinal, h.incarnation, h.fenced, h.version, h.created_at, h.updated_at, h.removed_at,
+       COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
+       COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
+                   FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+  FROM hosts h
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.removed_at IS NULL
+  AND h.labels @> $2
+ORDER BY h.name, h.id
+LIMIT $3;
 
 SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
@@ -1328,10 +1412,11 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
   AND h.state = $2
   AND h.region = $3
   AND h.zone = $4
-  AND (position($5 IN h.name) > 0 OR position($6 IN h.address) > 0)
-  AND (h.name, h.id) > ($7, $8)
+  AND h.labels @> $5
+  AND (position($6 IN lower(h.name)) > 0 OR position($7 IN lower(h.address)) > 0)
+  AND (h.name, h.id) > ($8, $9)
 ORDER BY h.name, h.id
-LIMIT $9;
+LIMIT $10;
 
 SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.admin_user, h.region, h.zone, h.networks, h.labels,
        h.profile, h.purpose, h.trust_on_first_use, h.host_key, h.offered_host_key, h.state, h.health, h.health_message, h.health_at,
@@ -3833,6 +3918,24 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
  WHERE true
   AND u.workspace_id = $1
+  AND h.labels @> $2
+  AND u.state <> 'removed'
+ORDER BY u.name, u.id
+LIMIT $3;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
   AND h.region = $2
   AND u.state <> 'removed'
 ORDER BY u.name, u.id
@@ -3869,7 +3972,7 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
  WHERE true
   AND u.workspace_id = $1
-  AND position($2 IN u.name) > 0
+  AND position($2 IN lower(u.name)) > 0
   AND u.state <> 'removed'
 ORDER BY u.name, u.id
 LIMIT $3;
@@ -4136,12 +4239,13 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
   AND u.state = $2
   AND h.region = $3
   AND h.zone = $4
-  AND position($5 IN u.name) > 0
-  AND u.host_id = $6
-  AND u.cpu_count >= $7
-  AND (u.name, u.id) > ($8, $9)
+  AND position($5 IN lower(u.name)) > 0
+  AND h.labels @> $6
+  AND u.host_id = $7
+  AND u.cpu_count >= $8
+  AND (u.name, u.id) > ($9, $10)
 ORDER BY u.name, u.id
-LIMIT $10;
+LIMIT $11;
 
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
