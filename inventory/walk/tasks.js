@@ -22,14 +22,14 @@ export async function prepare({ open }) {
   await page.goto("/playbooks/host_initialize/versions/1/edit?path=playbook.yml");
   const area = page.getByLabel("Text");
   await area.fill((await area.inputValue()) + "# walked\n");
-  await page.getByRole("button", { name: "Look at it and store it" }).click();
+  await page.getByRole("button", { name: "Check and store" }).click();
   await page.waitForURL("**/versions/2*");
   assert.match(await heading(page), /v2/);
   await page.goto("/hosts?state=ready");
   await page.locator("td a.name").first().click();
   await page.waitForURL("**/hosts/*");
   const host = await heading(page);
-  await page.getByRole("button", { name: /Show the plan first.*Initialize/ }).click();
+  await page.getByRole("button", { name: /Create a plan first.*Initialize/ }).click();
   await page.waitForURL("**/plans/*");
   return { plan: new URL(page.url()).pathname, names: [host] };
 }
@@ -95,7 +95,7 @@ export const tasks = {
     const job = page.getByRole("link", { name: /Watch/ }).first();
     await job.click();
     await page.waitForURL("**/jobs/*");
-    await says(page.locator("#job-state"), "It waits for a worker; nothing was begun yet.");
+    await says(page.locator("#job-state"), "Waiting for a worker.");
     await page.getByRole("link", { name: "Overview", exact: true }).click();
     await says(page, "Jobs are not begun");
     await page.getByRole("link", { name: "Jobs are not begun" }).click();
@@ -215,7 +215,7 @@ export const tasks = {
     });
     const cookies = await page.context().cookies();
     await page.context().addCookies(cookies.filter((c) => c.name === "kloigos").map((c) => ({ ...c, value: "kl_ended" })));
-    await page.getByRole("button", { name: "Look at it and store it" }).click();
+    await page.getByRole("button", { name: "Check and store" }).click();
     await says(page, "Your session has ended");
     await logIn(page, s);
     await page.waitForURL("**/edit?path=playbook.yml");
@@ -342,7 +342,7 @@ export const tasks = {
     await watch.focus();
     await page.evaluate(() => { window.walkShifts.length = 0; });
     await page.keyboard.press("Enter");
-    await says(use.getByRole("status"), "waiting to be measured");
+    await says(use.getByRole("status"), "waiting for a measurement");
     assert.equal(new URL(page.url()).pathname, `/allocations/${id}`);
     const part = (r) => r.url().endsWith(`/allocations/${id}/use`);
     await page.waitForResponse(part); // it is looked at again by itself
@@ -352,7 +352,7 @@ export const tasks = {
     assert.deepEqual(await page.evaluate(() => window.walkShifts), []);
     const job = new URL(await use.getByRole("link", { name: "See the job" }).getAttribute("href"), page.url()).pathname;
     await use.getByRole("button", { name: "Measure now" }).click(); // the same job goes on
-    await says(use.getByRole("status"), "waiting to be measured");
+    await says(use.getByRole("status"), "waiting for a measurement");
     assert.equal(new URL(await use.getByRole("link", { name: "See the job" }).getAttribute("href"), page.url()).pathname, job);
     await page.goto(job);
     await page.getByRole("button", { name: "Cancel" }).click();
@@ -362,7 +362,7 @@ export const tasks = {
     await bare.goto(`/allocations/${id}`);
     await bare.getByRole("button", { name: "Measure now" }).click();
     await bare.waitForURL(`**/allocations/${id}#use`);
-    await says(bare.locator("#use"), "waiting to be measured");
+    await says(bare.locator("#use"), "waiting for a measurement");
   },
 
   // The job is cancelled by someone else while one has the focus on its button: it stays, and goes on when one leaves it.
@@ -384,7 +384,7 @@ export const tasks = {
     assert.equal((await state.textContent()).trim(), "running");
     assert.ok(await button.evaluate((b) => b === document.activeElement));
     await page.getByLabel("Search the log").focus();
-    await says(page.locator("#job-state"), "It is being stopped: Ansible ends, and what it runs on the host.");
+    await says(page.locator("#job-state"), "Stopping: Ansible and its tasks on the host end.");
     assert.equal((await state.textContent()).trim(), "cancelling");
     assert.equal(await button.count(), 0);
   },
@@ -394,7 +394,7 @@ export const tasks = {
     await page.goto(`/hosts/${(await ask(s, "/hosts?limit=1&state=ready")).items[0].id}`);
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox").pressSequentially("lay out free");
-    await page.getByRole("option", { name: "Lay out free units anew", selected: true }).waitFor();
+    await page.getByRole("option", { name: "Change the layout", selected: true }).waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL("**/layout");
   },
@@ -560,7 +560,7 @@ export const tasks = {
       await write("\n".repeat(80) + "- name: Go around the fence\n  ansible.builtin.raw: id\n");
       await page.getByRole("button", { name: "Edit playbook.yml" }).click();
       await page.locator("h1", { hasText: "playbook.yml" }).waitFor();
-      await page.getByRole("button", { name: "Look at it and store it" }).click();
+      await page.getByRole("button", { name: "Check and store" }).click();
       await page.locator("#wrong").waitFor();
       await page.locator("h1", { hasText: role }).waitFor(); // the file that was refused, at its line
       if (!bare) {
@@ -571,7 +571,7 @@ export const tasks = {
       await page.getByRole("button", { name: "Edit playbook.yml" }).click();
       await page.getByRole("button", { name: `Undo the change of ${role}` }).click();
       await page.getByRole("button", { name: `Undo the change of ${role}` }).waitFor({ state: "detached" });
-      await page.getByRole("button", { name: "Look at it and store it" }).click();
+      await page.getByRole("button", { name: "Check and store" }).click();
       await page.waitForURL("**/versions/*said=version-stored");
       const at = new URL(page.url()).pathname;
       const file = (path) => ask(s, `${at}/file?path=${encodeURIComponent(path)}`).then((f) => f.content);
@@ -603,7 +603,7 @@ export const tasks = {
   async "add an address, and take it out again"({ open }) {
     const page = await open();
     await page.goto("/address-pool");
-    await page.getByLabel("Addresses, one or one range a line").fill("9.0.0.7");
+    await page.getByLabel("Addresses or ranges, one in each line").fill("9.0.0.7");
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await says(page, "were added to the pool");
     const mine = page.locator("tr", { hasText: "9.0.0.7" });

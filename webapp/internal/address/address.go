@@ -68,8 +68,8 @@ func add(r *page.Request) error {
 			a.Endpoint = words[1]
 		}
 		if len(words) > 2 {
-			f.Wrong.Title = "This was not taken; nothing was changed."
-			f.Wrong.Fields = append(f.Wrong.Fields, ui.FieldProblem{Field: fmt.Sprintf("addresses[%d]", len(in.Addresses)), Message: "has more than an address and an endpoint"})
+			f.Wrong.Title = "Not accepted. Nothing was changed."
+			f.Wrong.Fields = append(f.Wrong.Fields, ui.FieldProblem{Field: fmt.Sprintf("addresses[%d]", len(in.Addresses)), Message: "give at most an address and an endpoint"})
 		}
 		in.Addresses = append(in.Addresses, a)
 	}

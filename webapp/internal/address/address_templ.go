@@ -34,7 +34,7 @@ func listPage(v listView, here string) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><h1>Address pool</h1><p class=\"means\">Each allocation gets one address of a network that its host carries, and keeps it until it ends.</p></div><div class=\"split\"><div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><h1>Address pool</h1><p class=\"means\">Each allocation gets one address of a network of its host, and keeps it until the allocation ends.</p></div><div class=\"split\"><div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -96,18 +96,18 @@ func listPage(v listView, here string) templ.Component {
 			}
 			if len(v.Addresses) == 0 {
 				if v.Filtered {
-					templ_7745c5c3_Err = ui.Empty("No address fits", "No address is like what was chosen above. Clear shows the whole pool.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Empty("No address matches", "Change the filters, or clear them to see the whole pool.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = ui.Empty("The pool is empty", "Without an address nothing can be allocated. Add some here.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Empty("The pool is empty", "Allocations need addresses. Add some here.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<table><thead><tr><th scope=\"col\">Address</th><th scope=\"col\">State</th><th scope=\"col\">Network</th><th scope=\"col\">Carried by</th><th scope=\"col\"><span class=\"visually-hidden\">Actions</span></th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<table><thead><tr><th scope=\"col\">Address</th><th scope=\"col\">State</th><th scope=\"col\">Network</th><th scope=\"col\">Used by</th><th scope=\"col\"><span class=\"visually-hidden\">Actions</span></th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -260,7 +260,7 @@ func listPage(v listView, here string) templ.Component {
 						}
 					}
 					if a.State == "free" {
-						templ_7745c5c3_Err = ui.Sure("/address-pool/"+a.ID+"/remove", "Remove", a.Address, "The pool forgets it. Nobody has it now.").Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = ui.Sure("/address-pool/"+a.ID+"/remove", "Remove", a.Address, "The address leaves the pool. No allocation uses it.").Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -314,7 +314,7 @@ func listPage(v listView, here string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "addresses", Label: "Addresses, one or one range a line", Value: v.Add.Addresses, Rows: 4, Mono: true, Required: true, Placeholder: "192.0.2.20-192.0.2.40\n10.0.0.5 203.0.113.9:2205", Hint: "A second word is where SSH reaches a single address from outside, if it sits behind NAT.", Problems: v.Add.Wrong.For("addresses")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "addresses", Label: "Addresses or ranges, one in each line", Value: v.Add.Addresses, Rows: 4, Mono: true, Required: true, Placeholder: "192.0.2.20-192.0.2.40\n10.0.0.5 203.0.113.9:2205", Hint: "Behind NAT, add the outside address and port for SSH as a second word.", Problems: v.Add.Wrong.For("addresses")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -226,7 +226,7 @@ func create(r *page.Request) error {
 	var p *api.Problem
 	if errors.As(err, &p) && p.Placement != nil {
 		f.Why = p.Placement
-		f.Wrong.Title, f.Wrong.Detail = "No unit fits; nothing was allocated.", ""
+		f.Wrong.Title, f.Wrong.Detail = "No unit fits. Nothing was allocated.", ""
 	}
 	return drawCreate(r, p.Status, f)
 }
@@ -234,7 +234,7 @@ func create(r *page.Request) error {
 func (f createForm) request() (in api.CreateAllocation, wrong ui.Problems) {
 	bad := func(field string, err error) {
 		if err != nil {
-			wrong.Title = "This was not taken; nothing was changed."
+			wrong.Title = "Not accepted. Nothing was changed."
 			wrong.Fields = append(wrong.Fields, ui.FieldProblem{Field: field, Message: err.Error()})
 		}
 	}
@@ -293,7 +293,7 @@ func (v detailView) operations() []ui.Operation {
 func operations(a api.Allocation) []ui.Operation {
 	can, prevents := allowed(a, "deallocate")
 	return []ui.Operation{{
-		Label: "Deallocate", What: "Ends all that runs in the unit, removes the user, wipes the volume. What is in it is gone for good.",
+		Label: "Deallocate", What: "Ends all processes in the unit, removes the user and wipes the volume. All data in it is lost.",
 		Action: "/allocations/" + a.ID + "/deallocate", Allowed: can, Prevents: prevents, Danger: true, Plan: true, Confirm: a.LoginUser, Typed: "the login user",
 	}}
 }

@@ -133,7 +133,7 @@ func listPage(v listView, here string) templ.Component {
 			}
 			if len(v.Allocations) == 0 {
 				if v.Filtered {
-					templ_7745c5c3_Err = ui.Empty("No allocation fits", "No allocation is like what was chosen above. Clear shows all that are live.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Empty("No allocation matches", "Change the filters, or clear them to see all live allocations.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -156,7 +156,7 @@ func listPage(v listView, here string) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = ui.Empty("Nobody has a unit", "An allocation hands a free unit to a person: a login user, SSH keys, an address.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Empty("No allocations yet", "An allocation gives a free unit to a person: login user, SSH keys, address.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -639,7 +639,7 @@ func createPage(f createForm) templ.Component {
 			templ_7745c5c3_Var22 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "<div class=\"head\"><p class=\"crumbs\"><a href=\"/allocations\">Allocations</a> / New</p><h1>Allocate a unit</h1><p class=\"means\">The smallest free unit that fits is taken and set up; after about a minute its user can log in.</p></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "<div class=\"head\"><p class=\"crumbs\"><a href=\"/allocations\">Allocations</a> / New</p><h1>Allocate a unit</h1><p class=\"means\">Kloigos takes the smallest free unit that fits and sets it up. The user can log in after about a minute.</p></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -678,7 +678,7 @@ func createPage(f createForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "ssh_keys", Label: "SSH public keys, one a line", Value: f.SSHKeys, Rows: 3, Mono: true, Required: true, Focus: true, Placeholder: "ssh-ed25519 AAAA… ada@laptop", Hint: "Whoever holds one of them can log in. From ~/.ssh/id_ed25519.pub, say.", Problems: f.Wrong.For("ssh_keys")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "ssh_keys", Label: "SSH public keys, one in each line", Value: f.SSHKeys, Rows: 3, Mono: true, Required: true, Focus: true, Placeholder: "ssh-ed25519 AAAA… ada@laptop", Hint: "The owners of these keys can log in. For example, the content of ~/.ssh/id_ed25519.pub.", Problems: f.Wrong.For("ssh_keys")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -686,7 +686,7 @@ func createPage(f createForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "cpu_count", Label: "CPUs, at least", Value: f.CPUs, Inputmode: "numeric", Hint: "Empty where a unit is named.", Problems: f.Wrong.For("cpu_count")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "cpu_count", Label: "CPUs, at least", Value: f.CPUs, Inputmode: "numeric", Hint: "Leave empty if you name a unit.", Problems: f.Wrong.For("cpu_count")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -694,7 +694,7 @@ func createPage(f createForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "unit", Label: "This unit", Value: f.Unit, Mono: true, Max: 64, Placeholder: "any", Problems: f.Wrong.For("unit")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "unit", Label: "Unit", Value: f.Unit, Mono: true, Max: 64, Placeholder: "any", Problems: f.Wrong.For("unit")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -728,19 +728,19 @@ func createPage(f createForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "network", Label: "Network of its address", Value: f.Network, Max: 63, Placeholder: "any that the host carries", Problems: f.Wrong.For("network")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "network", Label: "Network", Value: f.Network, Max: 63, Placeholder: "any network of the host", Problems: f.Wrong.For("network")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "host_labels", Label: "Labels that the host must have", Value: f.HostLabels, Placeholder: "disk=nvme", Problems: f.Wrong.For("host_labels")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "host_labels", Label: "Required host labels", Value: f.HostLabels, Placeholder: "disk=nvme", Problems: f.Wrong.For("host_labels")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "labels", Label: "Labels of the allocation", Value: f.Labels, Placeholder: "team=web, for=ci", Problems: f.Wrong.For("labels")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "labels", Label: "Allocation labels", Value: f.Labels, Placeholder: "team=web, for=ci", Problems: f.Wrong.For("labels")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "</div></details><div class=\"row\"><button class=\"main\">Allocate</button> <button name=\"plan\" value=\"true\">Show the plan first</button> <a class=\"button\" href=\"/allocations\">Cancel</a></div></div></form></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "</div></details><div class=\"row\"><button class=\"main\">Allocate</button> <button name=\"plan\" value=\"true\">Create a plan first</button> <a class=\"button\" href=\"/allocations\">Cancel</a></div></div></form></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -783,7 +783,7 @@ func whyNot(w api.WhyNot) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if w.Units == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<b>There are no units that you may use.</b><p>Set a host's layout and initialize it to get some.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<b>There are no units.</b><p>Set a host's layout and initialize it to create units.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -851,14 +851,14 @@ func whyNot(w api.WhyNot) templ.Component {
 			}
 		}
 		if w.Nearest != "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<p><b>What would fit:</b> ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<p><b>Nearest match:</b> ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var28 string
 			templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(w.Nearest)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/allocation/allocation.templ`, Line: 210, Col: 41}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/allocation/allocation.templ`, Line: 210, Col: 40}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var28))
 			if templ_7745c5c3_Err != nil {
@@ -1037,7 +1037,7 @@ func detailPage(v detailView, here string) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 86, "<div>A job is at work on it. <a href=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 86, "<div>A job is running on it. <a href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1050,7 +1050,7 @@ func detailPage(v detailView, here string) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 87, "\">Watch it</a></div></div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 87, "\">Follow the job</a></div></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1065,14 +1065,14 @@ func detailPage(v detailView, here string) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 89, "<p class=\"muted\">The command is good once the allocation is <b>allocated</b>: <code>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 89, "<p class=\"muted\">This command works when the allocation is <b>allocated</b>: <code>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var37 string
 				templ_7745c5c3_Var37, templ_7745c5c3_Err = templ.JoinStringErrs(v.Allocation.SSHCommand)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/allocation/allocation.templ`, Line: 251, Col: 114}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/allocation/allocation.templ`, Line: 251, Col: 113}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var37))
 				if templ_7745c5c3_Err != nil {
@@ -1084,7 +1084,7 @@ func detailPage(v detailView, here string) templ.Component {
 				}
 			}
 			if v.Allocation.HostKey != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 91, "<details class=\"more\"><summary>The key that the host shows, for known_hosts</summary>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 91, "<details class=\"more\"><summary>Host key for known_hosts</summary>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1121,7 +1121,7 @@ func detailPage(v detailView, here string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 95, "</div><div><div class=\"panel\"><h2>What it has</h2><div class=\"in\"><dl class=\"facts\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 95, "</div><div><div class=\"panel\"><h2>Resources</h2><div class=\"in\"><dl class=\"facts\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1518,7 +1518,7 @@ func detailPage(v detailView, here string) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(v.Jobs) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 112, "<p class=\"in muted\">None is kept any more.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 112, "<p class=\"in muted\">None.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1592,12 +1592,12 @@ func keysPanel(v detailView) templ.Component {
 		}
 		if v.Allocation.State == "allocated" {
 			if v.Allocation.KeysApplied {
-				templ_7745c5c3_Err = ui.State(ui.Good, "on the host", "the keys shown are those on the host").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.State(ui.Good, "on the host", "the host has exactly these keys").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = ui.State(ui.Busy, "not on the host yet", "a job brings them there").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.State(ui.Busy, "not on the host yet", "a job is installing them").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1706,16 +1706,16 @@ func keysPanel(v detailView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Input(ui.Field{Name: "ssh_keys", Label: "SSH public keys, one a line", Value: v.Keys, Rows: 4, Mono: true, Required: true, Hint: "These and no others. Sessions that are open stay open.", Problems: v.Wrong.For("ssh_keys")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Input(ui.Field{Name: "ssh_keys", Label: "SSH public keys, one in each line", Value: v.Keys, Rows: 4, Mono: true, Required: true, Hint: "These keys replace all others. Open sessions stay open.", Problems: v.Wrong.For("ssh_keys")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 130, "<div class=\"row\"><button class=\"main\">Replace</button><button name=\"plan\" value=\"true\">Show the plan first</button></div></form></details>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 130, "<div class=\"row\"><button class=\"main\">Replace</button><button name=\"plan\" value=\"true\">Create a plan first</button></div></form></details>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else if prevents != "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 131, "<p class=\"muted\">They can't be replaced now: ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 131, "<p class=\"muted\">You can't replace them now: ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

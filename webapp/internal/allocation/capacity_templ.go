@@ -40,7 +40,7 @@ func capacityPanel(c *capacity) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if c == nil {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<p class=\"muted\">Can't be told right now.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<p class=\"muted\">Unknown right now.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -168,7 +168,7 @@ func capacityPanel(c *capacity) templ.Component {
 				}
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<p class=\"hint\">A look, not a promise: others may be faster.</p></div></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<p class=\"hint\">Nothing is reserved yet; another request may take a unit first.</p></div></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -203,21 +203,21 @@ func capacityCount(c capacity) templ.Component {
 		}
 		switch {
 		case c.Asked && c.Units > 0:
-			templ_7745c5c3_Err = ui.State(ui.Free, fits(c), "free units that fit what is asked").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.State(ui.Free, fits(c), "free units that fit the request").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		case c.Asked:
-			templ_7745c5c3_Err = ui.State(ui.Wait, "there is no such unit", "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.State(ui.Wait, "no such unit", "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		case c.Units > 0:
-			templ_7745c5c3_Err = ui.State(ui.Wait, "none of the free units fits", "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.State(ui.Wait, "no free unit fits", "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, " <span class=\"muted\">What is free:</span>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, " <span class=\"muted\">Free units:</span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -279,7 +279,7 @@ func capacitySizes(c capacity) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if i == 0 && c.Asked {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<span class=\"muted\">taken first</span> ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<span class=\"muted\">used first</span> ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -96,7 +96,7 @@ func gauges(a api.Allocation) []ui.Gauge {
 		memory.Words = ui.Bytes(*u.MemoryBytes) + " of " + ui.Bytes(a.MemoryBytes)
 		memory.Used, memory.Spare, memory.Full = ui.GaugeOf(*u.MemoryBytes, a.MemoryBytes), ui.GaugeOf(*u.CacheBytes, a.MemoryBytes), "nearly full"
 		memory.Spare = min(memory.Spare, memory.Used)
-		memory.Note = ui.Bytes(*u.CacheBytes) + " of it is file cache, had back when needed"
+		memory.Note = ui.Bytes(*u.CacheBytes) + " of it is file cache, freed when needed"
 		processes.Words = ui.Number(*u.Processes) + " of " + ui.Number(a.TasksMax)
 		processes.Used, processes.Full = ui.GaugeOf(*u.Processes, int64(a.TasksMax)), "nearly at the limit"
 	}

@@ -229,7 +229,7 @@ func Outline() api.LogOutline {
 	}
 }
 
-// PlaybookVersion is a version of host_initialize: 1 came with Kloigos and is
+// PlaybookVersion is a version of host_initialize: 1 part of Kloigos and is
 // the default, 2 was uploaded.
 func PlaybookVersion(n int) api.PlaybookVersion {
 	v := api.PlaybookVersion{

@@ -25,8 +25,8 @@ func TestEventsAreFiltered(t *testing.T) {
 		t.Errorf("the API was asked %q, want %q", q, want)
 	}
 	s.api.Answer("list-events", 200, apitest.Page[api.Event]())
-	s.wantText(s.get("/events?actor=nobody"), "No event fits")
-	s.wantText(s.get("/events"), "Nothing was changed yet.")
+	s.wantText(s.get("/events?actor=nobody"), "No event matches")
+	s.wantText(s.get("/events"), "Nothing has changed yet.")
 	s.api.Refuse("list-events", api.Problem{Status: 422, Code: "invalid", Errors: []api.FieldProblem{{Field: "query.since", Message: "must be a time"}}})
 	a = s.get("/events?since=then")
 	s.wantStatus(a, http.StatusUnprocessableEntity)

@@ -60,7 +60,7 @@ func TestWhatTheWebAppCanTellItselfIsNotSent(t *testing.T) {
 	s := setup(t)
 	a := s.post("/hosts/new", url.Values{"name": {"h9"}, "address": {"192.0.2.9"}, "port": {"ssh"}, "labels": {"no pair"}})
 	s.wantStatus(a, http.StatusUnprocessableEntity)
-	s.wantText(a, "Must be a number from 1 to 65535", "is not of the form key=value")
+	s.wantText(a, "Enter a number from 1 to 65535", "is not of the form key=value")
 	if n := len(s.api.Calls("register-host")); n != 0 {
 		t.Errorf("was sent %d times", n)
 	}
@@ -106,7 +106,7 @@ func TestALayoutThatSomeoneElseChanged(t *testing.T) {
 	s.api.Refuse("set-layout", api.Problem{Status: http.StatusPreconditionFailed, Code: "version_mismatch"})
 	a := s.post("/hosts/h3/layout", url.Values{"mode": {"count"}, "count": {"5"}, "cpus_each": {"1"}, "version": {"6"}})
 	s.wantStatus(a, http.StatusUnprocessableEntity)
-	s.wantText(a, "Someone changed this in the meantime", `value="5"`, `name="version" value="7"`)
+	s.wantText(a, "Someone else changed this first", `value="5"`, `name="version" value="7"`)
 }
 
 func TestLayOutFreeUnitsAnew(t *testing.T) {
@@ -116,8 +116,8 @@ func TestLayOutFreeUnitsAnew(t *testing.T) {
 	preview.Units[0].Kept = "h1-cu01"
 	s.api.Answer("preview-layout", 200, preview)
 	a := s.get("/hosts/h1/layout")
-	s.wantText(a, "Lay out free units of h1 anew", `action="/hosts/`+apitest.HostID+`/relayout"`, "Stay as they are", ">h1-cu01<", ">h1-cu03<", "allocated",
-		"4-5</textarea>", "cu01", "new 1", "new 2", "stays", "Lay out anew")
+	s.wantText(a, "Change the layout of h1", `action="/hosts/`+apitest.HostID+`/relayout"`, "Units that stay", ">h1-cu01<", ">h1-cu03<", "allocated",
+		"4-5</textarea>", "cu01", "new 1", "new 2", "stays", "Change the layout")
 	// What can't change is no field: the system's part, the volume group, the disk that is in it.
 	for _, field := range []string{`name="system_cpus"`, `name="system_memory_bytes"`, `name="volume_group"`, `value="/dev/disk/by-id/virtio-kloigos0"`} {
 		if strings.Contains(a.body, field) {
@@ -146,7 +146,7 @@ func TestLayOutFreeUnitsAnew(t *testing.T) {
 	if n := len(s.api.Calls("set-layout")); n != 0 {
 		t.Error("the layout of a host that is in use was set")
 	}
-	s.wantText(s.get("/hosts/h1"), "Lay out free units anew", `href="/hosts/`+apitest.HostID+`/layout"`)
+	s.wantText(s.get("/hosts/h1"), "Change the layout", `href="/hosts/`+apitest.HostID+`/layout"`)
 }
 
 func TestPreviewOfALayout(t *testing.T) {
@@ -190,7 +190,7 @@ func TestEditHost(t *testing.T) {
 	}
 	s = setup(t)
 	s.api.Refuse("update-host", api.Problem{Status: 422, Code: "invalid", Errors: []api.FieldProblem{{Field: "zone", Message: "no zone is called so"}}})
-	s.wantText(s.post("/hosts/h1/edit", form), "no zone is called so", `value="192.0.2.99"`, `value="rack=r2"`)
+	s.wantText(s.post("/hosts/h1/edit", form), "No zone is called so", `value="192.0.2.99"`, `value="rack=r2"`)
 }
 
 // TestTheDrawnCPUsOfALayout: the map is there for the script and hidden without
@@ -242,7 +242,7 @@ func TestALayoutBeforeDisksAreChosen(t *testing.T) {
 		apitest.JSON(w, apitest.Layout())
 	})
 	form := url.Values{"mode": {"count"}, "count": {"3"}, "cpus_each": {"2"}}
-	s.wantText(s.post("/hosts/h3/layout/preview", form, header("HX-Request", "true")), "no disk is chosen yet", "7 of 8 CPUs")
+	s.wantText(s.post("/hosts/h3/layout/preview", form, header("HX-Request", "true")), "no disk selected", "7 of 8 CPUs")
 	form.Set("devices", "/dev/disk/by-id/virtio-kloigos0")
 	if a := s.post("/hosts/h3/layout/preview", form, header("HX-Request", "true")); strings.Contains(a.body, "no disk is chosen") {
 		t.Error("a disk is chosen")
@@ -296,7 +296,7 @@ func TestWhatIsFreeIsShownWhileChoosing(t *testing.T) {
 		return s.post("/allocations/new/capacity", form, header("HX-Request", "true"))
 	}
 	a := ask(url.Values{"cpu_count": {"2"}, "zone": {"a"}, "host": {"h1"}})
-	s.wantText(a, `id="capacity"`, "2 free units fit", "<b>2 CPUs</b>", "<b>3 CPUs</b>", "taken first", "2 GiB memory, 18 GiB disk")
+	s.wantText(a, `id="capacity"`, "2 free units fit", "<b>2 CPUs</b>", "<b>3 CPUs</b>", "used first", "2 GiB memory, 18 GiB disk")
 	if strings.Contains(a.body, "<html") {
 		t.Error("a whole page for a part")
 	}
@@ -304,10 +304,10 @@ func TestWhatIsFreeIsShownWhileChoosing(t *testing.T) {
 		t.Errorf("the API was asked %q", q)
 	}
 	s.wantText(ask(url.Values{"host_labels": {"disk=nvme"}}), "1 free unit fits")
-	s.wantText(ask(url.Values{"cpu_count": {"9"}}), "none of the free units fits", "<b>2 CPUs</b>")
+	s.wantText(ask(url.Values{"cpu_count": {"9"}}), "no free unit fits", "<b>2 CPUs</b>")
 	s.wantText(ask(url.Values{"cpu_count": {"many"}}), "2 free units fit")
 	s.wantText(ask(url.Values{"unit": {"h1-cu02"}}), ">h1-cu02</a>", "2 CPUs, 2 GiB of memory")
-	s.wantText(ask(url.Values{"unit": {"h1-cu77"}}), "there is no such unit")
+	s.wantText(ask(url.Values{"unit": {"h1-cu77"}}), "no such unit")
 	s.wantText(s.get("/allocations/new"), `id="capacity"`, "2 free units fit", `hx-post="/allocations/new/capacity"`, `hx-validate="false"`)
 }
 
@@ -337,7 +337,7 @@ func TestWhyNoUnitFits(t *testing.T) {
 	}})
 	a := s.post("/allocations/new", url.Values{"cpu_count": {"8"}, "ssh_keys": {apitest.Key}})
 	s.wantStatus(a, http.StatusConflict)
-	s.wantText(a, "No unit fits; nothing was allocated.", "Of 12 units:", "9 units out", "They have fewer than 8 CPUs", "4 CPUs would fit on h1-cu02", `value="8"`, apitest.Key)
+	s.wantText(a, "No unit fits. Nothing was allocated.", "Of 12 units:", "9 units out", "They have fewer than 8 CPUs", "4 CPUs would fit on h1-cu02", `value="8"`, apitest.Key)
 }
 
 func TestReplaceKeysAndGiveBack(t *testing.T) {
@@ -391,7 +391,7 @@ func TestAJobTellsOfEachOfItsHosts(t *testing.T) {
 	j.Hosts[1].Code, j.Hosts[1].Message = "unreachable", "No route to <b>host</b>."
 	s.api.Answer("get-job", http.StatusOK, j)
 	a := s.get("/jobs/" + apitest.JobID)
-	s.wantText(a, "Probe 4 hosts", "2 of 4 done", `href="/hosts/id1">h2</a>`, "No route to &lt;b&gt;host&lt;/b&gt;.", "Still to be done", `href="/hosts/id2">h3</a>`, `href="/hosts/id3">h4</a>`)
+	s.wantText(a, "Probe 4 hosts", "2 of 4 done", `href="/hosts/id1">h2</a>`, "No route to &lt;b&gt;host&lt;/b&gt;.", "Remaining", `href="/hosts/id2">h3</a>`, `href="/hosts/id3">h4</a>`)
 	j.Hosts = nil
 	s.api.Answer("list-jobs", http.StatusOK, apitest.Page(j))
 	s.wantText(s.get("/jobs"), "Probe 4 hosts", "4 hosts")
@@ -420,7 +420,7 @@ func TestARetryFromAStepThatIsDone(t *testing.T) {
 	s := setup(t)
 	at := "/jobs/" + apitest.JobID
 	s.api.Answer("get-job", http.StatusOK, apitest.Job("host_initialize", "failed"))
-	if page := s.get(at).body; !strings.Contains(page, "Retry from step 2, initialize") || strings.Count(page, "Again from step") != 1 ||
+	if page := s.get(at).body; !strings.Contains(page, "Retry from step 2, initialize") || strings.Count(page, "Repeat from step") != 1 ||
 		!strings.Contains(page, `action="`+at+`/retry?from=bootstrap"`) {
 		t.Error("the page does not offer the steps that are done, or those that are not")
 	}

@@ -37,38 +37,38 @@ func TestHowAJobStands(t *testing.T) {
 		says   []string
 		not    string
 	}{
-		"for a worker":              {job: with("host_initialize", "queued", nil), others: []api.Job{apitest.Job("host_probe", "running")}, says: []string{"It waits for a worker; nothing was begun yet."}, not: apitest.PlanID},
-		"not for one that measures": {job: with("host_initialize", "queued", nil), others: []api.Job{apitest.Job("host_measure", "running")}, says: []string{"It waits for a worker; nothing was begun yet."}, not: apitest.PlanID},
+		"for a worker":              {job: with("host_initialize", "queued", nil), others: []api.Job{apitest.Job("host_probe", "running")}, says: []string{"Waiting for a worker."}, not: apitest.PlanID},
+		"not for one that measures": {job: with("host_initialize", "queued", nil), others: []api.Job{apitest.Job("host_measure", "running")}, says: []string{"Waiting for a worker."}, not: apitest.PlanID},
 		"for a worker again": {
 			job:  with("host_initialize", "queued", func(j *api.Job) { j.Attempt = 2 }),
-			says: []string{"It waits for a worker, to go on where it stood."},
+			says: []string{"Waiting for a worker to continue it."},
 		},
 		"for another job": {
 			job: with("host_initialize", "queued", nil), others: []api.Job{holder},
-			says: []string{"It waits until another job of the host has ended:", `href="/jobs/` + apitest.PlanID + `">Change layout of h1</a>`},
+			says: []string{"Waiting for another job of the host:", `href="/jobs/` + apitest.PlanID + `">Change layout of h1</a>`},
 		},
-		"for no other, as it only reads":    {job: with("host_probe", "queued", nil), others: []api.Job{holder}, says: []string{"It waits for a worker"}, not: apitest.PlanID},
-		"for no other, as it only measures": {job: with("host_measure", "queued", nil), others: []api.Job{holder}, says: []string{"It waits for a worker"}, not: apitest.PlanID},
-		"for the queue":                     {job: with("host_initialize", "queued", nil), queue: paused(), says: []string{"It waits: the queue is paused by ada.", "new &lt;b&gt;switches&lt;/b&gt;", `href="/system">Where the queue is resumed<`}},
+		"for no other, as it only reads":    {job: with("host_probe", "queued", nil), others: []api.Job{holder}, says: []string{"Waiting for a worker"}, not: apitest.PlanID},
+		"for no other, as it only measures": {job: with("host_measure", "queued", nil), others: []api.Job{holder}, says: []string{"Waiting for a worker"}, not: apitest.PlanID},
+		"for the queue":                     {job: with("host_initialize", "queued", nil), queue: paused(), says: []string{"Waiting: ada paused the queue.", "new &lt;b&gt;switches&lt;/b&gt;", `href="/system">Resume the queue<`}},
 		"for its next try": {
 			job: with("host_initialize", "queued", func(j *api.Job) {
 				j.Attempt, j.RunAfter = 1, time.Now().Add(50*time.Hour)
 				j.Error = &api.JobError{Code: "host_unreachable", Host: "h1", Message: "no route to host", NextStep: "Bring it back."}
 			}),
-			says: []string{"It is tried again in 2 days.", "The last attempt failed:</b> Host unreachable on h1", "no route to host", "What to do:</b> Bring it back."},
+			says: []string{"The next attempt starts in 2 days.", "The last attempt failed:</b> Host unreachable on h1", "no route to host", "What to do:</b> Bring it back."},
 		},
-		"running":     {job: with("host_initialize", "running", nil), says: []string{"It is at step 2 of 2, initialize."}},
-		"begun":       {job: with("host_initialize", "running", func(j *api.Job) { j.Steps[0].State, j.Steps[1].State = "pending", "pending" }), says: []string{"A worker is at it."}},
-		"handed over": {job: with("host_initialize", "running", func(j *api.Job) { j.Worker = "" }), says: []string{"The backend that was at it has stopped; the next one goes on where it stood."}},
-		"cancelling":  {job: with("host_initialize", "cancelling", nil), says: []string{"It is being stopped: Ansible ends, and what it runs on the host."}},
+		"running":     {job: with("host_initialize", "running", nil), says: []string{"Running step 2 of 2, initialize."}},
+		"begun":       {job: with("host_initialize", "running", func(j *api.Job) { j.Steps[0].State, j.Steps[1].State = "pending", "pending" }), says: []string{"A worker runs it."}},
+		"handed over": {job: with("host_initialize", "running", func(j *api.Job) { j.Worker = "" }), says: []string{"Its backend has stopped. Another one continues at the same step."}},
+		"cancelling":  {job: with("host_initialize", "cancelling", nil), says: []string{"Stopping: Ansible and its tasks on the host end."}},
 		"succeeded": {
 			job:  with("unit_allocate", "succeeded", func(j *api.Job) { j.Outcome, j.AllocationID = "ada_b can log in at 10.0.2.101.", apitest.AllocationID }),
 			says: []string{"Ada_b can log in at 10.0.2.101.", `href="/allocations/` + apitest.AllocationID + `">How to log in</a>`},
 		},
-		"succeeded, and told nothing": {job: with("host_probe", "succeeded", func(j *api.Job) { j.Outcome = "" }), says: []string{"Done.", "Go on with the host"}},
+		"succeeded, and told nothing": {job: with("host_probe", "succeeded", func(j *api.Job) { j.Outcome = "" }), says: []string{"Done.", "Continue with the host"}},
 		"failed":                      {job: with("host_initialize", "failed", nil), says: []string{"Task failed on h1. It stopped at step 2 of 2, initialize.", "Task: Make the volumes", "What to do:"}, not: "The last attempt failed"},
 		"cancelled while it waited":   {job: with("host_initialize", "cancelled", func(j *api.Job) { j.StartedAt, j.Outcome = nil, "cancelled by ada before it began" }), says: []string{"Cancelled by ada before it began."}, not: "It stopped"},
-		"cancelled at work":           {job: with("host_initialize", "cancelled", func(j *api.Job) { j.Steps[1].State = "failed" }), says: []string{"Stopped by a person. It stopped at step 2 of 2, initialize."}},
+		"cancelled at work":           {job: with("host_initialize", "cancelled", func(j *api.Job) { j.Steps[1].State = "failed" }), says: []string{"Cancelled. It stopped at step 2 of 2, initialize."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

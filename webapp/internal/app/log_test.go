@@ -83,7 +83,7 @@ func TestLinesOfALogAreFound(t *testing.T) {
 		t.Errorf("a page looked %d times, not as often as it may", len(calls))
 	}
 	s.longLog(3)
-	s.wantText(s.get("/jobs/"+apitest.JobID+"?q=none"), "No line fits.")
+	s.wantText(s.get("/jobs/"+apitest.JobID+"?q=none"), "No line matches.")
 }
 
 // However much a host says in a line: a window ends early, and the next one
@@ -141,7 +141,7 @@ func TestTasksByHost(t *testing.T) {
 		t.Errorf("%d cells are empty, want 3", n)
 	}
 	s.api.Refuse("get-job-outline", api.Problem{Status: http.StatusNotFound, Code: "not_found"})
-	s.wantText(s.get("/jobs/"+apitest.JobID+"?view=tasks"), "No task has begun yet.")
+	s.wantText(s.get("/jobs/"+apitest.JobID+"?view=tasks"), "No task has started yet.")
 }
 
 // Of very many tasks those are drawn that matter: the last, and what failed.
@@ -187,14 +187,14 @@ func TestALogAsText(t *testing.T) {
 func TestWhatCanBeDoneWithAJobIsSaid(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	s.wantText(s.get("/jobs/"+apitest.JobID), "Retry from step 2, initialize", "Removes everything of Kloigos from the host again", "host_initialize v1")
+	s.wantText(s.get("/jobs/"+apitest.JobID), "Retry from step 2, initialize", "Removes everything of Kloigos from the host in a new job", "host_initialize v1")
 	running := apitest.Job("unit_allocate", "running")
 	s.api.Answer("get-job", 200, running)
-	s.wantText(s.get("/jobs/"+apitest.JobID), "Stops Ansible and what it runs on the host")
+	s.wantText(s.get("/jobs/"+apitest.JobID), "Stops Ansible and its tasks on the host")
 	running.State = "queued" // between two tries: something of it may still run
 	s.api.Answer("get-job", 200, running)
-	s.wantText(s.get("/jobs/"+apitest.JobID), "Stops Ansible and what it runs on the host")
+	s.wantText(s.get("/jobs/"+apitest.JobID), "Stops Ansible and its tasks on the host")
 	running.Attempt = 0
 	s.api.Answer("get-job", 200, running)
-	s.wantText(s.get("/jobs/"+apitest.JobID), "Takes it out of the queue")
+	s.wantText(s.get("/jobs/"+apitest.JobID), "Removes it from the queue")
 }

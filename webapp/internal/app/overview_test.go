@@ -37,7 +37,7 @@ func fleet(hosts int) api.Capacity {
 func TestNobodyWorks(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	const waits, none = "Jobs are not begun", "No backend with the role worker is alive"
+	const waits, none = "Jobs do not start", "No backend with the role worker is alive"
 	for _, path := range []string{"/", "/system"} {
 		if a := s.get(path); strings.Contains(a.body, waits) || strings.Contains(a.body, none) {
 			t.Errorf("%s says that nobody works", path)
@@ -69,7 +69,7 @@ func TestLeases(t *testing.T) {
 		t.Errorf("the API was asked %q", q)
 	}
 	s.api.Answer("list-jobs", 200, apitest.Page[api.Job]())
-	s.wantText(s.get("/system"), "No backend has a job")
+	s.wantText(s.get("/system"), "No running jobs")
 	s.api.Refuse("list-jobs", api.Problem{Status: http.StatusForbidden, Code: "forbidden"})
 	if a := s.get("/system"); a.StatusCode != http.StatusOK || strings.Contains(a.body, "Leases") {
 		t.Errorf("without the permission: %d", a.StatusCode)
@@ -109,7 +109,7 @@ func TestOverviewDoesWithoutWhatIsRefused(t *testing.T) {
 			s.api.Refuse(route, api.Problem{Status: status, Code: "no"})
 			a := s.get("/")
 			s.wantStatus(a, http.StatusOK)
-			s.wantText(a, "Overview", "Failed last")
+			s.wantText(a, "Overview", "Failed jobs")
 		}
 	}
 	s := setup(t)

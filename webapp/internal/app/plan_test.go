@@ -24,7 +24,7 @@ func TestWhatAPlanShows(t *testing.T) {
 	a := s.get("/plans/" + p.ID)
 	s.wantStatus(a, http.StatusOK)
 	s.wantText(a, "/etc/kloigos/keys/ada", `<span class="del">- old key</span>`, `<span class="add">+ new key</span>`, "Apply this plan", "+ create 1", "~ change 2",
-		"/jobs/"+p.JobID, "is created", "What follows", "profile kloigos-h1-cu01", "&lt;script&gt;")
+		"/jobs/"+p.JobID, "+ create", "Not checked", "profile kloigos-h1-cu01", "&lt;script&gt;")
 	if strings.Contains(a.body, "<script>alert") || strings.Contains(a.body, `" onmouseover="`) {
 		t.Error("text of the host became markup")
 	}
@@ -34,7 +34,7 @@ func TestWhatAPlanShows(t *testing.T) {
 		want   string
 		not    string
 	}{
-		"no change": {func(p *api.Plan) { p.Counts, p.Changes, p.Tasks = &api.PlanCounts{}, nil, 12 }, "Nothing would change", "What would change"},
+		"no change": {func(p *api.Plan) { p.Counts, p.Changes, p.Tasks = &api.PlanCounts{}, nil, 12 }, "No changes", "Planned changes"},
 		"expired": {func(p *api.Plan) {
 			p.Expired = true
 			p.Operations[0] = api.Operation{Name: "apply", Prevents: "It expired."}
@@ -43,13 +43,13 @@ func TestWhatAPlanShows(t *testing.T) {
 			p.Moved = []string{"playbook", "observed_state"}
 			p.Operations[0] = api.Operation{Name: "apply", Prevents: "Something moved."}
 		}, "Another version of the playbook is the default now", `action="/plans/`},
-		"moved":    {func(p *api.Plan) { p.Moved = []string{"variables"} }, "no longer holds</span>", "Can be applied until"},
-		"checking": {func(p *api.Plan) { p.State, p.Counts, p.Changes = "checking", nil, nil }, "The host is being checked", "What would change"},
-		"failed":   {func(p *api.Plan) { p.State, p.Counts, p.Changes = "failed", nil, nil }, "The check failed", "What would change"},
-		"applied":  {func(p *api.Plan) { p.State, p.AppliedJobID = "applied", apitest.JobID }, "What it was to change", "Nothing of it has been done"},
+		"moved":    {func(p *api.Plan) { p.Moved = []string{"variables"} }, "outdated</span>", "Valid until"},
+		"checking": {func(p *api.Plan) { p.State, p.Counts, p.Changes = "checking", nil, nil }, "The check is running", "Planned changes"},
+		"failed":   {func(p *api.Plan) { p.State, p.Counts, p.Changes = "failed", nil, nil }, "The check failed", "Planned changes"},
+		"applied":  {func(p *api.Plan) { p.State, p.AppliedJobID = "applied", apitest.JobID }, "Planned changes", "Nothing of it has been done"},
 		"stops": {func(p *api.Plan) {
 			p.Changes = []api.PlanChange{{Task: "t", Action: "stops", Note: "the disk is in use"}}
-		}, "the disk is in use", "What follows"},
+		}, "the disk is in use", "Not checked"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := setup(t)
@@ -129,5 +129,5 @@ func TestJobsLeadToTheirPlans(t *testing.T) {
 	s := setup(t)
 	j := api.Job{ID: apitest.JobID, Kind: "plan", State: "succeeded", PlanID: apitest.PlanID, CreatedAt: apitest.Now, DeadlineAt: apitest.Now.Add(time.Hour)}
 	s.api.Answer("get-job", http.StatusOK, j)
-	s.wantText(s.get("/jobs/"+j.ID), "/plans/"+apitest.PlanID, "See the plan")
+	s.wantText(s.get("/jobs/"+j.ID), "/plans/"+apitest.PlanID, "Open the plan")
 }

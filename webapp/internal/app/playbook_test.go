@@ -71,7 +71,7 @@ func TestARefusedVersionTellsEveryPlace(t *testing.T) {
 	}})
 	a := s.upload([]byte("x"), map[string]string{"note": "<i>"})
 	s.wantStatus(a, http.StatusUnprocessableEntity)
-	s.wantText(a, "roles/x/tasks/main.yml:4", "raw: goes around the fence", "&lt;b&gt;.cfg", `value="&lt;i&gt;"`, "nothing was changed")
+	s.wantText(a, "roles/x/tasks/main.yml:4", "raw: goes around the fence", "&lt;b&gt;.cfg", `value="&lt;i&gt;"`, "Nothing was changed")
 	for name, archive := range map[string][]byte{"none": nil, "empty": {}, "large": make([]byte, 1<<20+1)} {
 		a := s.upload(archive, nil)
 		s.wantStatus(a, http.StatusUnprocessableEntity)
@@ -88,7 +88,7 @@ func TestMakeAVersionTheDefault(t *testing.T) {
 	s := setup(t)
 	action := playbookPath + "/versions/2/make-default?revision=4"
 	s.wantText(s.get(playbookPath+"/versions/2"), `action="`+action+`"`, "Make it the default", "&lt;b&gt;{{x}}&lt;/b&gt;")
-	s.wantText(s.get(playbookPath+"/versions/1"), "It is the default", "Nobody has looked yet")
+	s.wantText(s.get(playbookPath+"/versions/1"), "It is the default", "Not checked yet")
 	s.api.Answer("set-default-playbook", 200, api.Playbook{Name: "host_initialize"})
 	s.wantStatus(s.post(action, url.Values{"confirm": {"host_probe"}}), http.StatusConflict)
 	s.wantStatus(s.post(playbookPath+"/versions/2/make-default", url.Values{"confirm": {"host_initialize"}}), http.StatusBadRequest)
@@ -121,7 +121,7 @@ func TestTryAVersion(t *testing.T) {
 				apitest.JSON(w, v)
 			})
 			at := "/playbooks/" + playbook + "/versions/2"
-			s.wantText(s.get(at), `action="`+at+`/try"`, c.page, "Make a plan with v2")
+			s.wantText(s.get(at), `action="`+at+`/try"`, c.page, "Create a plan with v2")
 			s.api.Answer(c.route, http.StatusAccepted, apitest.Plan(), apitest.JobID)
 			s.wantRedirect(s.post(at+"/try", url.Values{"on": {c.on}}), "/plans/"+apitest.PlanID)
 			call := s.only(c.route)
@@ -161,11 +161,11 @@ func TestWhatUsesAVersion(t *testing.T) {
 		t.Error("leads to more where there are none")
 	}
 	more = "more"
-	s.wantText(s.get(playbookPath+"/versions/2"), `href="`+active+`">All that have not ended<`, `href="`+ended+`">All that have ended<`)
+	s.wantText(s.get(playbookPath+"/versions/2"), `href="`+active+`">All active jobs<`, `href="`+ended+`">All ended jobs<`)
 	s.wantText(s.get("/jobs?playbook=host_initialize&state=ended&version=2"), `<a href="/playbooks/host_initialize/versions/2">host_initialize v2</a>`, "ran-here",
-		`aria-current="true" href="`+ended+`">Ended<`, `href="`+active+`">Not ended<`, `href="/jobs">All jobs<`, `cursor=more&amp;playbook=host_initialize&amp;state=ended&amp;version=2`)
+		`aria-current="true" href="`+ended+`">Ended<`, `href="`+active+`">Active<`, `href="/jobs">All jobs<`, `cursor=more&amp;playbook=host_initialize&amp;state=ended&amp;version=2`)
 	more = ""
-	s.wantText(s.get(playbookPath+"/versions/1"), "No job that has not ended is bound to it.", "No job has ended that was bound to it.")
+	s.wantText(s.get(playbookPath+"/versions/1"), "No active job uses this version.", "No job has used this version yet.")
 }
 
 // TestTheEditorIsGivenTheFindings: the text area holds the text as it is, and

@@ -71,8 +71,8 @@ func TestLoginThatFails(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	for status, want := range map[int]string{
-		http.StatusUnauthorized:    "Account or password is wrong.",
-		http.StatusTooManyRequests: "Too many tries.",
+		http.StatusUnauthorized:    "Wrong account or password.",
+		http.StatusTooManyRequests: "Too many attempts.",
 	} {
 		s.api.Refuse("create-session", api.Problem{Status: status, Code: "no"})
 		a := s.post("/login", url.Values{"account": {"ada"}, "password": {"secret"}})

@@ -26,14 +26,14 @@ func TestTheStepsOfANewHost(t *testing.T) {
 		host api.Host
 		want []string
 	}{
-		"being asked for its key":  {host("probing", func(h *api.Host) { h.ActiveJob = apitest.JobID }), []string{"Step 2 of 6", "asks 192.0.2.11 for its SSH host key", "/jobs/" + apitest.JobID}},
+		"being asked for its key":  {host("probing", func(h *api.Host) { h.ActiveJob = apitest.JobID }), []string{"Step 2 of 6", "Reading the SSH host key of 192.0.2.11", "/jobs/" + apitest.JobID}},
 		"not reached":              {host("registered", nil), []string{"Step 2 of 6", "Failed: Initialize host h1", "authorized_keys", "Try again"}},
-		"waits for a confirmation": {apitest.WaitingHost(), []string{"Step 2 of 6", "They are the same: confirm", `name="from" value="setup"`}},
-		"being read":               {host("probing", func(h *api.Host) { h.Fingerprint, h.ActiveJob = "SHA256:abc", apitest.JobID }), []string{"Step 3 of 6", "reads CPUs, memory"}},
-		"probed":                   {host("probed", probed), []string{"Step 3 of 6", "8 CPUs, 8 GiB of memory, 2 NUMA nodes", "/layout\">Go on to the layout"}},
-		"laid out":                 {host("probed", laidOut), []string{"Step 5 of 6", "Make a plan", "Initialize now", "Not now: it has a bad day"}},
-		"being initialized":        {host("initializing", laidOut), []string{"Step 6 of 6", "being initialized"}},
-		"initialize failed":        {host("init_failed", laidOut), []string{"Step 6 of 6", "Initialize again", "See the job"}},
+		"waits for a confirmation": {apitest.WaitingHost(), []string{"Step 2 of 6", "Confirm the key", `name="from" value="setup"`}},
+		"being read":               {host("probing", func(h *api.Host) { h.Fingerprint, h.ActiveJob = "SHA256:abc", apitest.JobID }), []string{"Step 3 of 6", "Reading CPUs, memory"}},
+		"probed":                   {host("probed", probed), []string{"Step 3 of 6", "8 CPUs, 8 GiB of memory, 2 NUMA nodes", "/layout\">Continue to the layout"}},
+		"laid out":                 {host("probed", laidOut), []string{"Step 5 of 6", "Create a plan", "Initialize now", "Not now: it has a bad day"}},
+		"Initializing the host":    {host("initializing", laidOut), []string{"Step 6 of 6", "Initializing the host"}},
+		"initialize failed":        {host("init_failed", laidOut), []string{"Step 6 of 6", "Initialize again", "Open the job"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,8 +54,8 @@ func TestAStepThatIsNotReachedIsNotShown(t *testing.T) {
 	s.wantText(s.get("/hosts/h2/setup?step=1"), "Step 1 of 6: Address and key", `href="/hosts/`+apitest.WaitingHost().ID+`/setup?step=2"`)
 	s.wantText(s.get("/hosts/h2/setup?step=6"), "Step 2 of 6")
 	s.wantText(s.get("/hosts/h2/setup?step=x"), "Step 2 of 6")
-	s.wantText(s.get("/hosts/h2"), "Go on setting it up", "Step 2 of 6")
-	if strings.Contains(s.get("/hosts/h1").body, "Go on setting it up") {
+	s.wantText(s.get("/hosts/h2"), "Continue the setup", "Step 2 of 6")
+	if strings.Contains(s.get("/hosts/h1").body, "Continue the setup") {
 		t.Error("a host that is ready is said to be set up")
 	}
 }

@@ -21,12 +21,12 @@ func TestEachTroubleHasItsPage(t *testing.T) {
 		page   int
 		wanted string
 	}{
-		{http.StatusForbidden, http.StatusForbidden, "Your account may not do or see this."},
-		{http.StatusNotFound, http.StatusNotFound, "There is nothing here"},
-		{http.StatusGone, http.StatusGone, "it was removed"},
-		{http.StatusConflict, http.StatusConflict, "The object is not in a state in which this can be done."},
+		{http.StatusForbidden, http.StatusForbidden, "Your account has no permission for this."},
+		{http.StatusNotFound, http.StatusNotFound, "This object does not exist"},
+		{http.StatusGone, http.StatusGone, "was removed"},
+		{http.StatusConflict, http.StatusConflict, "The state of the object does not allow this action."},
 		{http.StatusPreconditionFailed, http.StatusPreconditionFailed, "Someone changed the object after you opened the page."},
-		{http.StatusTooManyRequests, http.StatusTooManyRequests, "asks for a pause"},
+		{http.StatusTooManyRequests, http.StatusTooManyRequests, "limits the rate of requests"},
 		{http.StatusInternalServerError, http.StatusInternalServerError, "Something went wrong"},
 		{http.StatusBadGateway, http.StatusBadGateway, "The API can&#39;t be reached"},
 		{http.StatusServiceUnavailable, http.StatusBadGateway, "The API can&#39;t be reached"},
@@ -94,7 +94,7 @@ func TestNoAPIAtAll(t *testing.T) {
 	s.api.Close()
 	a := s.get("/hosts?state=ready")
 	s.wantStatus(a, http.StatusBadGateway)
-	s.wantText(a, "no backend answered it in time", `href="/hosts?state=ready"`)
+	s.wantText(a, "no backend answered in time", `href="/hosts?state=ready"`)
 	if strings.Contains(a.body, "127.0.0.1") {
 		t.Error("names an address inside")
 	}
@@ -116,7 +116,7 @@ func TestGoneLeadsToItsList(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	for path, list := range map[string]string{"/hosts/unknown": `href="/hosts">All hosts<`, "/compute-units/x": `href="/compute-units">All compute units<`, "/playbooks/x/versions/one": `href="/playbooks">All playbooks<`} {
-		s.wantText(s.get(path), "it was removed", list)
+		s.wantText(s.get(path), "was removed", list)
 	}
 	if a := s.get("/nothing/at/all"); strings.Contains(a.body, ">All ") {
 		t.Error("leads to a list that there is not")

@@ -48,13 +48,13 @@ func TestUse(t *testing.T) {
 			"1.3 of 3 CPUs", "42 %", "2 GiB of 3 GiB", "1 GiB of it is file cache", "1,900 of 2,048", "nearly at the limit", "26 GiB of 27 GiB", "nearly full", `datetime="2026-03-14T15:09:14Z"`, "Sat 14 Mar 2026 15:09:14 UTC", "ago",
 			`<rect class="" x="0" y="0" width="420" height="8">`, `width="333" height="2"`,
 		}, []string{"data-watched", "not measured", "NaN"}},
-		"being measured":    {apitest.Use(), jobOf("running"), []string{"data-watched", "being measured", "/jobs/" + apitest.JobID, "15:09:14 UTC", "1.3 of 3 CPUs", "Measure now"}, nil},
-		"waiting":           {nil, jobOf("queued"), []string{"data-watched", "waiting to be measured"}, []string{"Measured"}},
-		"tried again":       {nil, &again, []string{"data-watched", "the host did not answer", "It is tried again"}, nil},
-		"the last failed":   {apitest.Use(), &failed, []string{"measuring failed", "No connection to &lt;b&gt;", "See that the host is up.", "1.3 of 3 CPUs"}, []string{"<b>192", "data-watched"}},
-		"one before failed": {apitest.Use(), &before, []string{"measured"}, []string{"measuring failed"}},
-		"nothing runs": {part(func(u *api.Use) { u.CPUMillis, u.MemoryBytes, u.CacheBytes, u.Processes = nil, nil, nil, nil }), nil, []string{
-			"nothing runs", "The host has no processes of ada.", "26 GiB of 27 GiB", "not measured</span>",
+		"measuring":         {apitest.Use(), jobOf("running"), []string{"data-watched", "measuring", "/jobs/" + apitest.JobID, "15:09:14 UTC", "1.3 of 3 CPUs", "Measure now"}, nil},
+		"waiting":           {nil, jobOf("queued"), []string{"data-watched", "waiting for a measurement"}, []string{"Measured"}},
+		"will retry":        {nil, &again, []string{"data-watched", "the host did not answer", "Kloigos tries again"}, nil},
+		"the last failed":   {apitest.Use(), &failed, []string{"measurement failed", "No connection to &lt;b&gt;", "See that the host is up.", "1.3 of 3 CPUs"}, []string{"<b>192", "data-watched"}},
+		"one before failed": {apitest.Use(), &before, []string{"measured"}, []string{"measurement failed"}},
+		"no processes": {part(func(u *api.Use) { u.CPUMillis, u.MemoryBytes, u.CacheBytes, u.Processes = nil, nil, nil, nil }), nil, []string{
+			"no processes", "The host has no processes of ada.", "26 GiB of 27 GiB", "not measured</span>",
 		}, []string{"0 of 2,048", "0 B of"}},
 		"no volume":   {part(func(u *api.Use) { u.DiskUsedBytes, u.DiskBytes = nil, nil }), nil, []string{"no volume", "1.3 of 3 CPUs"}, []string{"of 27 GiB"}},
 		"nothing":     {&api.Use{MeasuredAt: apitest.Now}, nil, []string{"nothing to measure", "Measured"}, nil},
@@ -129,7 +129,7 @@ func TestMeasure(t *testing.T) {
 	s.api.Answer("list-jobs", http.StatusOK, apitest.Page(measuringJob("queued")))
 	part := s.post(at, nil, header("HX-Request", "true"))
 	s.wantStatus(part, http.StatusOK)
-	s.wantText(part, "waiting to be measured", `id="measure-now"`)
+	s.wantText(part, "waiting for a measurement", `id="measure-now"`)
 
 	s.api.Refuse("measure-host", api.Problem{Status: http.StatusConflict, Code: "nothing_to_measure", Detail: "none of its units has a tenant"})
 	part = s.post(at, nil, header("HX-Request", "true"))
@@ -153,5 +153,5 @@ func TestUseOfAHost(t *testing.T) {
 	s.api.Answer("list-compute-units", http.StatusOK, apitest.Page(measured, apitest.Unit(2, "free"), other, idle))
 	page := s.get("/hosts/" + apitest.HostID)
 	s.wantStatus(page, http.StatusOK)
-	s.wantText(page, "1.3 CPUs, 2 GiB", "26 GiB on disk", "15:09:14 UTC", "not measured", "nothing runs", "Measure use")
+	s.wantText(page, "1.3 CPUs, 2 GiB", "26 GiB on disk", "15:09:14 UTC", "not measured", "no processes", "Measure usage")
 }

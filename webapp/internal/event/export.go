@@ -59,7 +59,7 @@ func writeAll(ctx context.Context, speaker *client.Client, f api.EventFilter, so
 	for written := 0; ; {
 		for _, e := range some.Items {
 			if written == exportMost {
-				_ = to.end("cut off after 100,000 events; ask for a shorter time")
+				_ = to.end("cut off after 100,000 events; choose a shorter time")
 				return
 			}
 			if to.event(e) != nil {

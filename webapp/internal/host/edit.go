@@ -89,8 +89,8 @@ func (f editForm) request() (in api.UpdateHost, wrong ui.Problems) {
 	in.Labels = &labels
 	port, err := strconv.Atoi(f.Port)
 	if err != nil || port < 1 || port > 65535 {
-		wrong.Title = "This was not taken; nothing was changed."
-		wrong.Fields = append(wrong.Fields, ui.FieldProblem{Field: "port", Message: "must be a number from 1 to 65535"})
+		wrong.Title = "Not accepted. Nothing was changed."
+		wrong.Fields = append(wrong.Fields, ui.FieldProblem{Field: "port", Message: "enter a number from 1 to 65535"})
 	}
 	in.Port = &port
 	return in, wrong

@@ -108,7 +108,7 @@ func editPage(f editForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "address", Label: "Address", Value: f.Address, Required: true, Max: 253, Mono: true, Hint: "IP address or DNS name, as SSH reaches it.", Problems: f.Wrong.For("address")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "address", Label: "Address", Value: f.Address, Required: true, Max: 253, Mono: true, Hint: "IP address or DNS name for SSH.", Problems: f.Wrong.For("address")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -144,7 +144,7 @@ func editPage(f editForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "networks", Label: "Networks", Value: f.Networks, Required: true, Hint: "Whose addresses it can carry, separated by commas.", Problems: f.Wrong.For("networks")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "networks", Label: "Networks", Value: f.Networks, Required: true, Hint: "Networks whose addresses this host can use, separated by commas.", Problems: f.Wrong.For("networks")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

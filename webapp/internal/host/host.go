@@ -185,7 +185,7 @@ func typed(action func(*page.Request, api.Host, ...client.Option) error) func(*p
 			return err
 		}
 		if r.Form("confirm") != h.Name {
-			return &api.Problem{Status: fiber.StatusConflict, Code: "not_confirmed", Detail: "what was typed is not the host's name, so nothing was done"}
+			return &api.Problem{Status: fiber.StatusConflict, Code: "not_confirmed", Detail: "the typed text is not the host's name; nothing was done"}
 		}
 		return action(r, h, client.IfMatch(h.Version))
 	}
@@ -218,5 +218,5 @@ func problemsOf(field string, err error) ui.Problems {
 	if err == nil {
 		return ui.Problems{}
 	}
-	return ui.Problems{Title: "This was not taken; nothing was changed.", Fields: []ui.FieldProblem{{Field: field, Message: err.Error()}}}
+	return ui.Problems{Title: "Not accepted. Nothing was changed.", Fields: []ui.FieldProblem{{Field: field, Message: err.Error()}}}
 }

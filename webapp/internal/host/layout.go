@@ -207,7 +207,7 @@ func (f *layoutForm) preview(r *page.Request) {
 	if err != nil {
 		problems, ok := page.Problems(err)
 		if !ok {
-			problems = ui.Problems{Title: "The preview can't be made right now.", Detail: "Try again in a moment; what you typed is kept."}
+			problems = ui.Problems{Title: "The preview is not available right now.", Detail: "Try again in a moment. Your input is kept."}
 		} else {
 			problems.Title = "This does not fit."
 		}
@@ -299,7 +299,7 @@ func takeLayout(r *page.Request, send func(f layoutForm, in api.SetLayout, versi
 func (f *layoutForm) request() (in api.SetLayout, wrong ui.Problems) {
 	bad := func(field string, err error) {
 		if err != nil {
-			wrong.Title = "This was not taken; nothing was changed."
+			wrong.Title = "Not accepted. Nothing was changed."
 			wrong.Fields = append(wrong.Fields, ui.FieldProblem{Field: field, Message: err.Error()})
 		}
 	}

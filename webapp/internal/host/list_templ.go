@@ -139,7 +139,7 @@ func listPage(v listView, here string) templ.Component {
 			}
 			if len(v.Hosts) == 0 {
 				if v.Filtered {
-					templ_7745c5c3_Err = ui.Empty("No host fits", "No host is like what was chosen above. Clear shows all hosts.").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Empty("No host matches", "Change the filters, or clear them to see all hosts.").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -162,7 +162,7 @@ func listPage(v listView, here string) templ.Component {
 						}
 						return nil
 					})
-					templ_7745c5c3_Err = ui.Empty("No hosts yet", "Register a Linux server that you reach by SSH. It is only read at first; nothing is changed on it.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Empty("No hosts yet", "Register a Linux server that you reach by SSH. Kloigos reads it first and changes nothing.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -258,7 +258,7 @@ func probeTogether(v listView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, " hosts</button> <span class=\"muted\">One job reads the facts of all of them, and tells whether they answer. Changes nothing on them. ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, " hosts</button> <span class=\"muted\">One job reads the facts of all these hosts and shows which ones answer. It changes nothing on them. ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -486,7 +486,7 @@ func hostRow(h api.Host, show ui.Columns) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "\">job at work</a></span>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "\">job running</a></span>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

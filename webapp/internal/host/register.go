@@ -23,9 +23,9 @@ type registerForm struct {
 var registerFields = []string{"name", "address", "port", "admin_user", "region", "zone", "networks", "labels", "profile", "host_key"}
 
 var profiles = []ui.Choice{
-	{Value: "minimal", Label: "minimal: what Kloigos itself needs"},
-	{Value: "standard", Label: "standard: and language runtimes"},
-	{Value: "build", Label: "build: and compilers"},
+	{Value: "minimal", Label: "minimal: required by Kloigos"},
+	{Value: "standard", Label: "standard: minimal and language runtimes"},
+	{Value: "build", Label: "build: standard and compilers"},
 }
 
 func showRegister(r *page.Request) error {
@@ -83,8 +83,8 @@ func (f registerForm) request() (in api.RegisterHost, wrong ui.Problems) {
 	if f.Port != "" {
 		port, err := strconv.Atoi(f.Port)
 		if err != nil || port < 1 || port > 65535 {
-			wrong.Title = "This was not taken; nothing was changed."
-			wrong.Fields = append(wrong.Fields, ui.FieldProblem{Field: "port", Message: "must be a number from 1 to 65535"})
+			wrong.Title = "Not accepted. Nothing was changed."
+			wrong.Fields = append(wrong.Fields, ui.FieldProblem{Field: "port", Message: "enter a number from 1 to 65535"})
 		}
 		in.Port = port
 	}

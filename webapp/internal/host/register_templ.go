@@ -34,7 +34,7 @@ func registerPage(f registerForm) templ.Component {
 			templ_7745c5c3_Var1 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><p class=\"crumbs\"><a href=\"/hosts\">Hosts</a> / Add</p><h1>Register a host</h1><p class=\"means\">Step 1 of ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><p class=\"crumbs\"><a href=\"/hosts\">Hosts</a> / Register</p><h1>Register a host</h1><p class=\"means\">Step 1 of ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -106,7 +106,7 @@ func registerPage(f registerForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "name", Label: "Name", Value: f.Name, Required: true, Focus: true, Max: 48, Mono: true, Placeholder: "h1", Hint: "Lower-case letters, digits and hyphens. Its units are named after it: h1-cu01.", Problems: f.Wrong.For("name")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "name", Label: "Name", Value: f.Name, Required: true, Focus: true, Max: 48, Mono: true, Placeholder: "h1", Hint: "Lower-case letters, digits and hyphens. Units get names such as h1-cu01.", Problems: f.Wrong.For("name")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -114,7 +114,7 @@ func registerPage(f registerForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "address", Label: "Address", Value: f.Address, Required: true, Max: 253, Mono: true, Placeholder: "192.0.2.10", Hint: "IP address or DNS name, as SSH reaches it.", Problems: f.Wrong.For("address")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "address", Label: "Address", Value: f.Address, Required: true, Max: 253, Mono: true, Placeholder: "192.0.2.10", Hint: "IP address or DNS name for SSH.", Problems: f.Wrong.For("address")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -136,7 +136,7 @@ func registerPage(f registerForm) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "> <label for=\"trust-confirm\">Show me the fingerprint<span class=\"hint\">The host waits until you have compared and confirmed it.</span></label></div><div class=\"check\"><input type=\"radio\" id=\"trust-first\" name=\"trust\" value=\"first\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "> <label for=\"trust-confirm\">Show me the fingerprint<span class=\"hint\">The host waits until you compare and confirm it.</span></label></div><div class=\"check\"><input type=\"radio\" id=\"trust-first\" name=\"trust\" value=\"first\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -146,7 +146,7 @@ func registerPage(f registerForm) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "> <label for=\"trust-first\">Trust the first key that is seen<span class=\"hint\">For networks in which nobody can stand in between.</span></label></div><div class=\"check\"><input type=\"radio\" id=\"trust-key\" name=\"trust\" value=\"key\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "> <label for=\"trust-first\">Trust the first key<span class=\"hint\">Only for networks in which no one can intercept connections.</span></label></div><div class=\"check\"><input type=\"radio\" id=\"trust-key\" name=\"trust\" value=\"key\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -184,7 +184,7 @@ func registerPage(f registerForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "networks", Label: "Networks", Value: f.Networks, Hint: "Whose addresses it can carry, separated by commas.", Problems: f.Wrong.For("networks")}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{Name: "networks", Label: "Networks", Value: f.Networks, Hint: "Networks whose addresses this host can use, separated by commas.", Problems: f.Wrong.For("networks")}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -202,12 +202,12 @@ func registerPage(f registerForm) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<p class=\"muted\">The key is shown on the host's page after registering.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<p class=\"muted\">The host's page shows the key after registration.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<p class=\"muted\">Debian 12 or newer with systemd, cgroups v2, and an empty disk or a volume group for the units.</p></div></div></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<p class=\"muted\">Needs Debian 12 or newer with systemd, cgroups v2, and an empty disk or a volume group for the units.</p></div></div></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -21,7 +21,7 @@ const (
 	stepInitialize
 )
 
-var stepNames = []string{"Address and key", "Fingerprint", "What it has", "Layout", "Plan", "Initialize"}
+var stepNames = []string{"Address and key", "Fingerprint", "Facts", "Layout", "Plan", "Initialize"}
 
 // setupStep is one step of the way as it is drawn.
 type setupStep struct {

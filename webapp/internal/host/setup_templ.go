@@ -296,7 +296,7 @@ func setupPage(v setupView, here string) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "All of this is kept; you can leave and come back.</p></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "You can leave and come back; nothing is lost.</p></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -415,7 +415,7 @@ func setupFailure(j api.Job) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "\">See the job</a> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "\">Open the job</a> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -521,12 +521,12 @@ func setupBusy(h api.Host, doing string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "\">Watch the job</a>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 40, "\">Follow the job</a>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<p>This page goes on by itself.</p></div></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "<p>This page updates by itself.</p></div></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -855,17 +855,17 @@ func setupFingerprint(h api.Host) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "</code></p><p class=\"muted\">If the host ever shows another key, everything on it stops until a person has looked.</p></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 62, "</code></p><p class=\"muted\">If the host ever offers another key, Kloigos stops all work on it until you confirm the key.</p></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else if h.ActiveJob != "" {
-			templ_7745c5c3_Err = setupBusy(h, "Kloigos asks "+h.Address+" for its SSH host key.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = setupBusy(h, "Reading the SSH host key of "+h.Address+".").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<div class=\"panel\"><h2>Reach the host</h2><div class=\"in form\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<div class=\"panel\"><h2>Connect to the host</h2><div class=\"in form\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -909,12 +909,12 @@ func setupProbe(h api.Host) templ.Component {
 		ctx = templ.ClearChildren(ctx)
 		if h.Facts == nil {
 			if h.ActiveJob != "" {
-				templ_7745c5c3_Err = setupBusy(h, "Kloigos reads CPUs, memory, disks and system. Nothing is changed on the host.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = setupBusy(h, "Reading CPUs, memory, disks and system. Nothing changes on the host.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "<div class=\"panel\"><h2>Read the host</h2><div class=\"in form\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 65, "<div class=\"panel\"><h2>Probe the host</h2><div class=\"in form\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -922,7 +922,7 @@ func setupProbe(h api.Host) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = setupAction(h, "probe", "probe", "Read again", true).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = setupAction(h, "probe", "probe", "Probe again", true).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -933,7 +933,7 @@ func setupProbe(h api.Host) templ.Component {
 			}
 		} else {
 			if h.ActiveJob != "" && h.State == "probing" {
-				templ_7745c5c3_Err = setupBusy(h, "The host is being read again.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = setupBusy(h, "Probing the host again.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1034,11 +1034,11 @@ func setupProbe(h api.Host) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 76, "\">Go on to the layout</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 76, "\">Continue to the layout</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = setupAction(h, "probe", "probe", "Read again", false).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = setupAction(h, "probe", "probe", "Probe again", false).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1082,7 +1082,7 @@ func lacking(h api.Host) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "<div><b>What it lacks for carrying units</b><ul>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "<div><b>Missing requirements for units</b><ul>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1139,7 +1139,7 @@ func setupLayout(h api.Host) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if h.Layout == nil {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "<p class=\"muted\">None is set yet.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "<p class=\"muted\">No layout is set yet.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1178,7 +1178,7 @@ func setupPlan(v setupView) templ.Component {
 			templ_7745c5c3_Var49 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 86, "<div class=\"panel\"><h2>Plan</h2><div class=\"in form\"><p>Ansible looks at the host with the layout and says what it would change: packages, disks, files, services. Nothing is changed by looking.</p><form method=\"post\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 86, "<div class=\"panel\"><h2>Plan</h2><div class=\"in form\"><p>Ansible checks the host against the layout and lists what it would change: packages, disks, files, services. The check changes nothing.</p><form method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1201,7 +1201,7 @@ func setupPlan(v setupView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 89, ">Make a plan</button> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 89, ">Create a plan</button> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1278,7 +1278,7 @@ func setupPlan(v setupView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 99, "<p class=\"hint\">A plan is applied on its own page, and does just what it showed.</p></div></div><div class=\"panel\"><h2>Or without a plan</h2><div class=\"in form\"><p class=\"muted\">Initializing installs what units need, makes the volume group and a volume for each unit, and keeps the system on its own CPUs.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 99, "<p class=\"hint\">You apply a plan on its own page. It does exactly what it shows.</p></div></div><div class=\"panel\"><h2>Without a plan</h2><div class=\"in form\"><p class=\"muted\">Initialization installs packages, creates the volume group and a volume for each unit, and confines the system to its own CPUs.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1317,12 +1317,12 @@ func setupInitialize(h api.Host) templ.Component {
 		ctx = templ.ClearChildren(ctx)
 		switch h.State {
 		case "initializing":
-			templ_7745c5c3_Err = setupBusy(h, "The host is being initialized.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = setupBusy(h, "Initializing the host.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		case "init_failed":
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 101, "<div class=\"panel\"><h2>Initialize again</h2><div class=\"in form\"><p>What is in place stays as it is. Mend the cause on the host, then go on; or read the host again and change its layout.</p><div class=\"row\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 101, "<div class=\"panel\"><h2>Initialize again</h2><div class=\"in form\"><p>Completed parts stay as they are. Fix the cause on the host, then initialize again; or probe the host again and change its layout.</p><div class=\"row\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1330,7 +1330,7 @@ func setupInitialize(h api.Host) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = setupAction(h, "probe", "probe", "Read the host again", false).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = setupAction(h, "probe", "probe", "Probe the host again", false).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1365,15 +1365,15 @@ func setupInitialize(h api.Host) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var56 string
-			templ_7745c5c3_Var56, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Count(h.Units["free"], "unit"))
+			templ_7745c5c3_Var56, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Count(h.Units["free"], "free unit"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/host/setup.templ`, Line: 289, Col: 64}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/host/setup.templ`, Line: 289, Col: 69}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var56))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 106, " can be given out.</b><p class=\"row\"><a class=\"button main\" href=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 106, ".</b><p class=\"row\"><a class=\"button main\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1399,7 +1399,7 @@ func setupInitialize(h api.Host) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 108, "\">See the host</a> <a class=\"button\" href=\"/hosts/new\">Add another host</a></p></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 108, "\">Open the host</a> <a class=\"button\" href=\"/hosts/new\">Register another host</a></p></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1438,7 +1438,7 @@ func setupInitialize(h api.Host) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 112, "\">See the host</a></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 112, "\">Open the host</a></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

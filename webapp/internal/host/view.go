@@ -90,42 +90,42 @@ func operation(h api.Host, name string) (o ui.Operation, ok bool) {
 		o.Label, o.Href, o.Action = "Edit", at+"/edit", ""
 		o.What = "Changes its labels, place, networks, packages or address."
 	case "probe":
-		o.Label, o.What = "Probe", "Reads CPUs, memory, disks and system from the host. Changes nothing on it."
+		o.Label, o.What = "Probe", "Reads CPUs, memory, disks and system of the host. Changes nothing on it."
 	case "measure":
-		o.Label, o.What = "Measure use", "Measures CPU, memory, processes and disk of each tenant. Changes nothing on the host."
+		o.Label, o.What = "Measure usage", "Measures CPU, memory, processes and disk of each tenant. Changes nothing on the host."
 	case "set-layout":
 		o.Label, o.Href, o.Action = "Set the layout", at+"/layout", ""
-		o.What = "Says which CPUs the system keeps, which make up each unit, and which disks to use."
+		o.What = "Choose the CPUs of the system and of each unit, and the disks."
 		o.Main = h.State == "probed" && h.Layout == nil
 	case "relayout":
-		o.Label, o.Href, o.Action = "Lay out free units anew", at+"/layout", ""
-		o.What = "Puts other units in the place of those that are free. Units in use stay as they are, with their tenants."
+		o.Label, o.Href, o.Action = "Change the layout", at+"/layout", ""
+		o.What = "Replaces the free units by others. Units in use and their tenants stay unchanged."
 	case "initialize":
 		o.Label, o.Plan = "Initialize", true
-		o.What = "Installs what units need, makes the volume group and a volume for each unit, and keeps the system on its own CPUs."
+		o.What = "Installs packages, creates the volume group and a volume for each unit, and confines the system to its own CPUs."
 		o.Main = (h.State == "probed" && h.Layout != nil) || h.State == "init_failed"
 		if h.State == "decommission_failed" {
-			o.What = "Prepares the host once more, to keep it. Its units are closed then; open those that are to be handed out."
+			o.What = "Prepares the host again, to keep it. Its units are closed afterwards; open the ones to use."
 		}
 		if h.State == "ready" || h.State == "init_failed" {
-			o.Label, o.What = "Initialize again", "Runs the preparation once more. What is in place stays as it is; tenants are not disturbed."
+			o.Label, o.What = "Initialize again", "Runs the preparation again. Completed parts stay as they are, and tenants are not disturbed."
 		}
 	case "drain":
-		o.Label, o.What = "Drain", "Takes no new allocations; those on it stay."
+		o.Label, o.What = "Drain", "Stops new allocations on this host. Existing ones stay."
 	case "undrain":
-		o.Label, o.What = "End draining", "Takes allocations again."
+		o.Label, o.What = "End the drain", "Allows new allocations on this host again."
 	case "decommission":
 		o.Label, o.What = "Decommission", "Removes everything of Kloigos from the host: units, volumes and their content, limits, fence."
 		o.Plan = true
 		confirm()
 	case "declare-lost":
-		o.Label, o.What = "Declare lost", "For a machine that is off and stays off: its allocations end, its addresses are quarantined, its units are gone."
+		o.Label, o.What = "Declare lost", "For a machine that is off for good. Its allocations end, its addresses go into quarantine, and its units are gone."
 		confirm()
 	case "remove":
-		o.Label, o.What = "Remove from the lists", "Takes the record out of the lists. Nothing happens on the host."
+		o.Label, o.What = "Remove", "Removes the host from Kloigos. Nothing changes on the host itself."
 		confirm()
 	case "refence":
-		o.Label, o.What = "Re-fence and initialize", "Takes the host over from another installation's or an older database's fence. Only if no other Kloigos manages it."
+		o.Label, o.What = "Re-fence and initialize", "Takes over a host from another installation or from an older state of the database. Only if no other Kloigos manages it."
 		o.Plan = true
 		confirm()
 	default:

@@ -154,7 +154,7 @@ func writeText(ctx context.Context, speaker *client.Client, id string, log api.J
 		log, err = speaker.GetJobLog(part, id, log.Last, textPart)
 		cancel()
 		if err != nil {
-			_, _ = w.WriteString("\n[The rest of the log could not be read. Load it again.]\n")
+			_, _ = w.WriteString("\n[The rest of the log could not be read. Reload it.]\n")
 			_ = w.Flush()
 			return
 		}

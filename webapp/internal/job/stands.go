@@ -49,20 +49,20 @@ func sentence(j api.Job, w waits, now time.Time) string {
 		return waiting(j, w, now)
 	case "running":
 		if j.Worker == "" {
-			return "The backend that was at it has stopped; the next one goes on where it stood."
+			return "Its backend has stopped. Another one continues at the same step."
 		}
 		for i, s := range j.Steps {
 			if s.State == "running" && len(j.Steps) > 1 {
-				return "It is at step " + itoa(i+1) + " of " + itoa(len(j.Steps)) + ", " + ui.Word(s.Name) + "."
+				return "Running step " + itoa(i+1) + " of " + itoa(len(j.Steps)) + ", " + ui.Word(s.Name) + "."
 			}
 		}
-		return "A worker is at it."
+		return "A worker runs it."
 	case "cancelling":
-		return "It is being stopped: Ansible ends, and what it runs on the host."
+		return "Stopping: Ansible and its tasks on the host end."
 	case "succeeded":
 		return whole(first(j.Outcome, "done"))
 	case "cancelled":
-		return whole(first(j.Outcome, "stopped by a person")) + stopped(j)
+		return whole(first(j.Outcome, "cancelled")) + stopped(j)
 	case "failed":
 		return whole(errorTitle(j.Error)) + stopped(j)
 	default:
@@ -73,15 +73,15 @@ func sentence(j api.Job, w waits, now time.Time) string {
 func waiting(j api.Job, w waits, now time.Time) string {
 	switch {
 	case w.Paused:
-		return "It waits: the queue is paused by " + w.By + "."
+		return "Waiting: " + w.By + " paused the queue."
 	case j.RunAfter.After(now):
-		return "It is tried again " + ui.Ago(j.RunAfter, now) + "."
+		return "The next attempt starts " + ui.Ago(j.RunAfter, now) + "."
 	case w.For != nil:
-		return "It waits until another job of the host has ended:"
+		return "Waiting for another job of the host:"
 	case j.Attempt > 0:
-		return "It waits for a worker, to go on where it stood."
+		return "Waiting for a worker to continue it."
 	default:
-		return "It waits for a worker; nothing was begun yet."
+		return "Waiting for a worker."
 	}
 }
 

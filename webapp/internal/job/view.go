@@ -79,13 +79,13 @@ func next(j api.Job) (s subject, ok bool) {
 	case "hosts_probe":
 		s = subject{"All hosts", "/hosts"}
 	case "host_measure":
-		s = subject{"The host, with the use of its units", "/hosts/" + j.HostID}
+		s = subject{"Host and usage of its units", "/hosts/" + j.HostID}
 	case "plan":
-		s = subject{"See the plan", "/plans/" + j.PlanID}
+		s = subject{"Open the plan", "/plans/" + j.PlanID}
 	case "unit_deallocate":
-		s = subject{"The unit, with the evidence of its wipe", "/compute-units/" + j.UnitID}
+		s = subject{"Unit and evidence of the wipe", "/compute-units/" + j.UnitID}
 	default:
-		s = subject{"Go on with the host", "/hosts/" + j.HostID}
+		s = subject{"Continue with the host", "/hosts/" + j.HostID}
 	}
 	return s, true
 }
@@ -112,7 +112,7 @@ func tookLabel(j api.Job) string {
 	if ended(j) {
 		return "Took"
 	}
-	return "Worked on for"
+	return "Running for"
 }
 
 func steps(j api.Job) []ui.StepView {
@@ -134,7 +134,7 @@ func steps(j api.Job) []ui.StepView {
 // more than what was.
 var withdrawn = map[string]string{
 	"host_initialize":   " The host waits to be initialized again.",
-	"host_relayout":     " The units that it was to replace are gone all the same; its own can be made by a retry.",
+	"host_relayout":     " The replaced units are gone; a retry creates the new ones.",
 	"host_decommission": " The host and its units stay closed until it is decommissioned, or initialized again.",
 }
 
@@ -148,13 +148,13 @@ func operations(j api.Job) (can []ui.Operation) {
 		switch strings.ReplaceAll(o.Name, "-", "_") {
 		case "retry":
 			v.Label, v.Main = "Retry"+fromStep(j), true
-			v.What = "Steps that are done are not repeated. The step begins anew; what is in order already is left as it is. Playbook: the version that the job was bound to" + bound(j) + "."
+			v.What = "Completed steps are not repeated. The failed step starts again; parts already in order stay as they are. Playbook: the version of this job" + bound(j) + "."
 			v.Action += "retry"
 		case "cancel":
 			v.Label, v.Danger = "Cancel", true
-			v.What = "Stops Ansible and what it runs on the host; the task at hand may be cut off. The job can be retried from the step at which it stopped."
+			v.What = "Stops Ansible and its tasks on the host; the current task may be interrupted. You can retry the job from the step at which it stopped."
 			if j.State == "queued" && j.Attempt == 0 {
-				v.What = "Takes it out of the queue; nothing was changed on the host yet." + withdrawn[j.Kind]
+				v.What = "Removes it from the queue. Nothing was changed on the host." + withdrawn[j.Kind]
 			}
 			v.Action += "cancel"
 		case "give_up":
@@ -170,8 +170,8 @@ func operations(j api.Job) (can []ui.Operation) {
 		can = append(can, v)
 		if v.Main && j.Playbook != "" {
 			with := v
-			with.Label, with.Main = "Retry with today's default", false
-			with.What = "The same, with the version of the playbook that is the default now."
+			with.Label, with.Main = "Retry with the default version", false
+			with.What = "The same, with the current default version of the playbook."
 			with.Action += "?playbook=default"
 			can = append(can, with)
 		}
@@ -231,8 +231,8 @@ func repeats(j api.Job, action string) (all []ui.Operation) {
 			break
 		}
 		all = append(all, ui.Operation{
-			Label: "Again from step " + itoa(i+1) + ", " + ui.Word(s.Name), Allowed: true, Action: action + "?from=" + url.QueryEscape(s.Name),
-			What: "Does this step and those after it again, though it is done: for a host that was changed since. What is in order already is left as it is.",
+			Label: "Repeat from step " + itoa(i+1) + ", " + ui.Word(s.Name), Allowed: true, Action: action + "?from=" + url.QueryEscape(s.Name),
+			What: "Repeats this step and all later ones, for a host that was changed since. Parts already in order stay as they are.",
 		})
 	}
 	return all
@@ -240,9 +240,9 @@ func repeats(j api.Job, action string) (all []ui.Operation) {
 
 // cleans says what giving up a job of each kind does.
 var cleans = map[string]string{
-	"unit_allocate":   "Removes what was set up for the tenant, wipes the volume and frees the unit, by a job of its own. The allocation ends.",
-	"host_initialize": "Removes everything of Kloigos from the host again, by a job of its own.",
-	"host_relayout":   "Keeps the units that are there and removes those of the new layout that could not be made, by a job of its own.",
+	"unit_allocate":   "Removes the tenant's setup, wipes the volume and frees the unit in a new job. The allocation ends.",
+	"host_initialize": "Removes everything of Kloigos from the host in a new job.",
+	"host_relayout":   "Keeps the existing units and removes those that could not be created, in a new job.",
 }
 
 // fromStep names the step at which a retry goes on.
@@ -293,7 +293,7 @@ func lineOf(e api.LogEntry) line {
 	case "ignored":
 		l.Tone, l.Word = ui.Idle, "failed, ignored"
 	case "retry":
-		l.Tone, l.Word = ui.Busy, "tried again"
+		l.Tone, l.Word = ui.Busy, "will retry"
 	case "output":
 		l.Class, l.Word, l.Open = "note", "", true
 	case "finished":

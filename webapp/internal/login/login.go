@@ -24,7 +24,7 @@ type form struct {
 }
 
 var because = map[string]string{
-	"expired": "Your session has ended. Log in again to go on where you were.",
+	"expired": "Your session has ended. Log in again to continue.",
 	"out":     "You are logged out.",
 }
 
@@ -58,11 +58,11 @@ func enter(r *page.Request) error {
 	}
 	var p *api.Problem
 	if errors.As(err, &p) && (p.Status == fiber.StatusUnauthorized || p.Status == fiber.StatusForbidden) {
-		f.Wrong = ui.Problems{Title: "Account or password is wrong.", Detail: "Check both and try again."}
+		f.Wrong = ui.Problems{Title: "Wrong account or password.", Detail: "Check both and try again."}
 		return draw(r, fiber.StatusUnauthorized, f)
 	}
 	if errors.As(err, &p) && p.Status == fiber.StatusTooManyRequests {
-		f.Wrong = ui.Problems{Title: "Too many tries.", Detail: "Wait a minute, then try again."}
+		f.Wrong = ui.Problems{Title: "Too many attempts.", Detail: "Wait a minute, then try again."}
 		return draw(r, fiber.StatusTooManyRequests, f)
 	}
 	wrong, ok := page.Problems(err)

@@ -123,7 +123,7 @@ func loginPage(f form) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<button class=\"main\">Log in</button></form></div></div><p class=\"muted\">The first account is made by <code>kloigos-backend init</code>, which prints its password to the terminal.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<button class=\"main\">Log in</button></form></div></div><p class=\"muted\"><code>kloigos-backend init</code> creates the first account and prints its password.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -117,7 +117,7 @@ func (s share) parts() []ui.Part {
 		return nil
 	}
 	of := func(n int64) int { return int(float64(n) / float64(s.All) * 1000) }
-	return []ui.Part{{Tone: ui.Used, Word: "given", Count: of(s.Given)}, {Tone: ui.Shut, Word: "not to be given", Count: of(s.Rest)}, {Tone: ui.Free, Word: "free", Count: of(s.Free)}}
+	return []ui.Part{{Tone: ui.Used, Word: "allocated", Count: of(s.Given)}, {Tone: ui.Shut, Word: "closed", Count: of(s.Rest)}, {Tone: ui.Free, Word: "free", Count: of(s.Free)}}
 }
 
 // place is one region and zone, or all of them.

@@ -34,10 +34,10 @@ func (v view) tasks() []task {
 		all = append(all, task{ui.Bad, a.LoginUser + " on " + a.Unit + ": " + ui.Word(a.State), ui.Sentence(a.StateMeans) + ".", "/allocations/" + a.ID})
 	}
 	if q := v.Queue; !q.Paused && seconds(q.OldestQueuedSeconds) > longInQueue {
-		all = append(all, task{ui.Wait, "Jobs are not begun", "The first in the queue waits for " + ui.Span(seconds(q.OldestQueuedSeconds)) + "; see whether backends with the role worker are alive.", "/system"})
+		all = append(all, task{ui.Wait, "Jobs do not start", "The first job in the queue has waited for " + ui.Span(seconds(q.OldestQueuedSeconds)) + ". Check that backends with the role worker are alive.", "/system"})
 	}
 	if v.Quarantined > 0 {
-		all = append(all, task{ui.Wait, ui.Count(v.Quarantined, "address") + " in quarantine", "Release them once it is sure that the lost host does not answer any more.", "/address-pool?state=quarantined"})
+		all = append(all, task{ui.Wait, ui.Count(v.Quarantined, "address") + " in quarantine", "Release them when the lost host is off for good.", "/address-pool?state=quarantined"})
 	}
 	slices.SortStableFunc(all, func(a, b task) int { return cmp.Compare(urgency(a.Tone), urgency(b.Tone)) })
 	return all
@@ -65,12 +65,12 @@ func ofHost(h api.CapacityHost) (all []task) {
 	case "awaiting_host_key":
 		add(ui.Wait, "confirm its host key", "Compare the fingerprint on the host, then confirm it.", at)
 	case "registered":
-		add(ui.Wait, "could not be probed", "See the job, mend the cause, probe again.", at)
+		add(ui.Wait, "probe failed", "Read the job, fix the cause, then probe again.", at)
 	case "probed":
 		if h.LaidOut {
-			add(ui.Wait, "initialize it", "Its layout is set; its units are not made yet.", at)
+			add(ui.Wait, "initialize it", "Its layout is set, but its units do not exist yet.", at)
 		} else {
-			add(ui.Wait, "set its layout", "Say how it is cut into units.", at+"/layout")
+			add(ui.Wait, "set its layout", "Choose how to divide it into units.", at+"/layout")
 		}
 	case "init_failed", "decommission_failed":
 		add(ui.Bad, ui.Word(h.State), ui.Sentence(h.StateMeans)+".", at)

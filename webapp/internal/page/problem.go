@@ -62,12 +62,12 @@ func Problems(err error) (p ui.Problems, ok bool) {
 	}
 	switch problem.Status {
 	case fiber.StatusBadRequest, fiber.StatusUnprocessableEntity:
-		p.Title = "This was not taken; nothing was changed."
+		p.Title = "Not accepted. Nothing was changed."
 	case fiber.StatusConflict:
-		p.Title = "This can't be done now; nothing was changed."
+		p.Title = "Not possible now. Nothing was changed."
 	case fiber.StatusPreconditionFailed:
-		p.Title = "Someone changed this in the meantime, so nothing was changed now."
-		problem = &api.Problem{Detail: "Look at what is shown now, then send the form again if you still want it."}
+		p.Title = "Someone else changed this first. Nothing was changed."
+		problem = &api.Problem{Detail: "Check the current values, then send the form again."}
 	default:
 		return ui.Problems{}, false
 	}
@@ -113,7 +113,7 @@ func troubleOf(err error) trouble {
 	case errors.As(err, &f):
 		t := troubleOfStatus(f.Code)
 		if f.Code == fiber.StatusForbidden {
-			t.what, t.todo = f.Message, "Open the page again by its address and send the form from there."
+			t.what, t.todo = f.Message, "Open the page again and send the form from there."
 		}
 		return t
 	case errors.Is(err, client.ErrUnreachable), errors.Is(err, context.DeadlineExceeded):
@@ -135,25 +135,25 @@ func listOf(path string) (l struct{ Label, Href string }) {
 func troubleOfStatus(status int) trouble {
 	switch status {
 	case fiber.StatusForbidden:
-		return trouble{status: status, tone: ui.Wait, title: "Not allowed", what: "Your account may not do or see this.", todo: "Ask an administrator for the permission, or go on elsewhere."}
+		return trouble{status: status, tone: ui.Wait, title: "Not allowed", what: "Your account has no permission for this.", todo: "Ask an administrator for the permission."}
 	case fiber.StatusNotFound, fiber.StatusGone:
-		return trouble{status: status, tone: ui.Gone, title: "Not found", what: "There is nothing here: it was removed, never was, or is not yours to see.", todo: "Look for it in its list."}
+		return trouble{status: status, tone: ui.Gone, title: "Not found", what: "This object does not exist, was removed, or is not visible to you.", todo: "Search for it in its list."}
 	case fiber.StatusConflict:
-		return trouble{status: status, tone: ui.Wait, title: "Not possible now", what: "The object is not in a state in which this can be done.", todo: "Nothing was changed. Go back, see what state it is in now, and what can be done with it."}
+		return trouble{status: status, tone: ui.Wait, title: "Not possible now", what: "The state of the object does not allow this action.", todo: "Nothing was changed. Go back and look at the current state and its actions."}
 	case fiber.StatusPreconditionFailed:
-		return trouble{status: status, tone: ui.Wait, title: "Changed in the meantime", what: "Someone changed the object after you opened the page.", todo: "Nothing was changed by you. Go back, load the page again and see whether you still want this."}
+		return trouble{status: status, tone: ui.Wait, title: "Changed in the meantime", what: "Someone changed the object after you opened the page.", todo: "Nothing was changed. Go back, reload the page and check whether you still want this."}
 	case fiber.StatusBadRequest, fiber.StatusUnprocessableEntity, fiber.StatusMethodNotAllowed, fiber.StatusUnsupportedMediaType, fiber.StatusRequestHeaderFieldsTooLarge:
-		return trouble{status: status, tone: ui.Wait, title: "Not understood", what: "This request is not one that Kloigos takes.", todo: "Nothing was changed. Go back and try it from the page."}
+		return trouble{status: status, tone: ui.Wait, title: "Bad request", what: "Kloigos does not understand this request.", todo: "Nothing was changed. Go back and try again from the page."}
 	case fiber.StatusRequestEntityTooLarge:
-		return trouble{status: status, tone: ui.Wait, title: "Too large", what: "More was sent than Kloigos takes: 1 MiB of a file, 10,000 fields of a form, and little where the session has ended or could not be looked at.", todo: "Nothing was changed. Go back, log in again if need be, and send less."}
+		return trouble{status: status, tone: ui.Wait, title: "Too large", what: "The request is too large. The limits are 1 MiB for a file and 10,000 form fields; requests without a valid session may be much smaller only.", todo: "Nothing was changed. Go back, log in again if your session has ended, and send less."}
 	case fiber.StatusRequestTimeout: // no error of ours: also told to a browser that opened a connection ahead and sent nothing
-		return trouble{status: status, tone: ui.Wait, title: "Too slow", what: "The request did not arrive in time.", todo: "Load the page again.", retry: true}
+		return trouble{status: status, tone: ui.Wait, title: "Too slow", what: "The request took too long to arrive.", todo: "Reload the page.", retry: true}
 	case fiber.StatusTooManyRequests:
-		return trouble{status: status, tone: ui.Wait, title: "Too many requests", what: "The API asks for a pause.", todo: "Wait a little, then load the page again.", retry: true}
+		return trouble{status: status, tone: ui.Wait, title: "Too many requests", what: "The API limits the rate of requests.", todo: "Wait a moment, then reload the page.", retry: true}
 	case fiber.StatusBadGateway, fiber.StatusServiceUnavailable, fiber.StatusGatewayTimeout:
-		return trouble{status: fiber.StatusBadGateway, tone: ui.Bad, title: "The API can't be reached", what: "This web app is up, but no backend answered it in time.", todo: "Try again in a moment. If it stays so: see that a backend runs, that its /readyz is well, and that the database is up. Jobs that run are not harmed.", retry: true}
+		return trouble{status: fiber.StatusBadGateway, tone: ui.Bad, title: "The API can't be reached", what: "The web app is up, but no backend answered in time.", todo: "Try again in a moment. If the problem stays, check that a backend runs, that its /readyz answers 200, and that the database is up. Running jobs are not affected.", retry: true}
 	default:
-		return trouble{status: fiber.StatusInternalServerError, tone: ui.Bad, title: "Something went wrong", what: "Kloigos itself failed to answer.", todo: "Try again. If it stays so, look for this request in the log of the backend or the web app.", retry: true}
+		return trouble{status: fiber.StatusInternalServerError, tone: ui.Bad, title: "Something went wrong", what: "Kloigos had an internal error.", todo: "Try again. If the problem stays, search the logs of the backend and the web app for this request.", retry: true}
 	}
 }
 

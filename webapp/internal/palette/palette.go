@@ -45,7 +45,7 @@ var pages = []target{
 	{"/allocations", "Allocations", "", "allocation"},
 	{"/allocations/new", "Allocate a unit", "", "allocation"},
 	{"/jobs", "Jobs", "", "job"},
-	{"/jobs?state=active", "Jobs at work", "", "job"},
+	{"/jobs?state=active", "Active jobs", "", "job"},
 	{"/jobs?state=failed", "Failed jobs", "", "job"},
 	{"/plans", "Plans", "", "job"},
 	{"/playbooks", "Playbooks", "", "playbook"},

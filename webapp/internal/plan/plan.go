@@ -58,7 +58,7 @@ func apply(r *page.Request) error {
 		return err
 	}
 	if want := typed(p); want != "" && r.Form("confirm") != want {
-		return &api.Problem{Status: fiber.StatusConflict, Code: "not_confirmed", Detail: "what was typed is not " + want + ", so nothing was done"}
+		return &api.Problem{Status: fiber.StatusConflict, Code: "not_confirmed", Detail: "the typed text is not " + want + "; nothing was done"}
 	}
 	bound := client.AsPlanned(p.ID)
 	var job string

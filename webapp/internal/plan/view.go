@@ -38,7 +38,7 @@ func word(p api.Plan) string {
 	case p.Expired && p.State == "ready":
 		return "expired"
 	case len(p.Moved) > 0:
-		return "no longer holds"
+		return "outdated"
 	default:
 		return p.State
 	}
@@ -93,7 +93,7 @@ func viewOf(p api.Plan) detailView {
 		v.Groups[i].Changes = append(v.Groups[i].Changes, change{c, diff(c.Before, c.After)})
 	}
 	v.Apply = ui.Operation{
-		Label: "Apply this plan", What: "Does what is shown here, or is refused if something has moved since.",
+		Label: "Apply this plan", What: "Makes these changes. Kloigos refuses if something has changed since the check.",
 		Action: "/plans/" + p.ID + "/apply", Main: true, Confirm: typed(p), Danger: typed(p) != "", Typed: "the host's name",
 	}
 	if p.Action == "deallocate" {
@@ -116,9 +116,9 @@ func movedWord(m string) string {
 	case "playbook":
 		return "Another version of the playbook is the default now."
 	case "variables":
-		return "The play would be given something else now."
+		return "The variables of the play have changed."
 	default:
-		return "The host, its units or the allocation changed, or another job has begun there."
+		return "The host, its units or the allocation changed, or another job started there."
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 const (
 	maxArchive = 1 << 20 // what the API takes
-	refused    = "This was not taken; nothing was changed."
+	refused    = "Not accepted. Nothing was changed."
 )
 
 // uploadForm brings an artifact in.
@@ -77,7 +77,7 @@ func makeDefault(r *page.Request) error {
 		return err
 	}
 	if r.Form("confirm") != at.Playbook {
-		return &api.Problem{Status: fiber.StatusConflict, Code: "not_confirmed", Detail: "what was typed is not the playbook's name, so nothing was done"}
+		return &api.Problem{Status: fiber.StatusConflict, Code: "not_confirmed", Detail: "the typed text is not the playbook's name; nothing was done"}
 	}
 	revision, err := strconv.ParseInt(r.Query("revision"), 10, 64)
 	if err != nil || revision < 1 {
@@ -111,12 +111,12 @@ func (v versionView) against() int {
 
 func (v versionView) operations() []ui.Operation {
 	o := ui.Operation{
-		Label: "Make it the default", What: "New jobs are bound to this version. Jobs that exist keep theirs.", Allowed: !v.Version.Default, Main: true,
-		Prevents: "It is the default: new jobs are bound to it.", Confirm: v.Playbook.Name, Typed: "the playbook's name",
+		Label: "Make it the default", What: "New jobs use this version. Existing jobs keep theirs.", Allowed: !v.Version.Default, Main: true,
+		Prevents: "It is the default already.", Confirm: v.Playbook.Name, Typed: "the playbook's name",
 		Action: v.At.href() + "/make-default?revision=" + strconv.FormatInt(v.Playbook.Revision, 10),
 	}
 	if v.Version.Version < v.Playbook.DefaultVersion {
-		o.Label, o.What = "Roll back to it", "It is earlier than the default, v"+strconv.Itoa(v.Playbook.DefaultVersion)+". New jobs are bound to this version again; jobs that exist keep theirs."
+		o.Label, o.What = "Roll back to it", "It is earlier than the default, v"+strconv.Itoa(v.Playbook.DefaultVersion)+". New jobs use this version again; existing jobs keep theirs."
 	}
 	return []ui.Operation{o}
 }
@@ -127,15 +127,15 @@ func lintTone(v api.PlaybookVersion) (tone ui.Tone, word, means string) {
 	case v.LintState == "done" && v.LintFindings == 0:
 		return ui.Good, "clean", "ansible-lint found nothing"
 	case v.LintState == "done":
-		return ui.Wait, ui.Count(v.LintFindings, "finding"), "what ansible-lint would write otherwise"
+		return ui.Wait, ui.Count(v.LintFindings, "finding"), "advice of ansible-lint"
 	case v.LintState == "running":
-		return ui.Busy, "running", "ansible-lint looks at it"
+		return ui.Busy, "running", "ansible-lint is running"
 	case v.LintState == "unavailable":
-		return ui.Gone, "not available", "no backend that looked has ansible-lint"
+		return ui.Gone, "not available", "no backend has ansible-lint"
 	case v.LintState == "failed":
-		return ui.Bad, "failed", "ansible-lint did not come to an end"
+		return ui.Bad, "failed", "ansible-lint did not finish"
 	default:
-		return ui.Line, "waiting", "a backend will take it up within seconds"
+		return ui.Line, "waiting", "a backend starts it within seconds"
 	}
 }
 

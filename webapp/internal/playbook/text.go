@@ -52,7 +52,7 @@ func choices(all []api.PlaybookVersion, but int) []ui.Choice {
 func madeBy(v api.PlaybookVersion) string {
 	by := v.CreatedBy
 	if v.Seeded {
-		by = "came with Kloigos"
+		by = "part of Kloigos"
 	}
 	if v.Note != "" {
 		by += ": " + v.Note

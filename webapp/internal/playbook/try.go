@@ -103,7 +103,7 @@ func try(r *page.Request) error {
 // none says why there is nothing that a version can be tried on.
 func (t trial) none() string {
 	if t.Label == "Host" {
-		return "No host is ready, so there is none to try it on."
+		return "No host is ready for a trial."
 	}
-	return "No allocation is set up, so there is none to try it on."
+	return "No allocation is ready for a trial."
 }

@@ -75,7 +75,7 @@ func (s *Sessions) Guard(c *fiber.Ctx) error {
 		return c.Next()
 	}
 	if !s.sameOrigin(c) {
-		return fiber.NewError(fiber.StatusForbidden, "This request did not come from one of Kloigos's own pages, so nothing was done.")
+		return fiber.NewError(fiber.StatusForbidden, "This request did not come from a page of Kloigos. Nothing was done.")
 	}
 	return c.Next()
 }

@@ -229,7 +229,7 @@ func live(v view, s api.System) templ.Component {
 							return templ_7745c5c3_Err
 						}
 					} else {
-						templ_7745c5c3_Err = ui.State(ui.Gone, "gone", "not seen for 30 s; its jobs are taken over").Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = ui.State(ui.Gone, "gone", "not seen for 30 s; other backends take over its jobs").Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -366,7 +366,7 @@ func leases(jobs []api.Job, more bool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(jobs) == 0 {
-			templ_7745c5c3_Err = ui.Empty("No backend has a job", "A backend takes a lease of each job that it works on, and renews it.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty("No running jobs", "A backend holds a lease on each job that it runs, and renews it.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -469,7 +469,7 @@ func leases(jobs []api.Job, more bool) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else if j.Worker == "" {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<span class=\"muted\">by the next backend that has room</span>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<span class=\"muted\">by the next free backend</span>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -531,7 +531,7 @@ func queue(q api.Queue) templ.Component {
 			templ_7745c5c3_Var20 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<div class=\"panel\"><h2>Queue of jobs</h2><div class=\"in\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 38, "<div class=\"panel\"><h2>Job queue</h2><div class=\"in\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -558,12 +558,12 @@ func queue(q api.Queue) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			if q.Paused {
-				templ_7745c5c3_Err = ui.State(ui.Wait, "paused", "no queued job is begun; what runs goes on").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.State(ui.Wait, "paused", "no queued job starts; running jobs continue").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = ui.State(ui.Good, "open", "queued jobs are begun as workers become free").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.State(ui.Good, "open", "queued jobs start as soon as workers are free").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -647,7 +647,7 @@ func queue(q api.Queue) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = ui.Fact("Waiting for their next try").Render(templ.WithChildren(ctx, templ_7745c5c3_Var25), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Fact("Waiting for the next attempt").Render(templ.WithChildren(ctx, templ_7745c5c3_Var25), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -733,7 +733,7 @@ func pauseOrResume(paused bool, f pauseForm) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if paused {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<form method=\"post\" action=\"/system/queue/resume\" class=\"panel\"><h2>Resume the queue</h2><div class=\"in form\"><p class=\"muted\">Jobs that wait are begun by priority, then age. Their deadlines are moved by as long as the pause held them up.</p><div class=\"row\"><button class=\"main\">Resume</button></div></div></form>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "<form method=\"post\" action=\"/system/queue/resume\" class=\"panel\"><h2>Resume the queue</h2><div class=\"in form\"><p class=\"muted\">Queued jobs start by priority, then age. Their deadlines move by the length of the pause.</p><div class=\"row\"><button class=\"main\">Resume</button></div></div></form>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -759,11 +759,11 @@ func pauseOrResume(paused bool, f pauseForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "\"><p class=\"muted\">For maintenance: no backend begins a queued job until someone resumes. Jobs that run go on, and are taken over if their backend dies.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, "\"><p class=\"muted\">For maintenance. No queued job starts until you resume the queue. Running jobs continue, and another backend takes them over if theirs dies.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Input(ui.Field{Name: "reason", Label: "Why", Value: f.Reason, Required: true, Max: 500, Hint: "Shown to everyone who waits for a job.", Problems: f.Wrong.For("reason")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Input(ui.Field{Name: "reason", Label: "Reason", Value: f.Reason, Required: true, Max: 500, Hint: "Shown to everyone who waits for a job.", Problems: f.Wrong.For("reason")}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

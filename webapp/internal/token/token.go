@@ -58,7 +58,7 @@ func create(r *page.Request) error {
 	f := form{Name: r.Form("name"), Days: r.Form("days")}
 	days, err := strconv.Atoi(f.Days)
 	if f.Days != "" && (err != nil || days < 1) {
-		f.Wrong = ui.Problems{Title: "This was not taken; nothing was changed.", Fields: []ui.FieldProblem{{Field: "days", Message: "must be a number from 1 to 3650"}}}
+		f.Wrong = ui.Problems{Title: "Not accepted. Nothing was changed.", Fields: []ui.FieldProblem{{Field: "days", Message: "enter a number from 1 to 3650"}}}
 		return draw(r, fiber.StatusUnprocessableEntity, f, nil)
 	}
 	made, err := r.API.CreateToken(r.Ctx, api.CreateToken{Name: f.Name, Days: days}, client.IdempotencyKey(page.KeyOr(r.Form("key"))))

@@ -61,7 +61,7 @@ func EditCPUs(sockets []MapSocket, word string, first int, systemToo bool) templ
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" hidden><p class=\"hint\" id=\"cpuedit-help\">Drag over CPUs to make a unit of them; begin on a unit to extend it. Or choose below what the next ones go to. With the keyboard: arrows, space to begin and to end, Escape to take back.</p><div class=\"brushes\" role=\"group\" aria-label=\"What is drawn\"><button type=\"button\" class=\"brush\" data-brush=\"drawn\" aria-pressed=\"true\"><b>Draw units</b></button> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" hidden><p class=\"hint\" id=\"cpuedit-help\">Drag over CPUs to create a unit; start on a unit to extend it. Or choose below where the next CPUs go. Keyboard: arrow keys, Space to start and end, Escape to cancel.</p><div class=\"brushes\" role=\"group\" aria-label=\"Drawing mode\"><button type=\"button\" class=\"brush\" data-brush=\"drawn\" aria-pressed=\"true\"><b>Draw units</b></button> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -87,7 +87,7 @@ func EditCPUs(sockets []MapSocket, word string, first int, systemToo bool) templ
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<b>Nobody</b><span class=\"muted\"></span></button> <span class=\"end row\"><button type=\"button\" class=\"small quiet\" data-undo disabled>Undo</button> <button type=\"button\" class=\"small quiet\" data-clear>Clear</button></span></div><div class=\"cpumap\" role=\"group\" aria-label=\"CPUs by socket and NUMA node\" aria-describedby=\"cpuedit-help\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<b>Unused</b><span class=\"muted\"></span></button> <span class=\"end row\"><button type=\"button\" class=\"small quiet\" data-undo disabled>Undo</button> <button type=\"button\" class=\"small quiet\" data-clear>Clear</button></span></div><div class=\"cpumap\" role=\"group\" aria-label=\"CPUs by socket and NUMA node\" aria-describedby=\"cpuedit-help\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -275,7 +275,7 @@ func EditCPUs(sockets []MapSocket, word string, first int, systemToo bool) templ
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "</div><div class=\"brushes\" data-units role=\"group\" aria-label=\"Units that are drawn: choose one to give it the next CPUs\"></div><template><button type=\"button\" class=\"brush\" aria-pressed=\"false\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "</div><div class=\"brushes\" data-units role=\"group\" aria-label=\"Drawn units: choose one to add the next CPUs to it\"></div><template><button type=\"button\" class=\"brush\" aria-pressed=\"false\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

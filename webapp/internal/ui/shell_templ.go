@@ -219,7 +219,7 @@ func Shell(v ShellView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<span>Kloigos can't be reached right now. What you see may be out of date; it goes on by itself.</span></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<span>Kloigos can't be reached right now. This page may be out of date; it updates again by itself.</span></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -372,7 +372,7 @@ func side(v ShellView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<span>Kloigos</span></a> <a class=\"goto\" href=\"/web/go\" title=\"Ctrl-K or /; ? shows all keys\"><span>Go to …</span><kbd aria-hidden=\"true\">Ctrl K</kbd></a><nav aria-label=\"Main\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<span>Kloigos</span></a> <a class=\"goto\" href=\"/web/go\" title=\"Ctrl-K or /. Press ? for all keys.\"><span>Go to …</span><kbd aria-hidden=\"true\">Ctrl K</kbd></a><nav aria-label=\"Main\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -67,7 +67,7 @@ var listColumns = []ui.Column{
 	{Key: "host", Label: "Host", Default: true},
 	{Key: "place", Label: "Region, zone", Default: true},
 	{Key: "nodes", Label: "NUMA nodes"},
-	{Key: "labels", Label: "Labels of the host"},
+	{Key: "labels", Label: "Host labels"},
 	{Key: "mount", Label: "Mounted at"},
 	{Key: "wiped", Label: "Wiped"},
 	{Key: "created", Label: "Made"},
@@ -148,11 +148,11 @@ func operations(u api.ComputeUnit) []ui.Operation {
 	switch u.State {
 	case "free":
 		return []ui.Operation{
-			{Label: "Allocate it", What: "Hands this unit to a person: user, SSH keys, address.", Href: "/allocations/new?unit=" + u.Name, Allowed: u.HostState == "ready", Prevents: "Its host is " + ui.Word(u.HostState) + ".", Main: true},
-			{Label: "Close", What: "Keeps it from being allocated until it is opened again. Nothing changes on the host.", Action: at + "/close", Allowed: true},
+			{Label: "Allocate", What: "Gives this unit to a person: login user, SSH keys, address.", Href: "/allocations/new?unit=" + u.Name, Allowed: u.HostState == "ready", Prevents: "Its host is " + ui.Word(u.HostState) + ".", Main: true},
+			{Label: "Close", What: "Prevents allocations of this unit until you open it. Nothing changes on the host.", Action: at + "/close", Allowed: true},
 		}
 	case "unavailable":
-		return []ui.Operation{{Label: "Open", What: "Lets it be allocated again.", Action: at + "/open", Allowed: true}}
+		return []ui.Operation{{Label: "Open", What: "Allows allocations of this unit again.", Action: at + "/open", Allowed: true}}
 	default:
 		return nil
 	}

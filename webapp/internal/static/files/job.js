@@ -258,7 +258,7 @@ async function findMore() {
   const lines = f.list.childElementCount;
   f.done = got.last >= got.newest || lines >= foundMost;
   if (lines >= foundMost) more.textContent = "These are the first " + lines.toLocaleString("en") + "; search for more of the text to see fewer.";
-  else if (f.done) more.textContent = lines ? lines.toLocaleString("en") + (lines === 1 ? " line fits." : " lines fit.") : "No line fits.";
+  else if (f.done) more.textContent = lines ? lines.toLocaleString("en") + (lines === 1 ? " line fits." : " lines fit.") : "No line matches.";
   else if (box.scrollHeight <= box.clientHeight * 2) findMore();
   else more.textContent = lines.toLocaleString("en") + " lines so far.";
 }
