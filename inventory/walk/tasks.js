@@ -97,8 +97,8 @@ export const tasks = {
     await page.waitForURL("**/jobs/*");
     await says(page.locator("#job-state"), "Waiting for a worker.");
     await page.getByRole("link", { name: "Overview", exact: true }).click();
-    await says(page, "Jobs are not begun");
-    await page.getByRole("link", { name: "Jobs are not begun" }).click();
+    await says(page, "Jobs do not start");
+    await page.getByRole("link", { name: "Jobs do not start" }).click();
     await says(page, "control-1/4711");
 
     await page.getByRole("link", { name: "Overview", exact: true }).click();
@@ -145,7 +145,7 @@ export const tasks = {
   async "see on every page that the queue is paused, and resume it"({ open }) {
     const page = await open();
     await page.goto("/system");
-    await page.getByLabel("Why").fill("walked");
+    await page.getByLabel("Reason").fill("walked");
     await page.getByRole("button", { name: /Pause/ }).click();
     await page.waitForURL("**said=queue-paused");
     for (const path of ["/", "/hosts", "/allocations/new"]) {
@@ -350,10 +350,10 @@ export const tasks = {
     await page.waitForTimeout(300);
     assert.ok(await watch.evaluate((b) => b === document.activeElement), `the focus was lost while ${user} was watched`);
     assert.deepEqual(await page.evaluate(() => window.walkShifts), []);
-    const job = new URL(await use.getByRole("link", { name: "See the job" }).getAttribute("href"), page.url()).pathname;
+    const job = new URL(await use.getByRole("link", { name: "Open the job" }).getAttribute("href"), page.url()).pathname;
     await use.getByRole("button", { name: "Measure now" }).click(); // the same job goes on
     await says(use.getByRole("status"), "waiting for a measurement");
-    assert.equal(new URL(await use.getByRole("link", { name: "See the job" }).getAttribute("href"), page.url()).pathname, job);
+    assert.equal(new URL(await use.getByRole("link", { name: "Open the job" }).getAttribute("href"), page.url()).pathname, job);
     await page.goto(job);
     await page.getByRole("button", { name: "Cancel" }).click();
     await says(page.locator(".head .state").first(), "cancelled");
@@ -454,7 +454,7 @@ export const tasks = {
     await page.goto(`/hosts/${id}/layout`);
     await second.goto(`/hosts/${id}/layout`);
     await page.getByLabel("Units", { exact: true }).fill("3");
-    await page.getByLabel("CPUs each").fill("4");
+    await page.getByLabel("CPUs of each unit").fill("4");
     await says(page.locator("#preview [role=status]"), "3 units");
     await page.getByRole("group", { name: "Disks" }).getByRole("checkbox").first().check();
     await page.locator("[data-cpu]").first().focus();
@@ -463,7 +463,7 @@ export const tasks = {
     await page.waitForURL(/\/hosts\/[^/]+(\/setup)?\?said=/);
     await second.getByLabel("Units", { exact: true }).fill("2");
     await second.getByRole("button", { name: "Set this layout" }).click();
-    await says(second, "Someone changed");
+    await says(second, "Someone else changed");
     assert.equal((await ask(s, `/hosts/${id}`)).layout.units.length, 3);
   },
 
@@ -616,8 +616,8 @@ export const tasks = {
   async "make a token, see it once, and end it"({ s, open }) {
     const page = await open();
     await page.goto("/tokens");
-    await page.getByLabel("What it is for").fill("walk");
-    await page.getByRole("button", { name: "Make it" }).click();
+    await page.getByLabel("Purpose").fill("walk");
+    await page.getByRole("button", { name: "Create" }).click();
     const token = (await page.locator(".secret code").textContent()).trim();
     const opens = async () => (await fetch(`${s.api}/api/v1/whoami`, { headers: { Authorization: `Bearer ${token}` } })).status;
     assert.equal(await opens(), 200);
