@@ -24,7 +24,7 @@ class Module:
 m.CGROUPS = etc + "cgroup/"
 m.MANIFESTS, m.SSHD = etc + "units/", sys.executable
 base = m.CGROUPS + "user-70001.slice/"
-default = {"cpuset.cpus.effective": "1-2", "cpuset.mems.effective": "0", "pids.max": "2048", "memory.max": str(1 << 30), "memory.high": str(1 << 29)}
+default = {"cpuset.cpus.effective": "1-2", "cpuset.mems.effective": "0", "pids.max": "2048", "memory.max": str(1 << 30), "memory.high": str(1 << 29), "cgroup.max.descendants": "1024", "cgroup.max.depth": "16"}
 for path, text in list({"user-70001.slice/" + name: text for name, text in default.items()}.items()) + list(files.items()):
     os.makedirs(os.path.dirname(m.CGROUPS + path), exist_ok=True)
     with open(m.CGROUPS + path, "w") as file:

@@ -24,6 +24,7 @@ type unitHost struct {
 	holder            string // of the unit, by its manifest
 	passwd, group     string // further lines of /etc/passwd and /etc/group
 	directory, groups string // lines of accounts and groups for which a directory answers without listing them
+	subuid, subgid    string // lines of /etc/subuid and /etc/subgid
 	addresses         string // as `ip -o address` prints them
 	conf              string // of the unit's address, which a run for this tenant left
 	forReal           bool   // not a check
@@ -42,7 +43,7 @@ func unitModuleOn(t *testing.T, state, user string, host unitHost) unitSaid {
 	}
 	out, err := exec.Command(python, "-B", "-c", `
 import importlib.util, json, sys, types
-state, user, holder, etc, passwd, group, directory, groups, for_real, addresses, conf = sys.argv[1:]
+state, user, holder, etc, passwd, group, directory, groups, for_real, addresses, conf, subuid, subgid = sys.argv[1:]
 spec = importlib.util.spec_from_file_location("kloigos_unit", "library/kloigos_unit.py")
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)
@@ -77,7 +78,8 @@ if holder:
 passwd = "root:x:0:0::/root:/bin/sh\ndaemon:x:1:1::/usr/sbin:/bin/sh\n" + passwd
 group = "root:x:0:\ndaemon:x:1:\nstaff:x:50:\n" + group
 m.PASSWD, m.GROUP = etc + "/passwd", etc + "/group"
-for path, text in ((m.PASSWD, passwd), (m.GROUP, group)):
+m.SUBORDINATE = ((etc + "/subuid", "UID"), (etc + "/subgid", "GID"))
+for path, text in ((m.PASSWD, passwd), (m.GROUP, group), (etc + "/subuid", subuid), (etc + "/subgid", subgid)):
     with open(path, "w") as file:
         file.write(text)
 accounts = lambda text: [types.SimpleNamespace(pw_name=f[0], pw_uid=int(f[2]), pw_dir=f[5]) for f in (line.split(":") for line in text.splitlines())]
@@ -93,7 +95,7 @@ every, every_group = accounts(passwd) + accounts(directory), groups_of(group) + 
 m.pwd = types.SimpleNamespace(getpwall=lambda: accounts(passwd), getpwnam=lookup(every, "pw_name"), getpwuid=lookup(every, "pw_uid"))
 m.grp = types.SimpleNamespace(getgrall=lambda: groups_of(group), getgrnam=lookup(every_group, "gr_name"), getgrgid=lookup(every_group, "gr_gid"))
 m.main()
-`, state, user, host.holder, t.TempDir(), host.passwd, host.group, host.directory, host.groups, strconv.FormatBool(host.forReal), host.addresses, host.conf).CombinedOutput()
+`, state, user, host.holder, t.TempDir(), host.passwd, host.group, host.directory, host.groups, strconv.FormatBool(host.forReal), host.addresses, host.conf, host.subuid, host.subgid).CombinedOutput()
 	var said unitSaid
 	if err != nil || json.Unmarshal(out, &said) != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -150,6 +152,11 @@ func TestClaimAsksForWhoIsNotListed(t *testing.T) {
 		"name of a group":    {unitHost{groups: "alice:x:5001:"}, "the group alice has GID 5001"},
 		"GID":                {unitHost{groups: "sales:x:312345:"}, "the group sales has GID 312345"},
 		"both of a group":    {unitHost{groups: "alice:x:312345:"}, "the group alice is there already; it comes from a directory"},
+		"subordinate UIDs":   {unitHost{subuid: "debian:300000:65536\n"}, "UID 312345 is one of the subordinate UIDs of debian, 300000 to 365535"},
+		"subordinate GIDs":   {unitHost{subgid: "debian:312345:1\n"}, "GID 312345 is one of the subordinate GIDs of debian"},
+		"own ones":           {unitHost{subuid: "alice:100000:65536\n"}, "the login name alice has subordinate UIDs"},
+		"beside them":        {unitHost{subuid: "debian:100000:65536\nmaria:312346:5\nx:312300:45\n"}, ""},
+		"an old allocation":  {unitHost{holder: "a1", subuid: "debian:300000:65536\n"}, ""},
 		"nobody":             {unitHost{directory: "maria:x:5001:5001::/home/maria:/bin/sh", groups: "sales:x:5001:"}, ""},
 		"the tenant himself": {unitHost{holder: "a1", passwd: "alice:x:312345:312345::/mnt/kloigos/h1/cu01/home/alice:/bin/sh\n"}, ""},
 	} {

@@ -13,7 +13,7 @@ type Allocation struct {
 	Region       string            `json:"region"`
 	Zone         string            `json:"zone"`
 	LoginUser    string            `json:"login_user"`
-	UID          int64             `json:"uid" doc:"and GID; unique in the fleet, never used again"`
+	UID          int64             `json:"uid" doc:"and GID; unique among live allocations, given again only after a wipe that left nothing"`
 	Address      string            `json:"address"`
 	Network      string            `json:"network"`
 	SSHCommand   string            `json:"ssh_command" doc:"logs in"`

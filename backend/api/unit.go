@@ -41,7 +41,7 @@ type Wipe struct {
 	JobID         string    `json:"job_id" format:"uuid"`
 	AllocationID  string    `json:"allocation_id" format:"uuid" doc:"whose data was wiped"`
 	LoginUser     string    `json:"login_user"`
-	UID           int64     `json:"uid" doc:"never used again"`
+	UID           int64     `json:"uid" doc:"of the tenant whose data was wiped"`
 	Method        string    `json:"method" doc:"discard: zeroes by the device, a sample read back; discard+zero, zero: written, every byte read back"`
 	Device        string    `json:"device"`
 	Bytes         int64     `json:"bytes" doc:"of the volume"`

@@ -308,6 +308,24 @@ class Probe:
                 found["prefix"] = own[0].get("prefixlen", 0)
         return found
 
+    def id_overlaps(self):
+        """Tenants whose UID lies in a range of subordinate IDs: whoever has the range reads their files in a user namespace."""
+        tenants = []
+        for path in sorted(glob.glob("/etc/kloigos/units/*.json")):
+            try:
+                holder = json.loads(read(path))["allocation"]
+                tenants.append((holder["login_user"], int(holder["uid"])))
+            except (ValueError, KeyError, TypeError):
+                continue
+        found = []
+        for path in ("/etc/subuid", "/etc/subgid"):
+            for entry in [line.strip().split(":") for line in read(path).splitlines()]:
+                if len(entry) == 3 and entry[1].isdigit() and entry[2].isdigit():
+                    first, last = int(entry[1]), int(entry[1]) + int(entry[2]) - 1
+                    found += ["%s (UID %d) in the range %d to %d of %s (%s)" % (user, uid, first, last, entry[0], path)
+                              for user, uid in tenants if first <= uid <= last]
+        return found
+
     def capabilities(self):
         controllers = read("/sys/fs/cgroup/cgroup.controllers").split()
         version = ""
@@ -370,6 +388,7 @@ def main():
         "volume_groups": probe.volume_groups(),
         "uplink": probe.uplink(),
         "addresses": probe.addresses(),
+        "id_overlaps": probe.id_overlaps(),
         "capabilities": probe.capabilities(),
         "faults": probe.faults(),
     }

@@ -58,6 +58,7 @@ LINGER = "/var/lib/systemd/linger/"
 CGROUPS = "/sys/fs/cgroup/user.slice/"
 PASSWD = "/etc/passwd"
 GROUP = "/etc/group"
+SUBORDINATE = (("/etc/subuid", "UID"), ("/etc/subgid", "GID"))
 # What may lie in the root of a volume before a tenant has it.
 EMPTY_VOLUME = {"lost+found"}
 TENANT_TREE = {"home", "tmp", "var-tmp"}
@@ -109,6 +110,12 @@ def local_entries(path):
     """Fields of each entry of /etc/passwd or /etc/group, by name and number."""
     entries = [line.split(":") for line in read(path).splitlines()]
     return {(entry[0], int(entry[2])): entry for entry in entries if len(entry) > 3 and entry[2].isdigit()}
+
+
+def subordinate_ranges(path):
+    """(owner, first, count) of each line of /etc/subuid or /etc/subgid."""
+    entries = [line.strip().split(":") for line in read(path).splitlines()]
+    return [(entry[0], int(entry[1]), int(entry[2])) for entry in entries if len(entry) == 3 and entry[1].isdigit() and entry[2].isdigit()]
 
 
 def ask(lookup, key):
@@ -225,7 +232,7 @@ class Unit:
     def claim_identity(self):
         strangers = list(self.accounts_of_others())
         if self.holder() is None:
-            strangers += self.groups_of_others()
+            strangers += self.groups_of_others() + self.ranges_of_others()
         for stranger in strangers:
             self.refuse(stranger, "identity_taken")
 
@@ -256,6 +263,17 @@ class Unit:
             elif same_name and (self.user, self.uid) not in local_entries(GROUP):
                 seen["the group %s is there already; it comes from a directory and not from %s" % (self.user, GROUP)] = True
         return list(seen)
+
+    def ranges_of_others(self):
+        """In a user namespace over such a range, whoever has it reads and writes the files of the UID."""
+        found = []
+        for path, kind in SUBORDINATE:
+            for owner, first, count in subordinate_ranges(path):
+                if owner in (self.user, str(self.uid)):
+                    found.append("the login name %s has subordinate %ss (%s)" % (self.user, kind, path))
+                elif first <= self.uid < first + count:
+                    found.append("%s %d is one of the subordinate %ss of %s, %d to %d (%s)" % (kind, self.uid, kind, owner, first, first + count - 1, path))
+        return found
 
     def addresses_here(self):
         """(address, prefix length, interface) of each IPv4 address of the host."""

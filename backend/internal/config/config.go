@@ -83,7 +83,7 @@ func settings() []setting {
 			c.DeniedNetworks, err = prefixes(v)
 			return err
 		}},
-		{"KLOIGOS_UID_RANGE", "uid-range", "user ids for tenants", "200000-499999", setUIDRange},
+		{"KLOIGOS_UID_RANGE", "uid-range", "user ids for tenants", "65536-99999", setUIDRange},
 		{"KLOIGOS_WORKERS", "workers", "jobs that run at once on this backend, at most", "8", func(c *Config, v string) (err error) {
 			c.Workers, err = between(v, 1, 1024)
 			return err
@@ -253,7 +253,7 @@ func setUIDRange(c *Config, v string) error {
 	hi, err2 := strconv.ParseInt(last, 10, 64)
 	switch {
 	case !ok || err1 != nil || err2 != nil || hi < lo:
-		return fmt.Errorf("%q is not a range, such as 200000-499999", v)
+		return fmt.Errorf("%q is not a range, such as 65536-99999", v)
 	case lo < 1000 || hi > 1<<31-2:
 		return fmt.Errorf("%q reaches out of 1000 to %d, where users of people can be", v, 1<<31-2)
 	case lo <= 32767 && hi >= 32766:

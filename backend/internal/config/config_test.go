@@ -33,7 +33,7 @@ func TestDefaults(t *testing.T) {
 	}
 	want := config.Config{
 		DatabaseURL: url, Listen: "127.0.0.1:8080", Roles: []config.Role{config.RoleAPI, config.RoleWorker, config.RoleReconciler},
-		KeysetFile: "/etc/kloigos/keyset.json", FirstUID: 200000, LastUID: 499999, Workers: 8, JobMemory: 100 << 20, PlaysAhead: 1, Lease: 30 * time.Second, KeepLogs: 30 * 24 * time.Hour,
+		KeysetFile: "/etc/kloigos/keyset.json", FirstUID: 65536, LastUID: 99999, Workers: 8, JobMemory: 100 << 20, PlaysAhead: 1, Lease: 30 * time.Second, KeepLogs: 30 * 24 * time.Hour,
 		LogLevel: slog.LevelInfo, LogFormat: "json",
 	}
 	if d := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Prefix{})); d != "" {
@@ -101,7 +101,7 @@ func TestUsageNamesEverything(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	config.Usage(&b)
-	for _, want := range []string{"KLOIGOS_DATABASE_URL\n", "KLOIGOS_WORKERS, --workers\n", "(200000-499999)"} {
+	for _, want := range []string{"KLOIGOS_DATABASE_URL\n", "KLOIGOS_WORKERS, --workers\n", "(65536-99999)"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

@@ -109,6 +109,11 @@ func (f *Facts) cleanAddresses() {
 		}
 	}
 	f.Addresses = own
+	var overlaps []string
+	for _, s := range f.IDOverlaps[:min(len(f.IDOverlaps), maxHostAddresses)] {
+		overlaps = append(overlaps, plain(s, 256))
+	}
+	f.IDOverlaps = overlaps
 }
 
 // OwnAddresses are the IPv4 addresses that the host had when it was probed.

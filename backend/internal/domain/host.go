@@ -160,7 +160,8 @@ type Facts struct {
 	Devices      []Device      `json:"devices"`
 	VolumeGroups []VolumeGroup `json:"volume_groups"`
 	Uplink       Uplink        `json:"uplink"`
-	Addresses    []string      `json:"addresses,omitempty"` // IPv4, of all interfaces, without those of units
+	Addresses    []string      `json:"addresses,omitempty"`   // IPv4, of all interfaces, without those of units
+	IDOverlaps   []string      `json:"id_overlaps,omitempty"` // tenants whose UID is somebody's subordinate one, in words
 	Capabilities Capabilities  `json:"capabilities"`
 	Incarnation  string        `json:"incarnation"`
 	FenceNumber  int64         `json:"fence_number"`

@@ -22,7 +22,7 @@ func TestFromHostToAllocation(t *testing.T) {
 
 	a := b.mustDo(http.MethodPost, "/allocations", api.CreateAllocation{CPUs: 2, Host: "h1", LoginUser: "alice", SSHKeys: []string{sshKey}}, http.StatusAccepted)
 	got := decode[api.Allocation](t, a)
-	if got.State != "allocating" || got.LoginUser != "alice" || got.UID < 200000 || got.Host != "h1" || len(got.SSHKeys) != 1 {
+	if got.State != "allocating" || got.LoginUser != "alice" || got.UID < 65536 || got.Host != "h1" || len(got.SSHKeys) != 1 {
 		t.Errorf("allocation %+v", got)
 	}
 	location := a.header.Get("Location")

@@ -39,7 +39,7 @@ const placementTries = 64
 var errAddressGone = domain.Conflictf("address_gone", "another request took the last free address")
 
 // CreateAllocation places an allocation: a free unit that fits, an address of
-// a network that its host carries, a UID that was never used, and the job that
+// a network that its host carries, a UID that nobody has, and the job that
 // sets it up, in one transaction.
 func (in *Intents) CreateAllocation(ctx context.Context, who domain.Actor, workspace uuid.UUID, r CreateAllocation) (allocation, jobID uuid.UUID, err error) {
 	keys, err := checkAllocation(&r)
@@ -204,7 +204,10 @@ func (in *Intents) placeAsPlanned(ctx context.Context, tx *store.Tx, who domain.
 	if !ok {
 		return uuid.Nil, uuid.Nil, gone("The address")
 	}
-	if _, ok, err = tx.TakeUID(ctx, []int64{p.Proposal.UID}, *p.AllocationID); err != nil {
+	if _, ok, err = tx.TakeUID(ctx, []int64{p.Proposal.UID}, *p.AllocationID); err == nil && !ok {
+		_, ok, err = tx.ReuseUID(ctx, p.Proposal.UID, p.Proposal.UID, *p.AllocationID)
+	}
+	if err != nil {
 		return uuid.Nil, uuid.Nil, fmt.Errorf("take UID: %w", err)
 	}
 	if !ok {
@@ -238,7 +241,8 @@ func takeAddress(ctx context.Context, tx *store.Tx, workspace, allocation uuid.U
 }
 
 // takeUID tries random numbers, since a counter would be one hot row, and only
-// reads the whole range when those are all taken.
+// reads the whole range when those are all taken. When each was given once, the
+// one whose tenant was wiped longest ago is given again.
 func (in *Intents) takeUID(ctx context.Context, tx *store.Tx, allocation uuid.UUID) (int64, error) {
 	for range 4 {
 		candidates := make([]int64, 8)
@@ -259,7 +263,14 @@ func (in *Intents) takeUID(ctx context.Context, tx *store.Tx, allocation uuid.UU
 			return uid, err
 		}
 	}
-	return 0, domain.Conflictf("no_uid_left", "all UIDs from %d to %d were used; widen KLOIGOS_UID_RANGE", in.cfg.FirstUID, in.cfg.LastUID)
+	uid, ok, err = tx.ReuseUID(ctx, in.cfg.FirstUID, in.cfg.LastUID, allocation)
+	if err != nil {
+		return 0, fmt.Errorf("use a UID again: %w", err)
+	}
+	if ok {
+		return uid, nil
+	}
+	return 0, domain.Conflictf("no_uid_left", "all UIDs from %d to %d are in use or were not wiped completely; widen KLOIGOS_UID_RANGE", in.cfg.FirstUID, in.cfg.LastUID)
 }
 
 func (in *Intents) noCapacity(ctx context.Context, tx *store.Tx, w store.Wanted) error {

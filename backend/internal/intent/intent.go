@@ -29,11 +29,13 @@ type Config struct {
 	Wake func()
 }
 
-// Default range of UIDs: above what Debian's adduser gives, below the ranges
-// that systemd keeps for containers (524288) and its own dynamic users.
+// Default range of UIDs: above those of people and of systemd's dynamic users,
+// below Debian's subordinate ids (from 100000), SSSD's ids (from 200000) and
+// systemd's containers (from 524288). It is small, so a UID is given again
+// after a wipe that left nothing.
 const (
-	DefaultFirstUID = 200_000
-	DefaultLastUID  = 499_999
+	DefaultFirstUID = 65_536
+	DefaultLastUID  = 99_999
 )
 
 // Intents is everything that can be asked.

@@ -321,33 +321,53 @@ func TestAVersionIsHeldUntilTheEnd(t *testing.T) {
 	}
 }
 
-func TestUIDsAreNeverUsedAgain(t *testing.T) {
+// TestUIDsAreUsedAgainLast: each is given once before any is given twice, then the one that was wiped longest ago. One
+// whose tenant left something is not given again.
+func TestUIDsAreUsedAgainLast(t *testing.T) {
 	t.Parallel()
 	s := site.NewWith(t, intent.Config{FirstUID: 300000, LastUID: 300002})
 	s.AddAddresses("default", 9)
 	s.ReadyHost(site.HostSpec{Units: []string{"1", "2"}})
 	s.Backend()
-	seen := map[int64]bool{}
-	for range 3 {
+	var given []int64
+	for range 5 {
 		a, job, err := s.Allocate(intent.CreateAllocation{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Ended(job, domain.JobSucceeded)
 		got := s.Allocation(a)
-		if seen[got.UID] || got.UID < 300000 || got.UID > 300002 {
-			t.Errorf("UID %d after %v", got.UID, seen)
+		if got.UID < 300000 || got.UID > 300002 {
+			t.Errorf("UID %d after %v", got.UID, given)
 		}
-		seen[got.UID] = true
+		given = append(given, got.UID)
 		back, err := s.Intents.Deallocate(t.Context(), s.Actor, a, 0, got.LoginUser)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Ended(back, domain.JobSucceeded)
 	}
+	if given[0] == given[1] || given[1] == given[2] || given[0] == given[2] || given[3] != given[0] || given[4] != given[1] {
+		t.Errorf("given in turn: %v", given)
+	}
+	// The third one's tenant left something, the others are in use.
+	s.Tx(func(tx *store.Tx) error {
+		for range 2 {
+			if uid, ok, err := tx.ReuseUID(t.Context(), given[2], given[2], uuid.New()); err != nil || uid != given[2] && ok {
+				return fmt.Errorf("took %d: %w", uid, err)
+			}
+		}
+		return nil
+	})
+	for range 2 {
+		if _, _, err := s.Allocate(intent.CreateAllocation{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.ReadyHost(site.HostSpec{Units: []string{"1"}})
 	_, _, err := s.Allocate(intent.CreateAllocation{})
 	if c := (*domain.Conflict)(nil); !errors.As(err, &c) || c.Code != "no_uid_left" {
-		t.Errorf("the fourth: %v", err)
+		t.Errorf("the last: %v", err)
 	}
 }
 

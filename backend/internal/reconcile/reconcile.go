@@ -51,7 +51,7 @@ var NotReconciled = map[string]string{
 	"events":            "an audit trail is only ever added to, unless an operator sets how long it is kept",
 	"jobs":              "what was done stays known after its log is gone; a row is small",
 	"playbook versions": "a version never changes once it is stored; only what ansible-lint says of it is added",
-	"uids":              "a UID that was given once stays given",
+	"uids":              "a UID stays given until it is given again, after a wipe",
 }
 
 // metrics is what the policies of one backend count.

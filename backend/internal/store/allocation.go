@@ -210,6 +210,40 @@ func (tx *Tx) TakeUID(ctx context.Context, candidates []int64, allocation uuid.U
 	return uid, err == nil, err
 }
 
+const sqlUIDWiped = `
+UPDATE uids
+   SET wiped_at = now()
+ WHERE uid = $1 AND allocation_id = $2`
+
+// UIDWiped notes that nothing is left of the allocation that had the UID.
+func (tx *Tx) UIDWiped(ctx context.Context, uid int64, allocation uuid.UUID) error {
+	_, err := tx.exec(ctx, sqlUIDWiped, uid, allocation)
+	return err
+}
+
+const sqlReuseUID = `
+UPDATE uids
+   SET allocation_id = $3, wiped_at = NULL
+ WHERE wiped_at IS NOT NULL
+   AND uid = (SELECT t.uid
+                FROM uids t
+               WHERE t.wiped_at IS NOT NULL AND t.uid >= $1 AND t.uid <= $2
+               ORDER BY t.wiped_at, t.uid
+               LIMIT 1
+                 FOR UPDATE SKIP LOCKED)
+RETURNING uid`
+
+// ReuseUID takes the UID of a range whose last tenant was wiped longest ago;
+// false if there is none.
+func (tx *Tx) ReuseUID(ctx context.Context, first, last int64, allocation uuid.UUID) (int64, bool, error) {
+	var uid int64
+	err := tx.q.QueryRow(ctx, sqlReuseUID, first, last, allocation).Scan(&uid)
+	if isNoRows(err) {
+		return 0, false, nil
+	}
+	return uid, err == nil, err
+}
+
 // LowestFreeUID finds a UID of a range that was never given; false if there is
 // none. It reads the whole range: a last resort.
 func (r Reads) LowestFreeUID(ctx context.Context, first, last int64) (int64, bool, error) {

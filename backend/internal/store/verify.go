@@ -311,7 +311,7 @@ const sqlSeeUIDs = `
 SELECT a.uid, a.id AS allocation_id, t.allocation_id AS given_to
   FROM allocations a
   LEFT JOIN uids t ON t.uid = a.uid
- WHERE t.allocation_id IS NULL OR t.allocation_id <> a.id
+ WHERE t.allocation_id IS NULL OR t.allocation_id <> a.id AND a.state <> 'deallocated'
  UNION ALL
 SELECT t.uid, NULL AS allocation_id, t.allocation_id AS given_to
   FROM uids t

@@ -135,6 +135,9 @@ func inShort(f domain.Facts) string {
 	for _, fault := range f.Faults {
 		short += " " + fault
 	}
+	if len(f.IDOverlaps) > 0 {
+		short += " Subordinate IDs of others reach into tenants: " + strings.Join(f.IDOverlaps, "; ") + "."
+	}
 	if missing := f.Missing(); len(missing) > 0 {
 		short += " It can't carry units yet: " + strings.Join(missing, "; ") + "."
 	}

@@ -51,6 +51,11 @@ var unitDeallocate = handler{
 		if err := tx.SetWipe(ctx, r.unit.ID, *r.wipe); err != nil {
 			return err
 		}
+		if len(r.wipe.Leftovers) == 0 && r.wipe.LeftoversMore == 0 {
+			if err := tx.UIDWiped(ctx, r.alloc.UID, r.alloc.ID); err != nil {
+				return err
+			}
+		}
 		// The record holds the last one; the events hold them all.
 		return tx.AddEvent(ctx, r.actor(), store.Audit{
 			Workspace: r.job.WorkspaceID, Action: "unit.wipe", ObjectKind: "unit", ObjectID: r.unit.ID, ObjectName: r.unit.Name,

@@ -177,7 +177,7 @@ func TestEditHost(t *testing.T) {
 	}
 	s.api.Answer("update-host", 200, apitest.Host())
 	a := s.post("/hosts/h1/edit", form)
-	if a.StatusCode != 303 {
+	if a.StatusCode != http.StatusSeeOther {
 		t.Fatalf("%d %s", a.StatusCode, a.body)
 	}
 	sent := s.only("update-host")
