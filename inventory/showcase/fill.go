@@ -66,11 +66,7 @@ func Fill(ctx context.Context, conn *pgx.Conn, size Size) (Jobs, *log, error) {
 	w.worker = w.id()
 	w.backends.add(w.worker, "control-1/4711", "1.0.0", "api,worker,reconciler", w.ago(26*time.Hour), w.now)
 	w.backends.add(w.id(), "control-2/815", "1.0.0", "api,worker,reconciler", w.ago(26*time.Hour), w.now)
-	w.fleet()
-	w.pool()
-	w.history()
-	w.plans()
-	w.several()
+	w.makeRows()
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		for _, t := range []*table{
 			&w.backends, &w.hosts, &w.locks, &w.units, &w.cpus, &w.allocations, &w.uids, &w.addresses, &w.use, &w.jobs, &w.jobHosts, &w.steps, &w.logs, &w.events, &w.planned,
@@ -86,6 +82,15 @@ func Fill(ctx context.Context, conn *pgx.Conn, size Size) (Jobs, *log, error) {
 	}
 	_, err = conn.Exec(ctx, "ANALYZE")
 	return w.found, w.run, err
+}
+
+// makeRows makes what is written.
+func (w *world) makeRows() {
+	w.fleet()
+	w.pool()
+	w.history()
+	w.plans()
+	w.several()
 }
 
 // read takes up what init made.

@@ -17,7 +17,7 @@ const often = 200 * time.Millisecond
 // seenEach is how often the workers are seen; without that they count as gone after 30 s.
 const seenEach = 5 * time.Second
 
-// live tells more of a running job until it is stopped.
+// live tells more of a running job until it is stopped. A small showcase has no running job: its workers only stay alive.
 type live struct {
 	conn  *pgx.Conn
 	end   context.CancelFunc
@@ -34,7 +34,10 @@ func tell(conn *pgx.Conn, l *log, rate int) *live {
 func (t *live) run(ctx context.Context, l *log, rate int) error {
 	tick := time.NewTicker(often)
 	defer tick.Stop()
-	begun, from, n := time.Now(), l.last, 0
+	begun, from, n := time.Now(), int64(0), 0
+	if l != nil {
+		from = l.last
+	}
 	var seen time.Time
 	for {
 		select {
@@ -47,6 +50,9 @@ func (t *live) run(ctx context.Context, l *log, rate int) error {
 			if err := t.seeWorkers(ctx); err != nil {
 				return err
 			}
+		}
+		if l == nil {
+			continue
 		}
 		due := int64(time.Since(begun).Seconds() * float64(rate))
 		for l.last-from < due {
