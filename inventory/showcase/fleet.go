@@ -100,7 +100,8 @@ func (w *world) host(h *host, n int) {
 		sum := md5.Sum([]byte(h.name))
 		id := hex.EncodeToString(sum[:])
 		at := w.ago(time.Duration(w.some(3600)) * time.Second)
-		machineID, facts, factsAt, healthAt = &id, w.facts(h, id), &made, &at
+		found := w.facts(h, id)
+		machineID, facts, factsAt, healthAt = &id, storedFacts{found, found.CPUs}, &made, &at
 		switch {
 		case h.state == "lost", h.state == "ready" && n%37 == 5:
 			health, message = "unreachable", "no answer to SSH for 12 minutes: connect: no route to host"
@@ -115,6 +116,12 @@ func (w *world) host(h *host, n int) {
 		[]string{"default"}, map[string]string{"rack": fmt.Sprintf("r%02d", n%12+1), "disk": "nvme"}, []string{"minimal", "standard", "build"}[n%3],
 		false, key, offered, h.state, health, message, healthAt, machineID, facts, factsAt, layout, w.size.UnitsEach+1, w.id(), h.laidOut(), made)
 	w.locks.add(h.id, int64(w.some(40)))
+}
+
+// storedFacts are facts as a row has them, where the CPUs have another name than in the API.
+type storedFacts struct {
+	api.HostFacts
+	CPUs []api.HostCPU `json:"cpus"`
 }
 
 func (w *world) facts(h *host, machineID string) api.HostFacts {

@@ -43,6 +43,9 @@ func TestShowcase(t *testing.T) {
 			t.Fatal(err)
 		}
 		hosts++
+		if len(h.Conditions) > 0 {
+			t.Errorf("%s is %s and can't run units: %v", h.Name, h.State, h.Conditions)
+		}
 		states[h.State] = true
 	}
 	if hosts != size.Hosts || len(states) != 12 {

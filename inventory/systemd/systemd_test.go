@@ -68,8 +68,13 @@ func TestUnitsAreConfined(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The threshold is in tenths: 0 is the most confined, 100 the least.
-		said, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager", "--threshold=20", file).CombinedOutput()
+		// The threshold is in tenths: 0 is the most confined, 100 the least. A backend builds the wall around its plays, for which
+		// it makes namespaces and mounts (docs/security.md, "The wall").
+		threshold := "--threshold=20"
+		if unit == "kloigos-backend.service" {
+			threshold = "--threshold=29"
+		}
+		said, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager", threshold, file).CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v\n%s", unit, err, said)
 		}

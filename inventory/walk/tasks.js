@@ -92,7 +92,7 @@ export const tasks = {
     await page.getByRole("button", { name: "Register and probe" }).click();
     await page.waitForURL("**/hosts/*/setup*");
     await says(page, "newcomer-1");
-    const job = page.getByRole("link", { name: /Watch/ }).first();
+    const job = page.getByRole("link", { name: /Follow/ }).first();
     await job.click();
     await page.waitForURL("**/jobs/*");
     await says(page.locator("#job-state"), "Waiting for a worker.");
@@ -376,7 +376,7 @@ export const tasks = {
     const told = page.waitForEvent("console", (m) => m.text() === "the state has come");
     await page.evaluate((id) => {
       const more = new EventSource(`/jobs/${id}/stream?after=0`);
-      more.addEventListener("state", (e) => { if (e.data.includes("being stopped")) { more.close(); setTimeout(() => console.log("the state has come"), 500); } });
+      more.addEventListener("state", (e) => { if (e.data.includes("Stopping:")) { more.close(); setTimeout(() => console.log("the state has come"), 500); } });
     }, id);
     const answer = await fetch(`${s.api}/api/v1/jobs/${id}/cancel`, { method: "POST", headers: { Authorization: `Bearer ${s.token}` } });
     assert.ok(answer.ok, `${answer.status}`);
@@ -393,7 +393,7 @@ export const tasks = {
     const page = await open();
     await page.goto(`/hosts/${(await ask(s, "/hosts?limit=1&state=ready")).items[0].id}`);
     await page.keyboard.press("Control+k");
-    await page.getByRole("combobox").pressSequentially("lay out free");
+    await page.getByRole("combobox").pressSequentially("change the lay");
     await page.getByRole("option", { name: "Change the layout", selected: true }).waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL("**/layout");

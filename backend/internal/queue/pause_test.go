@@ -127,7 +127,7 @@ func TestDeadlinesMoveInBatches(t *testing.T) {
 		}
 		defer func() { _ = conn.Close(context.Background()) }()
 		var n int
-		err = conn.QueryRow(t.Context(), `SELECT count(*) FROM jobs WHERE deadline_at BETWEEN now() + INTERVAL '59 minutes' AND now() + INTERVAL '1 hour'`).Scan(&n)
+		err = conn.QueryRow(t.Context(), `SELECT count(*) FROM jobs WHERE deadline_at BETWEEN now() + INTERVAL '50 minutes' AND now() + INTERVAL '70 minutes'`).Scan(&n)
 		if err != nil {
 			t.Fatal(err)
 		}
