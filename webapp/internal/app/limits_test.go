@@ -118,3 +118,35 @@ func TestOnlyLargeFormsAskWhoSendsThem(t *testing.T) {
 		t.Errorf("the API was asked %d times", len(calls))
 	}
 }
+
+// TestARefusedBodyGetsItsAnswer: a client that first sends all of a body still reads why it was refused. A connection
+// that ends with bytes unread is reset, and the answer is lost with it.
+func TestARefusedBodyGetsItsAnswer(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	address := listens(t, s)
+	for range 10 {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+		_, err = fmt.Fprintf(conn, "POST /playbooks/host_probe/versions/1/edit HTTP/1.1\r\nHost: kloigos.example\r\nSec-Fetch-Site: same-origin\r\n"+
+			"Cookie: __Host-kloigos=of-nobody\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n", 200_000)
+		for sent := 0; err == nil && sent < 200_000; sent += 1000 {
+			_, err = conn.Write(bytes.Repeat([]byte("a"), 1000))
+		}
+		if err != nil {
+			t.Fatalf("the connection ended while the body was sent: %v", err)
+		}
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatalf("the answer was lost: %v", err)
+		}
+		_ = resp.Body.Close()
+		_ = conn.Close()
+		if resp.StatusCode != http.StatusSeeOther {
+			t.Errorf("status %d", resp.StatusCode)
+		}
+	}
+}

@@ -3,9 +3,11 @@ package page
 import (
 	"context"
 	"errors"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -203,6 +205,9 @@ func (a *App) ErrorHandler(c *fiber.Ctx, err error) error {
 	r := &Request{C: c, Ctx: ctx, app: a}
 	var f *fiber.Error
 	isTooLarge := errors.As(err, &f) && f.Code == fiber.StatusRequestEntityTooLarge
+	if isTooLarge && len(c.Request().Body()) == 0 { // it was not read, and the connection ends
+		discardBody(c.Context().Conn())
+	}
 	if token := a.Sessions.Token(c); token != "" {
 		r.API = a.API.WithToken(token).WithForwarded(a.Sessions.ClientAddress(c))
 		who, whoErr := r.API.Whoami(ctx)
@@ -217,6 +222,28 @@ func (a *App) ErrorHandler(c *fiber.Ctx, err error) error {
 		}
 	}
 	return r.failAs(err, "")
+}
+
+const (
+	mostDiscarded = 2 << 20 // bytes; more than a body that the web app takes of anybody
+	discardWithin = 5 * time.Second
+	quietFor      = 300 * time.Millisecond // nothing comes any more
+)
+
+// discardBody reads what a client still sends of a refused body. A connection
+// that is closed with unread bytes is reset, and the client may lose the answer.
+func discardBody(conn net.Conn) {
+	end := time.Now().Add(discardWithin)
+	piece := make([]byte, 4<<10)
+	for discarded := 0; discarded < mostDiscarded && time.Now().Before(end); {
+		if conn.SetReadDeadline(time.Now().Add(quietFor)) != nil {
+			return
+		}
+		n, err := conn.Read(piece)
+		if discarded += n; err != nil {
+			return
+		}
+	}
 }
 
 // Optional turns the refusal of a part that a page can do without into none:
