@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -33,9 +34,18 @@ type group struct {
 	ctx    context.Context
 	kill   context.CancelFunc
 	inside sync.WaitGroup
+	alive  atomic.Int64 // how many are inside
 }
 
-func (g *group) leave() { g.inside.Done() }
+func (g *group) enter() {
+	g.alive.Add(1)
+	g.inside.Add(1)
+}
+
+func (g *group) leave() {
+	g.alive.Add(-1)
+	g.inside.Done()
+}
 
 func (g *group) String() string { return fmt.Sprintf("%d (%s)", g.number, g.run) }
 
@@ -69,23 +79,19 @@ func (f *fence) admit(incarnation string, number int64, run string) (g *group, c
 		g.ctx, g.kill = context.WithCancel(context.Background())
 		f.groups[key] = g
 	}
-	g.inside.Add(1)
+	g.enter()
 	return g, 0, ""
 }
 
 // end ends every run and waits; the caller holds the lock.
 func (f *fence) end() {
 	for key, g := range f.groups {
+		if g.alive.Load() > 0 { // asked before the kill, which is quick
+			f.ended++
+		}
 		g.kill()
 		delete(f.groups, key)
-		gone := make(chan struct{})
-		go func() { g.inside.Wait(); close(gone) }()
-		select {
-		case <-gone:
-		default:
-			f.ended++
-			<-gone
-		}
+		g.inside.Wait()
 	}
 }
 
