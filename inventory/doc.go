@@ -1,3 +1,3 @@
 // Package inventory is the home of the inventories: kloigos_inventory.py, which reads the API, samples of static ones,
-// the throwaway test host and the demo. There is no code in it, only the tests that run the script with a real Ansible.
+// systemd units and monitoring. There is no code in it, only the tests that run the script with a real Ansible.
 package inventory

@@ -1,7 +1,7 @@
 // Package playbooks owns what Kloigos runs on hosts: the playbooks with their roles and modules, embedded into the
 // binary so that a backend can seed its database with them.
 //
-// It refuses to know how they are bundled or run; that is backend/internal/playbook and backend/internal/ansible.
+// It refuses to know how they are bundled or run; that is backend/internal/bundle and backend/internal/ansible.
 package playbooks
 
 import "embed"

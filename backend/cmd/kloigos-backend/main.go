@@ -17,8 +17,8 @@ import (
 
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/app"
-	"kloigos/backend/internal/config"
-	"kloigos/backend/internal/failpoint"
+	"kloigos/backend/internal/kernel/config"
+	"kloigos/backend/internal/kernel/failpoint"
 )
 
 const usage = `kloigos-backend cuts Linux hosts into compute units and hands them out.

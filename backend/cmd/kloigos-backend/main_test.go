@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"kloigos/backend/api"
-	"kloigos/backend/internal/failpoint"
+	"kloigos/backend/internal/kernel/failpoint"
 	"kloigos/backend/internal/testkit"
 )
 

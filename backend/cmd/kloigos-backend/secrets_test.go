@@ -21,7 +21,7 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
-	"kloigos/backend/internal/secret"
+	"kloigos/backend/internal/kernel/secret"
 	"kloigos/backend/internal/store"
 )
 

@@ -17,7 +17,7 @@ import (
 	"kloigos/backend/api/client"
 	"kloigos/backend/internal/testkit"
 	"kloigos/backend/internal/testkit/site"
-	"kloigos/inventory/demo"
+	"kloigos/rig/demo"
 )
 
 // previous builds the last version that did not know the newest migration, so

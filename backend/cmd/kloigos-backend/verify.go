@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"kloigos/backend/internal/config"
+	"kloigos/backend/internal/kernel/config"
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/verify"
 )

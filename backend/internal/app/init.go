@@ -16,11 +16,11 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"kloigos/backend/internal/config"
+	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
-	"kloigos/backend/internal/playbook"
-	"kloigos/backend/internal/secret"
+	"kloigos/backend/internal/kernel/config"
+	"kloigos/backend/internal/kernel/secret"
 	"kloigos/backend/internal/store"
 	"kloigos/crdb"
 	"kloigos/playbooks"
@@ -139,7 +139,7 @@ func initOrganizationKey(ctx context.Context, db *store.DB, keyset *secret.Keyse
 
 func seedPlaybooks(ctx context.Context, db *store.DB, files fs.FS, out io.Writer) error {
 	for _, s := range seeds {
-		b, err := playbook.Build(files, s.name)
+		b, err := bundle.Build(files, s.name)
 		if err != nil {
 			return fmt.Errorf("pack playbook %s: %w", s.name, err)
 		}

@@ -19,8 +19,8 @@ import (
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/ansible/scripted"
 	"kloigos/backend/internal/app"
-	"kloigos/backend/internal/config"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/config"
 	"kloigos/backend/internal/testkit"
 	"kloigos/backend/internal/testkit/site"
 )

@@ -8,7 +8,7 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
-	"kloigos/backend/internal/recent"
+	"kloigos/backend/internal/kernel/recent"
 	"kloigos/backend/internal/store"
 )
 

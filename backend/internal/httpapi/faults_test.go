@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/intent"
-	"kloigos/backend/internal/playbook"
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit"
 	"kloigos/backend/internal/testkit/site"
@@ -240,7 +240,7 @@ func TestAScraperThatWasRefusedIsForgotten(t *testing.T) {
 func TestInternalErrorsAreOpaque(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *httpapi.Config) {
-		c.Contract = func(string) (playbook.Contract, bool) { panic(errors.New("hunter2")) }
+		c.Contract = func(string) (bundle.Contract, bool) { panic(errors.New("hunter2")) }
 	})
 	b.sql("ALTER TABLE events RENAME TO elsewhere")
 	for path, method := range map[string]string{"/events": http.MethodGet, "/playbooks/host_probe/versions": http.MethodPost} {

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"kloigos/backend/api"
-	"kloigos/backend/internal/recent"
+	"kloigos/backend/internal/kernel/recent"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/api"
-	"kloigos/backend/internal/failpoint"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/kernel/failpoint"
 	"kloigos/backend/internal/store"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/domain"
-	"kloigos/backend/internal/playbook"
 	"kloigos/backend/internal/store"
 )
 
@@ -129,7 +129,7 @@ func (s *Server) diffPlaybook(ctx context.Context, in *struct {
 		return nil, err
 	}
 	out := api.PlaybookDiff{Playbook: in.Name, Version: in.Version, Against: in.Against, Files: []api.PlaybookFileDiff{}}
-	for _, d := range playbook.Diff(from, to) {
+	for _, d := range bundle.Diff(from, to) {
 		out.Files = append(out.Files, api.PlaybookFileDiff{Path: d.Path, Change: d.Change, Added: d.Added, Removed: d.Removed, Diff: d.Unified, Cut: d.Cut})
 	}
 	return &object[api.PlaybookDiff]{Body: out}, nil
@@ -141,7 +141,7 @@ func (s *Server) files(ctx context.Context, in OneVersion) (map[string][]byte, e
 	if err != nil {
 		return nil, err
 	}
-	files, err := playbook.All(content, playbook.DefaultLimits)
+	files, err := bundle.All(content, bundle.DefaultLimits)
 	if err != nil {
 		return nil, fmt.Errorf("read a version: %w", err)
 	}
@@ -183,11 +183,11 @@ func (s *Server) listPlaybookFiles(ctx context.Context, in *OneVersion) (*object
 	if err != nil {
 		return nil, err
 	}
-	files, err := playbook.Files(content, playbook.DefaultLimits)
+	files, err := bundle.Files(content, bundle.DefaultLimits)
 	if err != nil {
 		return nil, fmt.Errorf("list files: %w", err)
 	}
-	return whole(files, func(f playbook.File) api.PlaybookFile { return api.PlaybookFile{Path: f.Path, SizeBytes: f.Size} }), nil
+	return whole(files, func(f bundle.File) api.PlaybookFile { return api.PlaybookFile{Path: f.Path, SizeBytes: f.Size} }), nil
 }
 
 func (s *Server) getPlaybookFile(ctx context.Context, in *struct {
@@ -199,7 +199,7 @@ func (s *Server) getPlaybookFile(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	file, err := playbook.ReadFile(content, in.Path, playbook.DefaultLimits)
+	file, err := bundle.ReadFile(content, in.Path, bundle.DefaultLimits)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, domain.ErrNotFound
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/bundle/judge"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
-	"kloigos/backend/internal/playbook/judge"
 	"kloigos/backend/internal/store"
 )
 

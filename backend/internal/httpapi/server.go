@@ -16,11 +16,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"kloigos/backend/api"
-	"kloigos/backend/internal/failpoint"
+	"kloigos/backend/internal/bundle"
+	"kloigos/backend/internal/bundle/judge"
 	"kloigos/backend/internal/intent"
-	"kloigos/backend/internal/playbook"
-	"kloigos/backend/internal/playbook/judge"
-	"kloigos/backend/internal/recent"
+	"kloigos/backend/internal/kernel/failpoint"
+	"kloigos/backend/internal/kernel/recent"
 	"kloigos/backend/internal/store"
 )
 
@@ -58,7 +58,7 @@ type Config struct {
 	Version        string
 	// Contract is what the job that runs a playbook gives to it: a version from
 	// outside must take it. Without it no version is taken.
-	Contract     func(playbook string) (playbook.Contract, bool)
+	Contract     func(playbook string) (bundle.Contract, bool)
 	Judge        *judge.Judge         // of the templates of such a version
 	Health       *store.DB            // connections that no request can take, for /readyz; nil: DB
 	Ready        []Check              // beside the database, which is always checked

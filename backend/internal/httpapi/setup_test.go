@@ -23,11 +23,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/bundle"
+	"kloigos/backend/internal/bundle/judge"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/intent"
-	"kloigos/backend/internal/playbook"
-	"kloigos/backend/internal/playbook/judge"
 	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit"
@@ -198,9 +198,9 @@ func (b *backend) newAccount(name, role string) (uuid.UUID, string) {
 	return account, secret
 }
 
-func testBundle(t testing.TB, name string) playbook.Bundle {
+func testBundle(t testing.TB, name string) bundle.Bundle {
 	t.Helper()
-	bundle, err := playbook.Build(fstest.MapFS{
+	bundle, err := bundle.Build(fstest.MapFS{
 		name + "/playbook.yml": {Data: []byte("- hosts: all\n  roles: [" + name + "]\n")},
 		name + "/bundle.yml":   {Data: []byte("roles: []\nmodules: []\n")},
 	}, name)

@@ -12,9 +12,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
-	"kloigos/backend/internal/playbook"
 	"kloigos/backend/internal/store"
 )
 
@@ -113,10 +113,10 @@ func (s *Server) looked(ctx context.Context, name string, in *uploadInput) (inte
 	if err != nil {
 		return none, err
 	}
-	if err := playbook.Gate(ctx, s.cfg.Judge, files, contract); err != nil {
+	if err := bundle.Gate(ctx, s.cfg.Judge, files, contract); err != nil {
 		return none, err
 	}
-	b, err := playbook.Pack(name, files)
+	b, err := bundle.Pack(name, files)
 	if err != nil {
 		return none, err
 	}
@@ -128,7 +128,7 @@ func (s *Server) looked(ctx context.Context, name string, in *uploadInput) (inte
 // opened returns the files of an upload, whichever way they were sent.
 func (s *Server) opened(ctx context.Context, name string, in *uploadInput) (map[string][]byte, string, error) {
 	if isArchive(in.ContentType) {
-		files, err := playbook.Open(in.RawBody, playbook.UploadLimits)
+		files, err := bundle.Open(in.RawBody, bundle.UploadLimits)
 		return files, in.Note, err
 	}
 	if in.Note != "" {
@@ -165,7 +165,7 @@ func (s *Server) opened(ctx context.Context, name string, in *uploadInput) (map[
 	if err := bad.OrNil(); err != nil {
 		return nil, "", err
 	}
-	files, err := playbook.FromTexts(texts, playbook.UploadLimits)
+	files, err := bundle.FromTexts(texts, bundle.UploadLimits)
 	return files, body.Note, err
 }
 

@@ -10,11 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/bundle"
+	"kloigos/backend/internal/bundle/judge"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/intent"
-	"kloigos/backend/internal/playbook"
-	"kloigos/backend/internal/playbook/judge"
 	"kloigos/backend/internal/store"
 	"kloigos/playbooks"
 )
@@ -22,11 +22,11 @@ import (
 // packaged is the playbook host_probe that comes with this release, by its files.
 func packaged(t testing.TB) map[string]string {
 	t.Helper()
-	b, err := playbook.Build(playbooks.Files, "host_probe")
+	b, err := bundle.Build(playbooks.Files, "host_probe")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := playbook.All(b.Content, playbook.DefaultLimits)
+	files, err := bundle.All(b.Content, bundle.DefaultLimits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func archive(t testing.TB, texts map[string]string) []byte {
 	for name, text := range texts {
 		files[name] = []byte(text)
 	}
-	b, err := playbook.Pack("host_probe", files)
+	b, err := bundle.Pack("host_probe", files)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"kloigos/backend/internal/recent"
+	"kloigos/backend/internal/kernel/recent"
 	"kloigos/backend/internal/store"
 )
 

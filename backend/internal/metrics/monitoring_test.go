@@ -47,7 +47,7 @@ func described(t *testing.T) map[string][]string {
 	descriptions := make(chan *prometheus.Desc)
 	go func() { defer close(descriptions); r.Describe(descriptions) }()
 	shape := regexp.MustCompile(`fqName: "([^"]+)".*variableLabels: \{([^}]*)\}`)
-	all := map[string][]string{"up": nil, "haproxy_server_status": {"proxy", "server", "state"}} // inventory/demo asks a HAProxy
+	all := map[string][]string{"up": nil, "haproxy_server_status": {"proxy", "server", "state"}} // rig/demo asks a HAProxy
 	for d := range descriptions {
 		m := shape.FindStringSubmatch(d.String())
 		if m == nil {

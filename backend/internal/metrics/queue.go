@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"kloigos/backend/internal/domain"
-	"kloigos/backend/internal/recent"
+	"kloigos/backend/internal/kernel/recent"
 	"kloigos/backend/internal/store"
 )
 

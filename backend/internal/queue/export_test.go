@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"kloigos/backend/internal/failpoint"
+	"kloigos/backend/internal/kernel/failpoint"
 	"kloigos/backend/internal/store"
 )
 

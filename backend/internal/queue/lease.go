@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"kloigos/backend/internal/failpoint"
+	"kloigos/backend/internal/kernel/failpoint"
 	"kloigos/backend/internal/store"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"kloigos/backend/internal/failpoint"
+	"kloigos/backend/internal/kernel/failpoint"
 	"kloigos/backend/internal/store"
 )
 

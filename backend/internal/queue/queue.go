@@ -24,7 +24,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"kloigos/backend/internal/domain"
-	"kloigos/backend/internal/failpoint"
+	"kloigos/backend/internal/kernel/failpoint"
 	"kloigos/backend/internal/store"
 )
 

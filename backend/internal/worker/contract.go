@@ -1,19 +1,19 @@
 package worker
 
 import (
+	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/inputs"
-	"kloigos/backend/internal/playbook"
 )
 
 // Contract is what the jobs that run a playbook give to it and want of it; false if no job runs one of this name. It
 // is read off the very structs that fill the variables.
-func Contract(name string) (playbook.Contract, bool) {
-	bootstrap := playbook.Entry{Role: "host_bootstrap", Variables: playbook.VariablesOf(inputs.HostBootstrap{}, nil)}
-	main := func(vars any, values map[string][]string) playbook.Entry {
-		return playbook.Entry{Role: name, Variables: playbook.VariablesOf(vars, values)}
+func Contract(name string) (bundle.Contract, bool) {
+	bootstrap := bundle.Entry{Role: "host_bootstrap", Variables: bundle.VariablesOf(inputs.HostBootstrap{}, nil)}
+	main := func(vars any, values map[string][]string) bundle.Entry {
+		return bundle.Entry{Role: name, Variables: bundle.VariablesOf(vars, values)}
 	}
-	entries := map[string]map[string]playbook.Entry{
+	entries := map[string]map[string]bundle.Entry{
 		"host_probe":   {"playbook.yml": main(struct{}{}, nil)},
 		"host_measure": {"playbook.yml": main(inputs.HostMeasure{}, nil)},
 		"host_initialize": {
@@ -24,5 +24,5 @@ func Contract(name string) (playbook.Contract, bool) {
 		"unit_allocate":     {"playbook.yml": main(inputs.UnitAllocate{}, nil)},
 		"unit_deallocate":   {"playbook.yml": main(inputs.UnitDeallocate{}, nil)},
 	}[name]
-	return playbook.Contract{Entries: entries}, entries != nil
+	return bundle.Contract{Entries: entries}, entries != nil
 }

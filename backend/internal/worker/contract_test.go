@@ -4,9 +4,9 @@ import (
 	"io/fs"
 	"testing"
 
+	"kloigos/backend/internal/bundle"
+	"kloigos/backend/internal/bundle/judge"
 	"kloigos/backend/internal/domain"
-	"kloigos/backend/internal/playbook"
-	"kloigos/backend/internal/playbook/judge"
 	"kloigos/backend/internal/worker"
 	"kloigos/playbooks"
 )
@@ -31,18 +31,18 @@ func TestPackagedPlaybooksPassTheGate(t *testing.T) {
 					t.Errorf("the contract wants %s: %v", file, err)
 				}
 			}
-			b, err := playbook.Build(playbooks.Files, j.Playbook)
+			b, err := bundle.Build(playbooks.Files, j.Playbook)
 			if err != nil {
 				t.Fatal(err)
 			}
-			files, err := playbook.Open(b.Content, playbook.UploadLimits)
+			files, err := bundle.Open(b.Content, bundle.UploadLimits)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := playbook.Gate(t.Context(), judges, files, c); err != nil {
+			if err := bundle.Gate(t.Context(), judges, files, c); err != nil {
 				t.Fatal(err)
 			}
-			again, err := playbook.Pack(j.Playbook, files)
+			again, err := bundle.Pack(j.Playbook, files)
 			if err != nil || again.TreeSHA256 != b.TreeSHA256 || again.SHA256 != b.SHA256 {
 				t.Fatalf("packed again it is %s, not %s: %v", again.SHA256, b.SHA256, err)
 			}

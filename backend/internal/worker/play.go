@@ -9,11 +9,11 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/ansible"
+	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/domain"
-	"kloigos/backend/internal/failpoint"
 	"kloigos/backend/internal/inputs"
 	"kloigos/backend/internal/job"
-	"kloigos/backend/internal/playbook"
+	"kloigos/backend/internal/kernel/failpoint"
 	"kloigos/backend/internal/store"
 )
 
@@ -35,7 +35,7 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 	if r.job.PlaybookVersionID == nil {
 		return ansible.Outcome{}, fmt.Errorf("job is bound to no playbook version")
 	}
-	if r.plan.ID != uuid.Nil && playbook.Digest(r.content) != r.plan.PlaybookSHA256 {
+	if r.plan.ID != uuid.Nil && bundle.Digest(r.content) != r.plan.PlaybookSHA256 {
 		return ansible.Outcome{}, r.stale(domain.MovedPlaybook, "What is stored as this version of the playbook is not what the plan was made with.")
 	}
 	begin, err := r.beginning(ctx, what, fenced, check)
@@ -120,8 +120,8 @@ func (r *run) playOn(what inputs.Play, hosts []ansible.Host, check bool) ansible
 	return ansible.Play{
 		Name: *r.job.Playbook, Playbook: what.File, Hosts: hosts, Vars: what.Vars, Timeout: timeout,
 		Check: check, Diff: check,
-		BundleSHA256: playbook.Digest(content),
-		Unpack:       func(dir string) error { return playbook.Unpack(content, dir, playbook.DefaultLimits) },
+		BundleSHA256: bundle.Digest(content),
+		Unpack:       func(dir string) error { return bundle.Unpack(content, dir, bundle.DefaultLimits) },
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/domain"
-	"kloigos/backend/internal/failpoint"
 	"kloigos/backend/internal/inputs"
+	"kloigos/backend/internal/kernel/failpoint"
 	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/store"
 )

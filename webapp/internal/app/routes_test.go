@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestRoutes keeps the list of what the web app answers. The walk with a browser (inventory/walk) reads it: it fails for a
+// TestRoutes keeps the list of what the web app answers. The walk with a browser (rig/walk) reads it: it fails for a
 // page that it does not visit, so a new one can't be forgotten there.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
