@@ -167,12 +167,12 @@ func (b *backend) seed() {
 			if j.Playbook == "" {
 				continue
 			}
-			bundle := testBundle(b.t, j.Playbook)
+			packed := testBundle(b.t, j.Playbook)
 			v := store.PlaybookVersion{
-				Playbook: j.Playbook, SHA256: bundle.SHA256, SizeBytes: int64(len(bundle.Content)), DecodedBytes: bundle.DecodedBytes,
-				Files: bundle.Files, Seeded: true, CreatedBy: "init",
+				Playbook: j.Playbook, SHA256: packed.SHA256, SizeBytes: int64(len(packed.Content)), DecodedBytes: packed.DecodedBytes,
+				Files: packed.Files, Seeded: true, CreatedBy: "init",
 			}
-			if _, _, err := tx.SeedPlaybook(ctx, j.Means, v, bundle.Content); err != nil {
+			if _, _, err := tx.SeedPlaybook(ctx, j.Means, v, packed.Content); err != nil {
 				return err
 			}
 		}
@@ -200,14 +200,14 @@ func (b *backend) newAccount(name, role string) (uuid.UUID, string) {
 
 func testBundle(t testing.TB, name string) bundle.Bundle {
 	t.Helper()
-	bundle, err := bundle.Build(fstest.MapFS{
+	packed, err := bundle.Build(fstest.MapFS{
 		name + "/playbook.yml": {Data: []byte("- hosts: all\n  roles: [" + name + "]\n")},
 		name + "/bundle.yml":   {Data: []byte("roles: []\nmodules: []\n")},
 	}, name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return bundle
+	return packed
 }
 
 func (b *backend) tx(f func(tx *store.Tx) error) {

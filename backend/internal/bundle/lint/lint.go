@@ -24,7 +24,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	artifact "kloigos/backend/internal/bundle"
+	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/wall"
 )
@@ -103,16 +103,16 @@ func (l *Linter) Lint(ctx context.Context, content []byte) (domain.Lint, error) 
 		return fail("No private directory could be made.")
 	}
 	defer os.RemoveAll(dir)
-	bundle := filepath.Join(dir, "bundle")
-	if err := prepare(content, bundle); err != nil {
+	unpacked := filepath.Join(dir, "bundle")
+	if err := prepare(content, unpacked); err != nil {
 		return fail("The version could not be unpacked.")
 	}
-	version, _, err := l.run(ctx, dir, bundle, "--version")
+	version, _, err := l.run(ctx, dir, unpacked, "--version")
 	if err != nil {
 		return fail("ansible-lint does not run here: %s", short(err.Error()))
 	}
 	out.Tool = tool(version)
-	answer, complaint, err := l.run(ctx, dir, bundle, "--offline", "--nocolor", "-q", "-f", "codeclimate")
+	answer, complaint, err := l.run(ctx, dir, unpacked, "--offline", "--nocolor", "-q", "-f", "codeclimate")
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -121,7 +121,7 @@ func (l *Linter) Lint(ctx context.Context, content []byte) (domain.Lint, error) 
 	case err != nil:
 		return fail("ansible-lint failed (%s): %s", err, short(lastLine(complaint)))
 	}
-	findings, err := parse(answer, bundle)
+	findings, err := parse(answer, unpacked)
 	if err != nil {
 		return fail("What ansible-lint said can't be read: %s", short(lastLine(complaint)))
 	}
@@ -129,16 +129,16 @@ func (l *Linter) Lint(ctx context.Context, content []byte) (domain.Lint, error) 
 	return out, nil
 }
 
-func prepare(content []byte, bundle string) error {
-	if err := os.Mkdir(bundle, 0o700); err != nil {
+func prepare(content []byte, unpacked string) error {
+	if err := os.Mkdir(unpacked, 0o700); err != nil {
 		return err
 	}
-	if err := artifact.Unpack(content, bundle, artifact.DefaultLimits); err != nil {
+	if err := bundle.Unpack(content, unpacked, bundle.DefaultLimits); err != nil {
 		return err
 	}
 	// The gate lets no file of a name like these through.
 	for name, text := range map[string]string{".ansible-lint": lintConfig, ".yamllint": yamlConfig} {
-		if err := os.WriteFile(filepath.Join(bundle, name), []byte("---\n"+text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(unpacked, name), []byte("---\n"+text), 0o600); err != nil {
 			return err
 		}
 	}
@@ -146,20 +146,20 @@ func prepare(content []byte, bundle string) error {
 }
 
 // run runs ansible-lint to its end, behind the wall, and everything that it started with it.
-func (l *Linter) run(ctx context.Context, dir, bundle string, args ...string) (answer, complaint []byte, err error) {
+func (l *Linter) run(ctx context.Context, dir, unpacked string, args ...string) (answer, complaint []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
 	// The wall ends with the thread that has built it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	spec := wall.Spec{
-		ReadOnly: wall.Program(l.program), Writable: []string{dir}, Dir: bundle,
+		ReadOnly: wall.Program(l.program), Writable: []string{dir}, Dir: unpacked,
 		Limits: wall.Limits{Memory: maxMemory, CPU: maxCPU, Written: maxWritten},
 	}
 	cmd, err := wall.Command(ctx, spec, []string{
 		"PATH=" + searchPath, "HOME=" + dir, "TMPDIR=" + dir, "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1", "NO_COLOR=1",
 		"ANSIBLE_HOME=" + filepath.Join(dir, "ansible"), "ANSIBLE_LOCAL_TEMP=" + dir, "ANSIBLE_CONFIG=" + filepath.Join(dir, "none.cfg"),
-		"ANSIBLE_LIBRARY=" + filepath.Join(bundle, "library"), "ANSIBLE_ROLES_PATH=" + filepath.Join(bundle, "roles"),
+		"ANSIBLE_LIBRARY=" + filepath.Join(unpacked, "library"), "ANSIBLE_ROLES_PATH=" + filepath.Join(unpacked, "roles"),
 	}, append([]string{l.program}, args...)...)
 	if err != nil {
 		return nil, nil, err
@@ -224,7 +224,7 @@ func (i issue) line() int {
 	return i.Location.Positions.Begin.Line
 }
 
-func parse(answer []byte, bundle string) ([]domain.LintFinding, error) {
+func parse(answer []byte, unpacked string) ([]domain.LintFinding, error) {
 	var issues []issue
 	if err := json.Unmarshal(answer, &issues); err != nil {
 		return nil, err
@@ -239,7 +239,7 @@ func parse(answer []byte, bundle string) ([]domain.LintFinding, error) {
 		if i.Content.Body != "" {
 			message += " " + i.Content.Body
 		}
-		path := strings.TrimPrefix(strings.TrimPrefix(i.Location.Path, bundle), "/")
+		path := strings.TrimPrefix(strings.TrimPrefix(i.Location.Path, unpacked), "/")
 		findings = append(findings, domain.LintFinding{Rule: short(i.Rule), Severity: short(i.Severity), Path: short(path), Line: i.line(), Message: short(message)})
 	}
 	return findings, nil
