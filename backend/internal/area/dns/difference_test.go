@@ -190,8 +190,14 @@ func TestTheBrake(t *testing.T) {
 		owned, changed, deleted, created int
 		brake                            bool
 	}{
-		{9, 0, 9, 0, false}, {10, 0, 3, 0, false}, {10, 0, 4, 0, true}, {10, 2, 2, 0, true}, {10, 4, 0, 0, true},
-		{10, 0, 0, 50, false}, {100, 30, 0, 9, false}, {100, 30, 1, 0, true},
+		{9, 0, 9, 0, false},
+		{10, 0, 3, 0, false},
+		{10, 0, 4, 0, true},
+		{10, 2, 2, 0, true},
+		{10, 4, 0, 0, true},
+		{10, 0, 0, 50, false},
+		{100, 30, 0, 9, false},
+		{100, 30, 1, 0, true},
 	} {
 		var desired []Desired
 		var actual []Stored

@@ -43,7 +43,7 @@ func OwnerName(name Name, recordType Type) Name {
 func OwnedBy(owner Name) (name Name, recordType Type, ok bool) {
 	label, parent, _ := strings.Cut(string(owner), ".")
 	kind, ok := strings.CutPrefix(label, ownerPrefix)
-	if !ok || parent == "" {
+	if !ok {
 		return "", "", false
 	}
 	if inner, wildcard := strings.CutPrefix(kind, ownerWildcard); wildcard {
@@ -52,7 +52,7 @@ func OwnedBy(owner Name) (name Name, recordType Type, ok bool) {
 		if strings.HasPrefix(parent, "*.*.") {
 			return "", "", false
 		}
-	} else if strings.HasPrefix(parent, "*.") {
+	} else if parent == "" || strings.HasPrefix(parent, "*.") {
 		return "", "", false
 	}
 	recordType = Type(strings.ToUpper(kind))

@@ -104,7 +104,7 @@ func (d Draft) Check(zone Name) (RecordSet, Problems) {
 	if d.TTL < MinTTL || d.TTL > MaxTTL {
 		add("ttl", refuse("The TTL must be between %d seconds and %d seconds (a week). Resolvers ignore shorter times, and a mistake with a longer one could not be taken back.", MinTTL, MaxTTL))
 	} else {
-		set.TTL = uint32(d.TTL) //nolint:gosec // bounded above
+		set.TTL = uint32(d.TTL)
 	}
 	if known {
 		set.Values, problems = d.checkValues(set.Name, set.Type, problems)

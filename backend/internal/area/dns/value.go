@@ -191,7 +191,9 @@ func FromRdata(recordType Type, data []byte) (string, error) {
 	return unknownValue(data), nil
 }
 
-func unknownValue(data []byte) string { return fmt.Sprintf(`\# %d %s`, len(data), hex.EncodeToString(data)) }
+func unknownValue(data []byte) string {
+	return fmt.Sprintf(`\# %d %s`, len(data), hex.EncodeToString(data))
+}
 
 func numbersAndName(data []byte, numbers int) (string, error) {
 	if len(data) < 2*numbers+1 {

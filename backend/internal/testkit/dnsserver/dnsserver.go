@@ -37,7 +37,7 @@ type Options struct {
 	Records      []string // lines of the zone file beside SOA and NS
 	DenyTransfer bool     // no key may transfer the zone
 	DenyUpdate   bool     // no key may update it
-	Address      string   // a loopback address; 127.0.0.1 if empty
+	Address      string   // a loopback address; 127.0.0.1 if empty, the only one that named listens to
 	Port         int      // a free one if 0
 	NameServers  []string // of the zone; "ns1.example.net." if empty
 }
