@@ -1,6 +1,7 @@
 package dns
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -108,12 +109,50 @@ type Plan struct {
 	Brake   *Brake   // nil if no confirmation is needed
 }
 
-// Checksum identifies the changes, so that a confirmation can be bound to what was shown.
-func (p Plan) Checksum() string {
-	// Strings, numbers and bytes only: this cannot fail.
-	text, _ := json.Marshal(p.Changes)
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+// Confirmation names the updates and deletions of owned record sets that a person has seen: one digest each, sorted. It
+// covers every later plan that does not go beyond them, so a job that was killed halfway needs no second one, and a record
+// set that was created in between does not void it.
+type Confirmation []byte
+
+// digestSize is how many bytes of a SHA-256 a digest has.
+const digestSize = 16
+
+// Confirmation is what a person has to confirm of this plan. It is empty if the plan updates and deletes nothing of ours.
+func (p Plan) Confirmation() Confirmation {
+	var digests [][]byte
+	for _, change := range p.Changes {
+		if change.touches() {
+			// Strings, numbers and bytes only: this cannot fail.
+			text, _ := json.Marshal(change)
+			sum := sha256.Sum256(text)
+			digests = append(digests, sum[:digestSize])
+		}
+	}
+	slices.SortFunc(digests, bytes.Compare)
+	return bytes.Join(digests, nil)
+}
+
+// touches reports whether the change updates or deletes a record set that is ours.
+func (c Change) touches() bool { return c.Before != nil && (c.Action == Update || c.Action == Delete) }
+
+// Checksum is a short name for the confirmation, which a person sends back.
+func (c Confirmation) Checksum() string {
+	sum := sha256.Sum256(c)
+	return hex.EncodeToString(sum[:digestSize])
+}
+
+// Covers reports whether every change that the other asks for stands in this one.
+func (c Confirmation) Covers(other Confirmation) bool {
+	known := make(map[string]bool)
+	for digest := range slices.Chunk(c, digestSize) {
+		known[string(digest)] = true
+	}
+	for digest := range slices.Chunk(other, digestSize) {
+		if !known[string(digest)] {
+			return false
+		}
+	}
+	return true
 }
 
 // setKey identifies a record set in its zone.
@@ -299,8 +338,8 @@ func (d *difference) decideForeign(desired Desired, exists, readable bool, owner
 	return OwnerForeign, "Another installation owns it: " + owner.Installation + "."
 }
 
-// writes reports whether the outcome leads to a change.
-func (o Outcome) writes() bool { return o == Create || o == Update || o == Delete || o == Adopt }
+// Writes reports whether the outcome leads to a change.
+func (o Outcome) Writes() bool { return o == Create || o == Update || o == Delete || o == Adopt }
 
 // block refuses what would make a CNAME record stand beside others once all changes are applied.
 func (d *difference) block(decisions []decision) {
@@ -336,13 +375,13 @@ func (d *difference) plan(decisions []decision) Plan {
 		if made.owned {
 			owned++
 		}
-		if !made.Outcome.writes() || d.Mode == Observe {
+		if !made.Outcome.Writes() || d.Mode == Observe {
 			continue
 		}
-		if made.owned && (made.Outcome == Update || made.Outcome == Delete) {
+		made.change.Action = made.Outcome
+		if made.change.touches() {
 			touched++
 		}
-		made.change.Action = made.Outcome
 		plan.Changes = append(plan.Changes, made.change)
 	}
 	order := []Outcome{Delete, Update, Adopt, Create}

@@ -226,6 +226,52 @@ func TestTheBrake(t *testing.T) {
 	}
 }
 
+// A confirmation covers what is left of its plan and creations that came later, but no other update or deletion.
+func TestConfirmation(t *testing.T) {
+	t.Parallel()
+	plan := func(deleted, changed, created int) Plan {
+		var desired []Desired
+		var actual []Stored
+		for i := range 10 {
+			s := set(fmt.Sprint("h", i), A, "192.0.2.1")
+			actual = append(actual, owned(s, Owner{"i", "z", s.Name.Relative("example.org.")})...)
+			switch {
+			case i < deleted:
+				continue
+			case i >= 10-changed:
+				s = set(fmt.Sprint("h", i), A, "192.0.2.2")
+			}
+			desired = append(desired, Desired{RecordSet: s, ID: s.Name.Relative("example.org.")})
+		}
+		for i := range created {
+			desired = append(desired, Desired{RecordSet: set(fmt.Sprint("n", i), A, "192.0.2.1"), ID: fmt.Sprint("n", i)})
+		}
+		made, err := Difference(settings(Sync), desired, actual)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	confirmed := plan(4, 2, 0).Confirmation()
+	if len(confirmed) != 6*digestSize {
+		t.Errorf("%d bytes for 6 changes", len(confirmed))
+	}
+	for _, test := range []struct {
+		deleted, changed, created int
+		covered                   bool
+	}{{4, 2, 0, true}, {4, 2, 5, true}, {3, 1, 0, true}, {0, 0, 3, true}, {5, 2, 0, false}, {4, 3, 0, false}} {
+		if got := confirmed.Covers(plan(test.deleted, test.changed, test.created).Confirmation()); got != test.covered {
+			t.Errorf("%+v: covered %v", test, got)
+		}
+	}
+	if Confirmation(nil).Covers(confirmed) || !Confirmation(nil).Covers(nil) {
+		t.Error("no confirmation covers what needs one, or refuses what needs none")
+	}
+	if plan(4, 0, 0).Confirmation().Checksum() == confirmed.Checksum() {
+		t.Error("two plans have one checksum")
+	}
+}
+
 func TestDifferenceRefusesAWrongIntent(t *testing.T) {
 	t.Parallel()
 	here := set("www", A, "192.0.2.1")
@@ -290,12 +336,12 @@ func TestADifferenceSettles(t *testing.T) {
 			t.Fatal(err)
 		}
 		shuffled := rapid.Permutation(slicesOf(server)).Draw(t, "order")
-		if again, _ := Difference(settings(mode), rapid.Permutation(desired).Draw(t, "order"), shuffled); !cmp.Equal(plan, again) || plan.Checksum() != again.Checksum() {
+		if again, _ := Difference(settings(mode), rapid.Permutation(desired).Draw(t, "order"), shuffled); !cmp.Equal(plan, again) || plan.Confirmation().Checksum() != again.Confirmation().Checksum() {
 			t.Fatalf("the order of the input matters: %s", cmp.Diff(plan, again))
 		}
 		foreign := make(map[setKey]Stored)
 		for _, result := range plan.Results {
-			if k := (setKey{result.Name, result.Type}); !result.Outcome.writes() && result.Actual != nil {
+			if k := (setKey{result.Name, result.Type}); !result.Outcome.Writes() && result.Actual != nil {
 				foreign[k] = server[k]
 			}
 		}
