@@ -164,6 +164,19 @@ func (r Reads) IsWhole(ctx context.Context, id uuid.UUID) (whole bool, err error
 	return whole, err
 }
 
+const sqlIsUntouched = `
+SELECT NOT EXISTS (SELECT 1
+                     FROM jobs j
+                     JOIN job_steps s ON s.job_id = j.id
+                    WHERE j.allocation_id = $1 AND j.kind = ANY($2) AND s.attempt > 0)`
+
+// IsUntouched tells whether no job has begun to change anything on a host for
+// an allocation.
+func (r Reads) IsUntouched(ctx context.Context, id uuid.UUID) (untouched bool, err error) {
+	err = r.q.QueryRow(ctx, sqlIsUntouched, id, kindsThat(domain.Joint.Changes)).Scan(&untouched)
+	return untouched, err
+}
+
 const sqlReplaceKeys = `
 UPDATE allocations
    SET ssh_keys = $2, keys_version = keys_version + 1, version = version + 1, updated_at = now()
@@ -216,7 +229,7 @@ UPDATE uids
    SET wiped_at = now()
  WHERE uid = $1 AND allocation_id = $2`
 
-// UIDWiped notes that nothing is left of the allocation that had the UID.
+// UIDWiped notes that nothing is on a host of the allocation that had the UID.
 func (tx *Tx) UIDWiped(ctx context.Context, uid int64, allocation uuid.UUID) error {
 	_, err := tx.Exec(ctx, sqlUIDWiped, uid, allocation)
 	return err

@@ -27,6 +27,7 @@ type Job struct {
 	Unit              *string          `db:"unit"`
 	AllocationID      *uuid.UUID       `db:"allocation_id"`
 	LoginUser         *string          `db:"login_user"`
+	AllocationEndedAt *time.Time       `db:"allocation_ended_at"`
 	PlanID            *uuid.UUID       `db:"plan_id"` // that it makes, or that it is bound to
 	State             domain.JobState  `db:"state"`
 	Priority          int              `db:"priority"`
@@ -83,6 +84,7 @@ const sqlJob = `
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
        j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
        (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
        (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,

@@ -222,7 +222,8 @@ HAVING count(e.id) <> 1
  ORDER BY a.id`
 
 // What the jobs of an object, or a person, did to it is told in the transaction
-// that does it: the end of an allocation is of its event's moment. A closed unit
+// that does it: the end of an allocation is of its event's moment, which is a
+// cancel where nothing was ever set up for it. A closed unit
 // may also be one that could not be removed. Nothing is asked of the order of
 // events, which is another one where a clock went back.
 const sqlSeeUntold = `
@@ -237,7 +238,10 @@ SELECT 'allocation' AS noun, a.id, a.login_user AS name, a.state
         AND NOT EXISTS (SELECT 1 FROM events e WHERE e.object_id = a.id AND e.action = 'job.unit_allocate' AND e.state_after->>'end' = 'succeeded'))
     OR (a.state = 'deallocated'
         AND NOT EXISTS (SELECT 1 FROM events e
-                         WHERE e.object_id = a.id AND e.at = a.ended_at AND e.action = 'job.unit_deallocate' AND e.state_after->>'end' = 'succeeded'))
+                         WHERE e.object_id = a.id AND e.at = a.ended_at AND e.action = 'job.unit_deallocate' AND e.state_after->>'end' = 'succeeded')
+        AND NOT EXISTS (SELECT 1 FROM jobs j JOIN events e ON e.object_id = j.id
+                         WHERE j.allocation_id = a.id AND j.kind = 'unit_allocate' AND j.state = 'cancelled'
+                           AND e.at = a.ended_at AND e.action = 'job.cancel'))
     OR (a.state = 'lost'
         AND NOT EXISTS (SELECT 1 FROM events e WHERE e.object_id = a.host_id AND e.at = a.ended_at AND e.action = 'host.declare_lost'))
 UNION ALL
