@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"iter"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -12,6 +13,14 @@ import (
 // ListPlans returns one page of plans, without their changes.
 func (c *Client) ListPlans(ctx context.Context, f api.PlanFilter) (api.Page[api.Plan], error) {
 	return list[api.Plan](ctx, c, "/plans", f)
+}
+
+// AllPlans yields the plans of all pages.
+func (c *Client) AllPlans(ctx context.Context, f api.PlanFilter) iter.Seq2[api.Plan, error] {
+	return all(func(cursor string) (api.Page[api.Plan], error) {
+		f.Cursor, f.Limit = cursor, orMax(f.Limit)
+		return c.ListPlans(ctx, f)
+	})
 }
 
 // GetPlan shows a plan with what it would change.

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"io"
+	"iter"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -15,6 +16,14 @@ func (c *Client) ListPlaybooks(ctx context.Context, q api.PageQuery) (api.Page[a
 	return list[api.Playbook](ctx, c, "/playbooks", q)
 }
 
+// AllPlaybooks yields the playbooks of all pages.
+func (c *Client) AllPlaybooks(ctx context.Context, q api.PageQuery) iter.Seq2[api.Playbook, error] {
+	return all(func(cursor string) (api.Page[api.Playbook], error) {
+		q.Cursor, q.Limit = cursor, orMax(q.Limit)
+		return c.ListPlaybooks(ctx, q)
+	})
+}
+
 // GetPlaybook shows a playbook.
 func (c *Client) GetPlaybook(ctx context.Context, name string) (api.Playbook, error) {
 	return get[api.Playbook](ctx, c, in("playbooks", name), nil)
@@ -23,6 +32,14 @@ func (c *Client) GetPlaybook(ctx context.Context, name string) (api.Playbook, er
 // ListPlaybookVersions returns one page of its versions.
 func (c *Client) ListPlaybookVersions(ctx context.Context, name string, q api.PageQuery) (api.Page[api.PlaybookVersion], error) {
 	return list[api.PlaybookVersion](ctx, c, in("playbooks", name, "versions"), q)
+}
+
+// AllPlaybookVersions yields the versions of all pages.
+func (c *Client) AllPlaybookVersions(ctx context.Context, name string, q api.PageQuery) iter.Seq2[api.PlaybookVersion, error] {
+	return all(func(cursor string) (api.Page[api.PlaybookVersion], error) {
+		q.Cursor, q.Limit = cursor, orMax(q.Limit)
+		return c.ListPlaybookVersions(ctx, name, q)
+	})
 }
 
 // ListPlaybookFiles returns the files of a version, without their content.

@@ -30,10 +30,11 @@ func (c *Client) ListTokens(ctx context.Context, q api.PageQuery) (api.Page[api.
 	return list[api.Token](ctx, c, "/tokens", q)
 }
 
-// AllTokens yields the bearer's tokens and sessions.
-func (c *Client) AllTokens(ctx context.Context) iter.Seq2[api.Token, error] {
+// AllTokens yields the bearer's tokens and sessions of all pages.
+func (c *Client) AllTokens(ctx context.Context, q api.PageQuery) iter.Seq2[api.Token, error] {
 	return all(func(cursor string) (api.Page[api.Token], error) {
-		return c.ListTokens(ctx, api.PageQuery{Limit: maxPage, Cursor: cursor})
+		q.Cursor, q.Limit = cursor, orMax(q.Limit)
+		return c.ListTokens(ctx, q)
 	})
 }
 
