@@ -1,0 +1,130 @@
+// Package apitest gives the test of a client a real installation: the API on a
+// database of its own, a backend that carries jobs out with a scripted Ansible,
+// and an account that can log in. It lies outside of internal so that clients
+// such as the command line can be tested with it; nothing else may import it.
+package apitest
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"net"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"kloigos/backend/internal/ansible"
+	"kloigos/backend/internal/ansible/scripted"
+	"kloigos/backend/internal/bundle"
+	"kloigos/backend/internal/bundle/judge"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/httpapi"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/testkit/site"
+	"kloigos/backend/internal/worker"
+)
+
+// Site is one installation.
+type Site struct {
+	URL      string // of the API, without its prefix
+	Account  string // of the administrator
+	Password string
+
+	t    testing.TB
+	site *site.Site
+}
+
+// New makes an installation, which ends with the test. Every playbook succeeds.
+func New(t testing.TB) *Site {
+	t.Helper()
+	s := &Site{Account: "admin", t: t, site: site.New(t)}
+	password, _, err := intent.CreateAdministrator(t.Context(), s.site.DB, domain.Actor{Kind: domain.ActorInit, Name: "init"}, s.Account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Password = password
+	s.site.Backend()
+	server := httpapi.New(httpapi.Config{
+		DB: s.site.DB, Intents: s.site.Intents, Sessions: intent.NewSessions(s.site.DB), Signals: s.site.Signals, Version: "test",
+		Contract: worker.Contract, Judge: judge.New("ansible-playbook"), Log: slog.New(slog.DiscardHandler),
+	})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(l) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := server.Shutdown(ctx); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		if err := <-done; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	s.URL = "http://" + l.Addr().String()
+	return s
+}
+
+// ReadyHost makes a host whose units, one for each set of CPUs, are free.
+func (s *Site) ReadyHost(name string, cpus ...string) {
+	s.t.Helper()
+	s.site.ReadyHost(site.HostSpec{Name: name, Units: cpus})
+}
+
+// SSHServer listens as a host does, and returns its port and host key.
+func (s *Site) SSHServer() (port int, key string) {
+	s.t.Helper()
+	server := site.NewSSHServer(s.t)
+	return server.Port, server.Key()
+}
+
+// NewKey makes a key of a tenant, as a line of authorized_keys.
+func (s *Site) NewKey() string {
+	s.t.Helper()
+	_, public := site.NewKey(s.t)
+	return public
+}
+
+// Fail has the runs of a playbook fail from now on.
+func (s *Site) Fail(playbook, message string) {
+	s.site.Runner.Handle(playbook, scripted.Script{
+		Failure: &ansible.Failure{Task: "A task", Message: message},
+	})
+}
+
+// Succeed has all playbooks succeed again.
+func (s *Site) Succeed() { s.site.Succeed() }
+
+// Hold keeps the runs of a playbook from ending until release is called, or
+// until they are cancelled.
+func (s *Site) Hold(playbook string) (release func()) {
+	wait := make(chan struct{})
+	s.site.Runner.Handle(playbook, scripted.Script{Wait: wait})
+	return func() { close(wait) }
+}
+
+// Version makes a version of a playbook with these files and makes it the default.
+func (s *Site) Version(playbook string, files map[string]string) {
+	s.t.Helper()
+	folder := fstest.MapFS{}
+	for path, text := range files {
+		folder[playbook+"/"+path] = &fstest.MapFile{Data: []byte(text)}
+	}
+	packed, err := bundle.Build(folder, playbook)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.site.Tx(func(tx *store.Tx) error {
+		v := store.PlaybookVersion{
+			Playbook: playbook, SHA256: fmt.Sprintf("%x", sha256.Sum256(packed.Content)), SizeBytes: int64(len(packed.Content)),
+			DecodedBytes: packed.DecodedBytes, Files: packed.Files, Seeded: true, CreatedBy: "init",
+		}
+		_, _, err := tx.SeedPlaybook(s.t.Context(), playbook, v, packed.Content)
+		return err
+	})
+}
