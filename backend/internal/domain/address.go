@@ -38,7 +38,6 @@ var AddressLifecycle = Lifecycle[AddressState]{
 		{AddressReserved, AllocateRequested, AddressReserved},
 		{AddressReserved, AllocateSucceeded, AddressAllocated},
 		{AddressReserved, AllocateFailed, AddressReserved},
-		{AddressReserved, AllocateWithdrawn, AddressFree},
 
 		{AddressAllocated, DeallocateRequested, AddressReleasing},
 		{AddressReserved, DeallocateRequested, AddressReleasing},

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
-	"kloigos/backend/internal/kernel/db"
 )
 
 // Event is one row of events, the audit trail.
@@ -37,8 +36,8 @@ SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.cli
  WHERE true`
 
 // EventSorting is the orders that events can be listed in.
-var EventSorting = db.Sorting[Event]{
-	{Name: "-at", Columns: []db.Column{db.ByTime("e.at"), db.ByID("e.id")}, At: func(e Event) db.Position { return db.Position{Time: e.At, ID: e.ID} }},
+var EventSorting = Sorting[Event]{
+	{"-at", []column{byTime("e.at"), byID("e.id")}, func(e Event) Position { return Position{Time: e.At, ID: e.ID} }},
 }
 
 // EventFilter narrows a list of events.
@@ -48,24 +47,24 @@ type EventFilter struct {
 	ObjectKind, Action, Actor string
 	Since, Until              *time.Time // from Since on, before Until
 	Sort                      string     // one of EventSorting; "" for the first
-	After                     *db.Position
+	After                     *Position
 	Limit                     int
 }
 
 // Events lists audit events.
 func (r Reads) Events(ctx context.Context, f EventFilter) ([]Event, error) {
-	l := db.NewList(sqlEvent).And("e.workspace_id = ?", f.WorkspaceID)
+	l := newList(sqlEvent).and("e.workspace_id = ?", f.WorkspaceID)
 	if f.ObjectID != nil { // one has a handful of events, another most of them
-		l.And("e.object_id = ?", *f.ObjectID)
+		l.and("e.object_id = ?", *f.ObjectID)
 	} else {
-		l.PlannedOnce()
+		l.plannedOnce()
 	}
-	l.AndIf(f.ObjectKind, "e.object_kind = ?").AndIf(f.Action, "e.action = ?").AndIf(f.Actor, "e.actor_name = ?")
+	l.andIf(f.ObjectKind, "e.object_kind = ?").andIf(f.Action, "e.action = ?").andIf(f.Actor, "e.actor_name = ?")
 	if f.Since != nil {
-		l.And("e.at >= ?", *f.Since)
+		l.and("e.at >= ?", *f.Since)
 	}
 	if f.Until != nil {
-		l.And("e.at < ?", *f.Until)
+		l.and("e.at < ?", *f.Until)
 	}
-	return EventSorting.Read(ctx, r.q, l, f.Sort, f.After, f.Limit)
+	return EventSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }

@@ -6,14 +6,13 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
-	"kloigos/backend/internal/kernel/db"
 )
 
 // JobSorting is the orders that jobs can be listed in.
-var JobSorting = db.Sorting[Job]{
-	{Name: "-created_at", Columns: []db.Column{db.ByTime("j.created_at"), db.ByID("j.id")}, At: func(j Job) db.Position { return db.Position{Time: j.CreatedAt, ID: j.ID} }},
-	{Name: "kind", Columns: []db.Column{db.ByText("j.kind"), db.ByTime("j.created_at"), db.ByID("j.id")}, At: func(j Job) db.Position {
-		return db.Position{Text: string(j.Kind), Time: j.CreatedAt, ID: j.ID}
+var JobSorting = Sorting[Job]{
+	{"-created_at", []column{byTime("j.created_at"), byID("j.id")}, func(j Job) Position { return Position{Time: j.CreatedAt, ID: j.ID} }},
+	{"kind", []column{byText("j.kind"), byTime("j.created_at"), byID("j.id")}, func(j Job) Position {
+		return Position{Text: string(j.Kind), Time: j.CreatedAt, ID: j.ID}
 	}},
 }
 
@@ -25,17 +24,17 @@ type JobFilter struct {
 	Playbook                     string // with Version: bound to it; has an index but beside a host, a unit or an allocation, which leave few jobs
 	Version                      int
 	Sort                         string // one of JobSorting; "" for the first
-	After                        *db.Position
+	After                        *Position
 	Limit                        int
 }
 
 // Jobs lists jobs. Where they are read off several indexes, those are of one
 // moment: a job that goes from one to another meanwhile is in one of them.
-func (d *DB) Jobs(ctx context.Context, f JobFilter) (page []Job, err error) {
+func (db *DB) Jobs(ctx context.Context, f JobFilter) (page []Job, err error) {
 	if len(f.parts()) == 1 {
-		return d.JobsByParts(ctx, f)
+		return db.JobsByParts(ctx, f)
 	}
-	err = d.Snapshot(ctx, func(r Reads) error {
+	err = db.Snapshot(ctx, func(r Reads) error {
 		page, err = r.JobsByParts(ctx, f)
 		return err
 	})
@@ -52,29 +51,29 @@ func (r Reads) JobsByParts(ctx context.Context, f JobFilter) ([]Job, error) {
 			return nil, err
 		}
 	}
-	return JobSorting.Merge(f.Sort, f.After, f.Limit, read...), nil
+	return JobSorting.merge(f.Sort, f.After, f.Limit, read...), nil
 }
 
 // How a job is of a host: it is the one, or one of several.
 const (
-	ofHost     db.Statement = "j.host_id = ?"
-	amongHosts db.Statement = "j.id IN (SELECT o.job_id FROM job_hosts o WHERE o.host_id = ?)"
+	ofHost     statement = "j.host_id = ?"
+	amongHosts statement = "j.id IN (SELECT o.job_id FROM job_hosts o WHERE o.host_id = ?)"
 )
 
 // Which jobs an index holds: none holds all of a workspace or a host, since it
 // would be written with each change of a job's state. They are constants, or they
 // would not lead to their indexes.
 const (
-	anyJob      db.Statement = "true"
-	queuedJobs  db.Statement = "j.state = 'queued'"
-	runningJobs db.Statement = "j.lease_expires_at IS NOT NULL"
-	endedJobs   db.Statement = "j.finished_at IS NOT NULL"
-	endedBadly  db.Statement = "j.state IN ('failed', 'cancelled')"
+	anyJob      statement = "true"
+	queuedJobs  statement = "j.state = 'queued'"
+	runningJobs statement = "j.lease_expires_at IS NOT NULL"
+	endedJobs   statement = "j.finished_at IS NOT NULL"
+	endedBadly  statement = "j.state IN ('failed', 'cancelled')"
 )
 
 // part is some of the jobs of a list, which lie in one index.
 type part struct {
-	where, ofHost db.Statement
+	where, ofHost statement
 }
 
 // parts hold all that the filter lets through.
@@ -89,51 +88,51 @@ func (f JobFilter) parts() (all []part) {
 }
 
 // indexes are those that hold the jobs of one host, or of none.
-func (f JobFilter) indexes() []db.Statement {
+func (f JobFilter) indexes() []statement {
 	switch domain.JobState(f.State) {
 	case domain.JobQueued:
-		return []db.Statement{queuedJobs}
+		return []statement{queuedJobs}
 	case domain.JobRunning, domain.JobCancelling:
-		return []db.Statement{runningJobs}
+		return []statement{runningJobs}
 	case domain.JobFailed, domain.JobCancelled:
 		if f.HostID != nil { // its own hold all that has ended
-			return []db.Statement{endedJobs}
+			return []statement{endedJobs}
 		}
-		return []db.Statement{endedBadly}
+		return []statement{endedBadly}
 	case "ended", domain.JobSucceeded:
-		return []db.Statement{endedJobs}
+		return []statement{endedJobs}
 	}
 	switch {
 	case f.UnitID != nil || f.AllocationID != nil: // their own hold all states
-		return []db.Statement{anyJob}
+		return []statement{anyJob}
 	case f.State == "active":
-		return []db.Statement{queuedJobs, runningJobs}
+		return []statement{queuedJobs, runningJobs}
 	default:
-		return []db.Statement{queuedJobs, runningJobs, endedJobs}
+		return []statement{queuedJobs, runningJobs, endedJobs}
 	}
 }
 
 // jobs lists jobs off one index.
 func (r Reads) jobs(ctx context.Context, f JobFilter, p part) ([]Job, error) {
-	l := db.NewList(sqlJob).And("j.workspace_id = ?", f.WorkspaceID).AndIf(f.Kind, "j.kind = ?").And(p.where)
+	l := newList(sqlJob).and("j.workspace_id = ?", f.WorkspaceID).andIf(f.Kind, "j.kind = ?").and(p.where)
 	switch {
 	case f.State != "active" && f.State != "ended":
-		l.AndIf(f.State, "j.state = ?")
+		l.andIf(f.State, "j.state = ?")
 	case p.where == anyJob && f.State == "active":
-		l.And("j.finished_at IS NULL")
+		l.and("j.finished_at IS NULL")
 	case p.where == anyJob:
-		l.And("j.finished_at IS NOT NULL")
+		l.and("j.finished_at IS NOT NULL")
 	}
 	for _, of := range []struct {
 		id        *uuid.UUID
-		condition db.Statement
+		condition statement
 	}{{f.HostID, p.ofHost}, {f.UnitID, "j.unit_id = ?"}, {f.AllocationID, "j.allocation_id = ?"}} {
 		if of.id != nil {
-			l.And(of.condition, *of.id)
+			l.and(of.condition, *of.id)
 		}
 	}
 	if f.Playbook != "" {
-		l.And("j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = ? AND v.version = ?)", f.Playbook, f.Version)
+		l.and("j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = ? AND v.version = ?)", f.Playbook, f.Version)
 	}
-	return JobSorting.Read(ctx, r.q, l, f.Sort, f.After, f.Limit)
+	return JobSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
-	"kloigos/backend/internal/kernel/db"
 )
 
 const sqlHoldHost = `
@@ -54,9 +53,9 @@ func (tx *Tx) HoldAddress(ctx context.Context, id uuid.UUID) (int64, error) {
 	return tx.hold(ctx, sqlHoldAddress, id)
 }
 
-func (tx *Tx) hold(ctx context.Context, sql db.Statement, id uuid.UUID) (version int64, err error) {
+func (tx *Tx) hold(ctx context.Context, sql statement, id uuid.UUID) (version int64, err error) {
 	err = tx.q.QueryRow(ctx, sql, id).Scan(&version)
-	if db.IsNoRows(err) {
+	if isNoRows(err) {
 		return 0, domain.ErrNotFound
 	}
 	return version, err

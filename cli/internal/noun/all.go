@@ -1,0 +1,13 @@
+// Package noun holds the nouns of the API as the command line has them: a file
+// each, whose value says its columns, filters, fields and actions. How a noun
+// becomes commands is shape's.
+package noun
+
+import "kloigos/cli/internal/shape"
+
+// All are all nouns, in the order of the help. A new noun adds its line here.
+func All() []shape.Entry {
+	return []shape.Entry{
+		host, unit, allocation, address, playbook, job, plan, event, token, capacity, queue, backend, system,
+	}
+}
