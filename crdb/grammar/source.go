@@ -30,7 +30,7 @@ var condition = regexp.MustCompile(`^(?:\(|NOT |EXISTS ?\(|position\()*(?:[a-z]{
 
 // SourceSQL returns all SQL in the Go files of a directory, tests left out. It knows constants of the package and sums
 // of them, conditions such as `h.state = ?`, and the methods `and(condition, ...)`, `andIf(value, condition)` and
-// `page(order, limit)` that put a list's statement together out of such.
+// `Page(order, limit)` that put a list's statement together out of such.
 func SourceSQL(dir string) ([]Found, error) {
 	fileSet := token.NewFileSet()
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -108,20 +108,20 @@ func (v *visitor) list(call *ast.CallExpr) {
 	}
 	at := -1
 	switch selector.Sel.Name {
-	case "and", "page":
+	case "And", "Page":
 		at = 0
-	case "andIf":
+	case "AndIf":
 		at = 1
 	}
 	if at < 0 || len(call.Args) <= at {
 		return
 	}
 	value, whole := v.evaluate(call.Args[at], 0)
-	if !whole || condition.MatchString(value) && selector.Sel.Name != "page" {
+	if !whole || condition.MatchString(value) && selector.Sel.Name != "Page" {
 		return // seen where it is written
 	}
 	found := Found{Position: v.fileSet.Position(call.Args[at].Pos()).String(), SQL: value, Condition: true}
-	if selector.Sel.Name == "page" {
+	if selector.Sel.Name == "Page" {
 		found.Condition, found.SQL = false, "SELECT FROM t ORDER BY "+value
 	}
 	v.found = append(v.found, found)

@@ -188,6 +188,9 @@ func (w *World) giveBack(ctx context.Context, a api.Allocation) error {
 			return fmt.Errorf("allocation %s is %s on unit %s, which has %q and is half made: %t", a.ID, now.State, a.Unit, tenant, half)
 		}
 	}
+	if now.State == "deallocated" { // cancelled before it began: nothing of it is anywhere
+		return nil
+	}
 	job, err := w.remove(ctx, a)
 	if err != nil {
 		return err

@@ -129,6 +129,9 @@ func (w *World) mend(ctx context.Context, job string, cancelled bool) error {
 			return err
 		}
 		w.excuse(j, cancelled && tries == 0)
+		if cancelled && j.State == "cancelled" && j.Attempt == 0 { // it never began, so the allocation has ended
+			return nil
+		}
 		if j.State == "succeeded" || tries == 4 {
 			return nil
 		}

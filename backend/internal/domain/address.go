@@ -38,6 +38,7 @@ var AddressLifecycle = Lifecycle[AddressState]{
 		{AddressReserved, AllocateRequested, AddressReserved},
 		{AddressReserved, AllocateSucceeded, AddressAllocated},
 		{AddressReserved, AllocateFailed, AddressReserved},
+		{AddressReserved, AllocateWithdrawn, AddressFree},
 
 		{AddressAllocated, DeallocateRequested, AddressReleasing},
 		{AddressReserved, DeallocateRequested, AddressReleasing},

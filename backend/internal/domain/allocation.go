@@ -33,13 +33,14 @@ var AllocationLifecycle = Lifecycle[AllocationState]{
 		{State: AllocationAllocationFailed, Means: "setup failed; retry the job, or give up and clean", Failed: true},
 		{State: AllocationDeallocating, Means: "Kloigos is wiping its unit", Deadline: hourForAUnit},
 		{State: AllocationDeallocationFailed, Means: "the wipe failed; deallocate again", Failed: true},
-		{State: AllocationDeallocated, Means: "ended; its unit was wiped", Final: true},
+		{State: AllocationDeallocated, Means: "ended; its unit was wiped, or was never set up", Final: true},
 		{State: AllocationLost, Means: "its host was declared lost", Final: true},
 	},
 	Transitions: []Transition[AllocationState]{
 		{AllocationAllocationFailed, AllocateRequested, AllocationAllocating},
 		{AllocationAllocating, AllocateSucceeded, AllocationAllocated},
 		{AllocationAllocating, AllocateFailed, AllocationAllocationFailed},
+		{AllocationAllocating, AllocateWithdrawn, AllocationDeallocated},
 
 		{AllocationAllocated, DeallocateRequested, AllocationDeallocating},
 		{AllocationAllocationFailed, DeallocateRequested, AllocationDeallocating},

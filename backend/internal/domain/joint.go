@@ -105,6 +105,8 @@ var JointTable = []Joint{
 		Success: Effect{Unit: AllocateSucceeded, Allocation: AllocateSucceeded, Address: AllocateSucceeded},
 		Failure: Effect{Unit: AllocateFailed, Allocation: AllocateFailed, Address: AllocateFailed},
 		GiveUp:  KindUnitDeallocate,
+		// Nothing was set up, so nothing has to be cleaned and no person to decide.
+		Withdrawn: Effect{Unit: AllocateWithdrawn, Allocation: AllocateWithdrawn, Address: AllocateWithdrawn},
 	},
 	{
 		Kind: KindUnitDeallocate, Playbook: "unit_deallocate", Steps: []string{"deallocate"},

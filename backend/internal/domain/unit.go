@@ -31,6 +31,7 @@ const (
 	AllocateRequested   Event = "allocate_requested"
 	AllocateSucceeded   Event = "allocate_succeeded"
 	AllocateFailed      Event = "allocate_failed"
+	AllocateWithdrawn   Event = "allocate_withdrawn"
 	DeallocateRequested Event = "deallocate_requested"
 	DeallocateSucceeded Event = "deallocate_succeeded"
 	DeallocateFailed    Event = "deallocate_failed"
@@ -74,6 +75,7 @@ var UnitLifecycle = Lifecycle[UnitState]{
 		{UnitAllocationFailed, AllocateRequested, UnitAllocating},
 		{UnitAllocating, AllocateSucceeded, UnitAllocated},
 		{UnitAllocating, AllocateFailed, UnitAllocationFailed},
+		{UnitAllocating, AllocateWithdrawn, UnitFree},
 
 		{UnitAllocated, DeallocateRequested, UnitDeallocating},
 		{UnitAllocationFailed, DeallocateRequested, UnitDeallocating},

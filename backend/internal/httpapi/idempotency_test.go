@@ -120,11 +120,13 @@ func TestRepeatedActions(t *testing.T) {
 	if a.ID != repeated.ID || a.LoginUser != repeated.LoginUser || first.header.Get("Location") == "" {
 		t.Errorf("allocation %+v, then %+v", a, repeated)
 	}
-	twice("/jobs/"+a.ActiveJob+"/cancel", nil, 202)
-	if p := b.mustDo(http.MethodPost, "/jobs/"+a.ActiveJob+"/retry", api.RetryJob{FromStep: "wipe"}, 422).problem(t); len(p.Errors) != 1 || p.Errors[0].Field != "from_step" {
+	first, _ = twice("/hosts/h1/measure", nil, 202)
+	job := first.header.Get("Location")[strings.LastIndex(first.header.Get("Location"), "/")+1:]
+	twice("/jobs/"+job+"/cancel", nil, 202)
+	if p := b.mustDo(http.MethodPost, "/jobs/"+job+"/retry", api.RetryJob{FromStep: "wipe"}, 422).problem(t); len(p.Errors) != 1 || p.Errors[0].Field != "from_step" {
 		t.Errorf("a retry from a step that there is none of: %+v", p)
 	}
-	twice("/jobs/"+a.ActiveJob+"/retry", api.RetryJob{FromStep: "allocate"}, 202)
+	twice("/jobs/"+job+"/retry", api.RetryJob{FromStep: "measure"}, 202)
 	b.finishJob(a.ID, a.ActiveJob, nil)
 	twice("/allocations/"+a.ID+"/deallocate", api.Deallocate{Confirm: a.LoginUser}, 202)
 

@@ -236,19 +236,42 @@ func leaveQueue(ctx context.Context, tx *store.Tx, who domain.Actor, j store.Job
 	if !ok {
 		return nil
 	}
-	if joint.Withdrawn != (domain.Effect{}) {
-		whole, err := tx.IsWhole(ctx, j.Subject().AllocationID)
+	if w, ok := withdrawals[j.Kind]; ok {
+		unbegun, err := w.unbegun(store.Reads(tx.Reads), ctx, j.Subject().AllocationID)
 		if err != nil {
 			return err
 		}
-		if whole {
+		if unbegun {
 			if err := tx.Apply(ctx, joint.Withdrawn, j.Subject(), ""); err != nil {
 				return err
 			}
-			return bringKeys(ctx, tx, who, j, told)
+			return w.then(ctx, tx, who, j, told)
 		}
 	}
 	return tx.Apply(ctx, joint.Failure, j.Subject(), "its job was cancelled")
+}
+
+// withdrawal is how a kind of job is withdrawn.
+type withdrawal struct {
+	// unbegun tells whether its allocation is as it was before the job was asked for.
+	unbegun func(store.Reads, context.Context, uuid.UUID) (bool, error)
+	then    func(ctx context.Context, tx *store.Tx, who domain.Actor, j store.Job, told map[string]any) error
+}
+
+// withdrawals has every kind with a Withdrawn in the joint table.
+var withdrawals = map[domain.JobKind]withdrawal{
+	domain.KindUnitAllocate:   {store.Reads.IsUntouched, freeUID},
+	domain.KindUnitDeallocate: {store.Reads.IsWhole, bringKeys},
+}
+
+// freeUID lets another allocation have the UID of one that no host ever saw.
+func freeUID(ctx context.Context, tx *store.Tx, _ domain.Actor, j store.Job, told map[string]any) error {
+	a, err := tx.Allocation(ctx, j.Subject().AllocationID)
+	if err != nil {
+		return fmt.Errorf("load allocation: %w", err)
+	}
+	told["allocation"] = a.State
+	return tx.UIDWiped(ctx, a.UID, a.ID)
 }
 
 // bringKeys has the keys of an allocation brought to its host that a job for them
@@ -296,6 +319,9 @@ func cleanUp(j store.Job) (job.Args, error) {
 	if j.State != domain.JobFailed && j.State != domain.JobCancelled {
 		return nil, domain.Conflictf("job_state", "it is %s; only a failed or cancelled job can be given up", j.State)
 	}
+	if err := stillHasItsAllocation(j); err != nil {
+		return nil, err
+	}
 	joint, _ := domain.JointOf(j.Kind)
 	switch joint.GiveUp {
 	case domain.KindUnitDeallocate:
@@ -310,6 +336,14 @@ func cleanUp(j store.Job) (job.Args, error) {
 	}
 }
 
+// stillHasItsAllocation makes sure that the allocation of a job has not ended.
+func stillHasItsAllocation(j store.Job) error {
+	if j.AllocationEndedAt != nil {
+		return domain.Conflictf("job_superseded", "its allocation has ended; no action is needed")
+	}
+	return nil
+}
+
 func jobAudit(j store.Job, action string) store.Audit {
 	return store.Audit{
 		Workspace: j.WorkspaceID, Action: action, ObjectKind: "job", ObjectID: j.ID, ObjectName: string(j.Kind), JobID: j.ID,
@@ -321,8 +355,12 @@ func jobAudit(j store.Job, action string) store.Audit {
 // is only known when it is tried.
 func JobOperations(j store.Job) []domain.Operation {
 	_, giveUp := cleanUp(j)
+	retry := takes(domain.JobLifecycle, j.State, domain.JobRetryRequested)
+	if retry == nil {
+		retry = stillHasItsAllocation(j)
+	}
 	return []domain.Operation{
-		operation("retry", takes(domain.JobLifecycle, j.State, domain.JobRetryRequested)),
+		operation("retry", retry),
 		operation("cancel", takes(domain.JobLifecycle, j.State, domain.JobCancelRequested)),
 		operation("give-up", giveUp),
 	}

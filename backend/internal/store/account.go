@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // Account is one row of accounts.
@@ -26,7 +27,7 @@ SELECT a.id, a.name, a.password_hash, a.role, a.created_at
 
 // AccountByName returns the account of this name.
 func (r Reads) AccountByName(ctx context.Context, name string) (Account, error) {
-	return first[Account](ctx, r.q, domain.ErrNotFound, sqlAccount+" AND a.name = $1", name)
+	return db.First[Account](ctx, r.q, domain.ErrNotFound, sqlAccount+" AND a.name = $1", name)
 }
 
 const sqlCountAccounts = `
@@ -46,8 +47,8 @@ VALUES ($1, $2, $3, $4)`
 
 // InsertAccount adds an account; a name in use is a Conflict.
 func (tx *Tx) InsertAccount(ctx context.Context, a Account) error {
-	_, err := tx.exec(ctx, sqlInsertAccount, a.ID, a.Name, a.PasswordHash, a.Role)
-	if _, dup := uniqueViolation(err); dup {
+	_, err := tx.Exec(ctx, sqlInsertAccount, a.ID, a.Name, a.PasswordHash, a.Role)
+	if _, dup := db.UniqueViolation(err); dup {
 		return domain.Conflictf("name_taken", "an account is already called %q", a.Name)
 	}
 	if err != nil {
@@ -67,10 +68,10 @@ DELETE FROM tokens
 
 // SetPassword stores another password's hash and ends the account's sessions.
 func (tx *Tx) SetPassword(ctx context.Context, account uuid.UUID, hash string) error {
-	if err := tx.one(ctx, domain.ErrNotFound, sqlSetPassword, account, hash); err != nil {
+	if err := tx.One(ctx, domain.ErrNotFound, sqlSetPassword, account, hash); err != nil {
 		return err
 	}
-	_, err := tx.exec(ctx, sqlEndSessions, account)
+	_, err := tx.Exec(ctx, sqlEndSessions, account)
 	return err
 }
 
@@ -92,13 +93,13 @@ ON CONFLICT DO NOTHING`
 // EnsureDefaultScopes makes the default organization, project and workspace
 // where they are not there yet.
 func (tx *Tx) EnsureDefaultScopes(ctx context.Context) error {
-	if _, err := tx.exec(ctx, sqlInsertOrganization, domain.DefaultOrganization); err != nil {
+	if _, err := tx.Exec(ctx, sqlInsertOrganization, domain.DefaultOrganization); err != nil {
 		return fmt.Errorf("insert the default organization: %w", err)
 	}
-	if _, err := tx.exec(ctx, sqlInsertProject, domain.DefaultProject, domain.DefaultOrganization); err != nil {
+	if _, err := tx.Exec(ctx, sqlInsertProject, domain.DefaultProject, domain.DefaultOrganization); err != nil {
 		return fmt.Errorf("insert the default project: %w", err)
 	}
-	if _, err := tx.exec(ctx, sqlInsertWorkspace, domain.DefaultWorkspace, domain.DefaultProject); err != nil {
+	if _, err := tx.Exec(ctx, sqlInsertWorkspace, domain.DefaultWorkspace, domain.DefaultProject); err != nil {
 		return fmt.Errorf("insert the default workspace: %w", err)
 	}
 	return nil
@@ -119,7 +120,7 @@ SELECT k.organization_id, k.public_key, k.private_sealed
 
 // OrganizationKey returns the key pair of an organization.
 func (r Reads) OrganizationKey(ctx context.Context, organization uuid.UUID) (OrganizationKey, error) {
-	return first[OrganizationKey](ctx, r.q, domain.ErrNotFound, sqlOrganizationKey, organization)
+	return db.First[OrganizationKey](ctx, r.q, domain.ErrNotFound, sqlOrganizationKey, organization)
 }
 
 const sqlKeyOfHost = `
@@ -135,7 +136,7 @@ ON CONFLICT (organization_id) DO NOTHING`
 
 // InsertOrganizationKey gives an organization its key pair, if it has none.
 func (tx *Tx) InsertOrganizationKey(ctx context.Context, k OrganizationKey) error {
-	if _, err := tx.exec(ctx, sqlInsertOrganizationKey, k.OrganizationID, k.PublicKey, k.PrivateSealed); err != nil {
+	if _, err := tx.Exec(ctx, sqlInsertOrganizationKey, k.OrganizationID, k.PublicKey, k.PrivateSealed); err != nil {
 		return fmt.Errorf("insert the organization's key: %w", err)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // Address is one row of addresses.
@@ -40,30 +41,30 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
 
 // Address returns an address by its id.
 func (r Reads) Address(ctx context.Context, id uuid.UUID) (Address, error) {
-	return first[Address](ctx, r.q, domain.ErrNotFound, sqlAddress+" AND p.id = $1", id)
+	return db.First[Address](ctx, r.q, domain.ErrNotFound, sqlAddress+" AND p.id = $1", id)
 }
 
 // AddressByValue returns the row of an IPv4 address.
 func (r Reads) AddressByValue(ctx context.Context, address string) (Address, error) {
-	return first[Address](ctx, r.q, domain.ErrNotFound, sqlAddress+" AND p.address = $1", address)
+	return db.First[Address](ctx, r.q, domain.ErrNotFound, sqlAddress+" AND p.address = $1", address)
 }
 
 // AddressesByValue returns the rows of some IPv4 addresses, in their order.
 func (r Reads) AddressesByValue(ctx context.Context, workspace uuid.UUID, addresses []string) ([]Address, error) {
-	return collect[Address](ctx, r.q, sqlAddress+" AND p.workspace_id = $1 AND p.address = ANY($2) ORDER BY p.sort_key", workspace, addresses)
+	return db.Collect[Address](ctx, r.q, sqlAddress+" AND p.workspace_id = $1 AND p.address = ANY($2) ORDER BY p.sort_key", workspace, addresses)
 }
 
 // AddressOfAllocation returns the address that an allocation has.
 func (r Reads) AddressOfAllocation(ctx context.Context, allocation uuid.UUID) (Address, error) {
-	return first[Address](ctx, r.q, domain.ErrNotFound, sqlAddress+" AND p.allocation_id = $1", allocation)
+	return db.First[Address](ctx, r.q, domain.ErrNotFound, sqlAddress+" AND p.allocation_id = $1", allocation)
 }
 
 // AddressSorting is the orders that addresses can be listed in.
-var AddressSorting = Sorting[Address]{
-	{"address", []column{byText("p.network"), byNumber("p.sort_key", math.MaxInt64), byID("p.id")}, func(p Address) Position {
-		return Position{Text: p.Network, Number: p.SortKey, ID: p.ID}
+var AddressSorting = db.Sorting[Address]{
+	{Name: "address", Columns: []db.Column{db.ByText("p.network"), db.ByNumber("p.sort_key", math.MaxInt64), db.ByID("p.id")}, At: func(p Address) db.Position {
+		return db.Position{Text: p.Network, Number: p.SortKey, ID: p.ID}
 	}},
-	{"state", []column{byText("p.state"), byID("p.id")}, func(p Address) Position { return Position{Text: string(p.State), ID: p.ID} }},
+	{Name: "state", Columns: []db.Column{db.ByText("p.state"), db.ByID("p.id")}, At: func(p Address) db.Position { return db.Position{Text: string(p.State), ID: p.ID} }},
 }
 
 // AddressFilter narrows a list of addresses.
@@ -71,14 +72,14 @@ type AddressFilter struct {
 	WorkspaceID    uuid.UUID
 	State, Network string
 	Sort           string // one of AddressSorting; "" for the first
-	After          *Position
+	After          *db.Position
 	Limit          int
 }
 
 // Addresses lists addresses.
 func (r Reads) Addresses(ctx context.Context, f AddressFilter) ([]Address, error) {
-	l := newList(sqlAddress).and("p.workspace_id = ?", f.WorkspaceID).andIf(f.State, "p.state = ?").andIf(f.Network, "p.network = ?")
-	return AddressSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
+	l := db.NewList(sqlAddress).And("p.workspace_id = ?", f.WorkspaceID).AndIf(f.State, "p.state = ?").AndIf(f.Network, "p.network = ?")
+	return AddressSorting.Read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
 const sqlInsertAddresses = `
@@ -133,10 +134,10 @@ func (tx *Tx) MoveAddress(ctx context.Context, id uuid.UUID, from domain.Address
 	if err != nil || to == from {
 		return to, err
 	}
-	if err := tx.one(ctx, movedMeanwhile("address"), sqlMoveAddress, id, from, to, shuffle()); err != nil || to != domain.AddressFree {
+	if err := tx.One(ctx, movedMeanwhile("address"), sqlMoveAddress, id, from, to, shuffle()); err != nil || to != domain.AddressFree {
 		return to, err
 	}
-	n, err := tx.exec(ctx, sqlCloseAddressOfHost, id)
+	n, err := tx.Exec(ctx, sqlCloseAddressOfHost, id)
 	if n == 1 {
 		to = domain.AddressUnavailable
 	}
@@ -149,7 +150,7 @@ DELETE FROM addresses
 
 // DeleteAddress takes an address that nobody has out of its pool.
 func (tx *Tx) DeleteAddress(ctx context.Context, id uuid.UUID) error {
-	return tx.one(ctx, domain.Conflictf("address_in_use", "only an address that is free or unavailable can be removed"), sqlDeleteAddress, id)
+	return tx.One(ctx, domain.Conflictf("address_in_use", "only an address that is free or unavailable can be removed"), sqlDeleteAddress, id)
 }
 
 const sqlReserveAddress = `
@@ -185,14 +186,14 @@ func (tx *Tx) ReserveAddress(ctx context.Context, workspace uuid.UUID, network s
 	var address string
 	for _, from := range []int32{shuffle(), 0} {
 		err := tx.q.QueryRow(ctx, sqlReserveAddress, workspace, network, allocation, from).Scan(&address)
-		if err == nil || !isNoRows(err) {
+		if err == nil || !db.IsNoRows(err) {
 			return address, err == nil, err
 		}
 	}
 	// Skipped rows may be given back: look again and wait for them.
 	for range 8 {
 		err := tx.q.QueryRow(ctx, sqlReserveAddressWaiting, workspace, network, allocation).Scan(&address)
-		if err == nil || !isNoRows(err) {
+		if err == nil || !db.IsNoRows(err) {
 			return address, err == nil, err
 		}
 		free, err := tx.FreeAddresses(ctx, workspace, []string{network})
@@ -212,7 +213,7 @@ UPDATE addresses
 // ReserveThisAddress reserves one address of a network for an allocation that
 // is about to be inserted; false if it is not free.
 func (tx *Tx) ReserveThisAddress(ctx context.Context, workspace uuid.UUID, network, address string, allocation uuid.UUID) (bool, error) {
-	n, err := tx.exec(ctx, sqlReserveThisAddress, workspace, network, address, allocation)
+	n, err := tx.Exec(ctx, sqlReserveThisAddress, workspace, network, address, allocation)
 	return n == 1, err
 }
 

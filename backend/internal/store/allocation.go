@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // Allocation is one row of allocations, with what is shown of its unit, host
@@ -64,19 +65,19 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 
 // Allocation returns an allocation by its id.
 func (r Reads) Allocation(ctx context.Context, id uuid.UUID) (Allocation, error) {
-	return first[Allocation](ctx, r.q, domain.ErrNotFound, sqlAllocation+" AND a.id = $1", id)
+	return db.First[Allocation](ctx, r.q, domain.ErrNotFound, sqlAllocation+" AND a.id = $1", id)
 }
 
 // LiveAllocationsOfHost returns the allocations of a host that have not ended.
 func (r Reads) LiveAllocationsOfHost(ctx context.Context, host uuid.UUID) ([]Allocation, error) {
-	return collect[Allocation](ctx, r.q, sqlAllocation+" AND a.host_id = $1 AND a.ended_at IS NULL ORDER BY a.created_at, a.id", host)
+	return db.Collect[Allocation](ctx, r.q, sqlAllocation+" AND a.host_id = $1 AND a.ended_at IS NULL ORDER BY a.created_at, a.id", host)
 }
 
 // AllocationSorting is the orders that allocations can be listed in.
-var AllocationSorting = Sorting[Allocation]{
-	{"-created_at", []column{byTime("a.created_at"), byID("a.id")}, func(a Allocation) Position { return Position{Time: a.CreatedAt, ID: a.ID} }},
-	{"login_user", []column{byText("a.login_user"), byID("a.id")}, func(a Allocation) Position { return Position{Text: a.LoginUser, ID: a.ID} }},
-	{"state", []column{byText("a.state"), byID("a.id")}, func(a Allocation) Position { return Position{Text: string(a.State), ID: a.ID} }},
+var AllocationSorting = db.Sorting[Allocation]{
+	{Name: "-created_at", Columns: []db.Column{db.ByTime("a.created_at"), db.ByID("a.id")}, At: func(a Allocation) db.Position { return db.Position{Time: a.CreatedAt, ID: a.ID} }},
+	{Name: "login_user", Columns: []db.Column{db.ByText("a.login_user"), db.ByID("a.id")}, At: func(a Allocation) db.Position { return db.Position{Text: a.LoginUser, ID: a.ID} }},
+	{Name: "state", Columns: []db.Column{db.ByText("a.state"), db.ByID("a.id")}, At: func(a Allocation) db.Position { return db.Position{Text: string(a.State), ID: a.ID} }},
 }
 
 // AllocationFilter narrows a list of allocations.
@@ -87,30 +88,30 @@ type AllocationFilter struct {
 	Labels                   map[string]string
 	HostID                   *uuid.UUID
 	Sort                     string // one of AllocationSorting; "" for the first
-	After                    *Position
+	After                    *db.Position
 	Limit                    int
 }
 
 // Allocations lists allocations.
 func (r Reads) Allocations(ctx context.Context, f AllocationFilter) ([]Allocation, error) {
-	l := newList(sqlAllocation).and("a.workspace_id = ?", f.WorkspaceID).andIf(f.LoginUser, "a.login_user = ?")
+	l := db.NewList(sqlAllocation).And("a.workspace_id = ?", f.WorkspaceID).AndIf(f.LoginUser, "a.login_user = ?")
 	if f.State == "live" {
-		l.and("a.ended_at IS NULL")
+		l.And("a.ended_at IS NULL")
 	} else {
-		l.andIf(f.State, "a.state = ?")
+		l.AndIf(f.State, "a.state = ?")
 	}
 	if f.HostID != nil {
-		l.and("a.host_id = ?", *f.HostID)
+		l.And("a.host_id = ?", *f.HostID)
 	}
-	l.andIf(f.Region, "h.region = ?").andIf(f.Zone, "h.zone = ?")
+	l.AndIf(f.Region, "h.region = ?").AndIf(f.Zone, "h.zone = ?")
 	if len(f.Labels) > 0 {
-		l.and("a.labels @> ?", f.Labels)
+		l.And("a.labels @> ?", f.Labels)
 	}
 	if f.Search != "" {
 		text := strings.ToLower(f.Search)
-		l.and("(position(? IN lower(a.login_user)) > 0 OR position(? IN lower(u.name)) > 0 OR position(? IN a.address) > 0)", text, text, text)
+		l.And("(position(? IN lower(a.login_user)) > 0 OR position(? IN lower(u.name)) > 0 OR position(? IN a.address) > 0)", text, text, text)
 	}
-	return AllocationSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
+	return AllocationSorting.Read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
 const sqlInsertAllocation = `
@@ -123,9 +124,9 @@ var ErrLoginTaken = domain.Conflictf("login_user_taken", "another allocation on 
 
 // InsertAllocation adds an allocation.
 func (tx *Tx) InsertAllocation(ctx context.Context, a Allocation) error {
-	_, err := tx.exec(ctx, sqlInsertAllocation, a.ID, a.WorkspaceID, a.UnitID, a.HostID, a.LoginUser, a.UID, a.Address, a.Network,
+	_, err := tx.Exec(ctx, sqlInsertAllocation, a.ID, a.WorkspaceID, a.UnitID, a.HostID, a.LoginUser, a.UID, a.Address, a.Network,
 		a.SSHKeys, a.Labels, a.State, a.CreatedBy)
-	switch constraint, dup := uniqueViolation(err); {
+	switch constraint, dup := db.UniqueViolation(err); {
 	case dup && constraint == "allocations_live_login":
 		return ErrLoginTaken
 	case dup && constraint == "allocations_live_unit":
@@ -149,7 +150,7 @@ func (tx *Tx) MoveAllocation(ctx context.Context, id uuid.UUID, from domain.Allo
 	if err != nil || to == from {
 		return to, err
 	}
-	return to, tx.one(ctx, movedMeanwhile("allocation"), sqlMoveAllocation, id, from, to, message)
+	return to, tx.One(ctx, movedMeanwhile("allocation"), sqlMoveAllocation, id, from, to, message)
 }
 
 const sqlIsWhole = `
@@ -163,6 +164,19 @@ func (r Reads) IsWhole(ctx context.Context, id uuid.UUID) (whole bool, err error
 	return whole, err
 }
 
+const sqlIsUntouched = `
+SELECT NOT EXISTS (SELECT 1
+                     FROM jobs j
+                     JOIN job_steps s ON s.job_id = j.id
+                    WHERE j.allocation_id = $1 AND j.kind = ANY($2) AND s.attempt > 0)`
+
+// IsUntouched tells whether no job has begun to change anything on a host for
+// an allocation.
+func (r Reads) IsUntouched(ctx context.Context, id uuid.UUID) (untouched bool, err error) {
+	err = r.q.QueryRow(ctx, sqlIsUntouched, id, kindsThat(domain.Joint.Changes)).Scan(&untouched)
+	return untouched, err
+}
+
 const sqlReplaceKeys = `
 UPDATE allocations
    SET ssh_keys = $2, keys_version = keys_version + 1, version = version + 1, updated_at = now()
@@ -170,7 +184,7 @@ UPDATE allocations
 
 // ReplaceKeys stores other keys; the job that follows brings them to the host.
 func (tx *Tx) ReplaceKeys(ctx context.Context, id uuid.UUID, keys []string) error {
-	return tx.one(ctx, movedMeanwhile("allocation"), sqlReplaceKeys, id, keys)
+	return tx.One(ctx, movedMeanwhile("allocation"), sqlReplaceKeys, id, keys)
 }
 
 const sqlKeysApplied = `
@@ -180,7 +194,7 @@ UPDATE allocations
 
 // KeysApplied notes which version of the keys is on the host.
 func (tx *Tx) KeysApplied(ctx context.Context, id uuid.UUID, version int64) error {
-	_, err := tx.exec(ctx, sqlKeysApplied, id, version)
+	_, err := tx.Exec(ctx, sqlKeysApplied, id, version)
 	return err
 }
 
@@ -204,7 +218,7 @@ SELECT c.uid
 func (tx *Tx) TakeUID(ctx context.Context, candidates []int64, allocation uuid.UUID) (int64, bool, error) {
 	var uid int64
 	err := tx.q.QueryRow(ctx, sqlInsertUID, candidates, allocation).Scan(&uid)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return 0, false, nil
 	}
 	return uid, err == nil, err
@@ -215,9 +229,9 @@ UPDATE uids
    SET wiped_at = now()
  WHERE uid = $1 AND allocation_id = $2`
 
-// UIDWiped notes that nothing is left of the allocation that had the UID.
+// UIDWiped notes that nothing is on a host of the allocation that had the UID.
 func (tx *Tx) UIDWiped(ctx context.Context, uid int64, allocation uuid.UUID) error {
-	_, err := tx.exec(ctx, sqlUIDWiped, uid, allocation)
+	_, err := tx.Exec(ctx, sqlUIDWiped, uid, allocation)
 	return err
 }
 
@@ -238,7 +252,7 @@ RETURNING uid`
 func (tx *Tx) ReuseUID(ctx context.Context, first, last int64, allocation uuid.UUID) (int64, bool, error) {
 	var uid int64
 	err := tx.q.QueryRow(ctx, sqlReuseUID, first, last, allocation).Scan(&uid)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return 0, false, nil
 	}
 	return uid, err == nil, err
@@ -249,7 +263,7 @@ func (tx *Tx) ReuseUID(ctx context.Context, first, last int64, allocation uuid.U
 func (r Reads) LowestFreeUID(ctx context.Context, first, last int64) (int64, bool, error) {
 	var uid int64
 	err := r.q.QueryRow(ctx, sqlLowestFreeUID, first, last).Scan(&uid)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return 0, false, nil
 	}
 	return uid, err == nil, err

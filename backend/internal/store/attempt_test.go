@@ -15,11 +15,7 @@ import (
 // a job is written on what is there.
 func TestAttemptReadsWhatIsThere(t *testing.T) {
 	t.Parallel()
-	db, err := Open(t.Context(), testkit.MigratedURL(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := open(t, testkit.MigratedURL(t))
 	id, missing := runningJob(t, db), uuid.New()
 	a, err := db.Attempt(t.Context(), Claim{ID: id, HostID: &missing, UnitID: &missing, PlaybookVersionID: &missing})
 	if a.Job.ID != id {

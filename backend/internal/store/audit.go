@@ -28,7 +28,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
 
 // AddEvent writes an audit record in the transaction of what it tells of.
 func (tx *Tx) AddEvent(ctx context.Context, who domain.Actor, a Audit) error {
-	_, err := tx.exec(ctx, sqlInsertEvent, uuid.New(), a.Workspace, who.Kind, orNull(who.ID), who.Name, who.Address, who.RequestID,
+	_, err := tx.Exec(ctx, sqlInsertEvent, uuid.New(), a.Workspace, who.Kind, orNull(who.ID), who.Name, who.Address, who.RequestID,
 		a.Action, a.ObjectKind, orNull(a.ObjectID), a.ObjectName, orNull(a.JobID), orNullMap(a.Before), orNullMap(a.After))
 	if err != nil {
 		return fmt.Errorf("write audit event: %w", err)

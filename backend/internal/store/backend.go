@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // Backend is one row of backends: a process, as an operator sees it.
@@ -39,7 +37,7 @@ SELECT b.id, b.name, b.version, b.roles, b.slots, COALESCE(r.running, 0) AS runn
 // Backends lists the backends that were seen within a day, those that are alive
 // first, however often another one was started; then newest first.
 func (r Reads) Backends(ctx context.Context) ([]Backend, error) {
-	return collect[Backend](ctx, r.q, sqlBackends)
+	return db.Collect[Backend](ctx, r.q, sqlBackends)
 }
 
 // The statement does not see the row that it writes, so the others are counted.
@@ -66,8 +64,8 @@ type Place struct {
 // SeenBackend says that a backend is there, called at its start and every 10 s,
 // and returns its place, for one that is a worker. One statement by itself: a
 // second one of the same would do no harm.
-func (db *DB) SeenBackend(ctx context.Context, b Backend) (Place, error) {
-	return first[Place](ctx, db.q, domain.ErrNotFound, sqlSeenBackend, b.ID, b.Name, b.Version, b.Roles, b.Slots)
+func (d *DB) SeenBackend(ctx context.Context, b Backend) (Place, error) {
+	return db.First[Place](ctx, d.q, domain.ErrNotFound, sqlSeenBackend, b.ID, b.Name, b.Version, b.Roles, b.Slots)
 }
 
 const sqlGoneBackend = `
@@ -78,7 +76,7 @@ UPDATE backends
 // GoneBackend says that a backend has stopped in good order. The row stays:
 // jobs name it as their worker.
 func (tx *Tx) GoneBackend(ctx context.Context, id uuid.UUID) error {
-	_, err := tx.exec(ctx, sqlGoneBackend, id)
+	_, err := tx.Exec(ctx, sqlGoneBackend, id)
 	return err
 }
 
@@ -91,7 +89,7 @@ SELECT s.value
 func (r Reads) Setting(ctx context.Context, name string) ([]byte, error) {
 	var value []byte
 	err := r.q.QueryRow(ctx, sqlSetting, name).Scan(&value)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return nil, nil
 	}
 	return value, err
@@ -105,7 +103,7 @@ ON CONFLICT (name) DO UPDATE
 
 // SetSetting sets a value of settings.
 func (tx *Tx) SetSetting(ctx context.Context, name string, value []byte) error {
-	if _, err := tx.exec(ctx, sqlSetSetting, name, value); err != nil {
+	if _, err := tx.Exec(ctx, sqlSetSetting, name, value); err != nil {
 		return fmt.Errorf("set %s: %w", name, err)
 	}
 	return nil
@@ -134,30 +132,10 @@ func (r Reads) AppliedMigrations(ctx context.Context) ([]int64, error) {
 		versions = append(versions, v)
 	}
 	if err := rows.Err(); err != nil {
-		if sqlState(err) == "42P01" { // there is no such table
+		if db.SQLState(err) == "42P01" { // there is no such table
 			return nil, nil
 		}
 		return nil, errors.Join(errors.New("read the applied migrations"), err)
 	}
 	return versions, nil
-}
-
-// Unavailable tells whether an error means that the database can't be reached
-// or takes no work now, so that the same may well succeed a little later.
-func Unavailable(err error) bool {
-	var connect *pgconn.ConnectError
-	var network net.Error
-	if errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) || pgconn.SafeToRetry(err) {
-		return true
-	}
-	switch sqlState(err) {
-	case "57P01", "57P02", "57P03", // it shuts down, or starts
-		"53000", "53100", "53200", "53300", // it lacks room on its disk, memory, connections
-		"58C00", "58C01", uncategorized, // CockroachDB has no quorum for what is asked for, or can't say what is wrong
-		"25006",          // it only reads: a standby that is about to be the primary
-		"25P03",          // it ended a transaction in which nothing happened, since this process stood still
-		"40001", "40P01": // it was asked again and again, and found others in the way each time
-		return true
-	}
-	return false
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+
+	"kloigos/backend/internal/kernel/db"
 )
 
 // Backlog is the jobs of one kind that have not ended and stand alike.
@@ -40,7 +42,7 @@ SELECT b.kind, b.state, count(*) AS jobs,
 
 // Backlog counts what has not ended, by kind and state.
 func (r Reads) Backlog(ctx context.Context) ([]Backlog, error) {
-	rows, err := collect[Backlog](ctx, r.q, sqlBacklog, BacklogCounted)
+	rows, err := db.Collect[Backlog](ctx, r.q, sqlBacklog, BacklogCounted)
 	if err != nil {
 		return nil, fmt.Errorf("count the queue: %w", err)
 	}

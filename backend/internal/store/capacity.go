@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // PlaceHosts is how many hosts of one place are in one state.
@@ -85,13 +86,13 @@ SELECT h.id, h.name, h.region, h.zone, h.state, h.health, h.health_message, h.of
 // Capacity counts what there is in a workspace, and lists some of its hosts:
 // those first that wait for a person.
 func (r Reads) Capacity(ctx context.Context, workspace uuid.UUID, hosts int) (c Capacity, err error) {
-	if c.Hosts, err = collect[PlaceHosts](ctx, r.q, sqlHostsByPlace, workspace); err != nil {
+	if c.Hosts, err = db.Collect[PlaceHosts](ctx, r.q, sqlHostsByPlace, workspace); err != nil {
 		return c, fmt.Errorf("count hosts: %w", err)
 	}
-	if c.Units, err = collect[PlaceUnits](ctx, r.q, sqlUnitsByPlace, workspace); err != nil {
+	if c.Units, err = db.Collect[PlaceUnits](ctx, r.q, sqlUnitsByPlace, workspace); err != nil {
 		return c, fmt.Errorf("count units: %w", err)
 	}
-	if c.Short, err = collect[HostInShort](ctx, r.q, sqlHostsInShort, workspace, hosts); err != nil {
+	if c.Short, err = db.Collect[HostInShort](ctx, r.q, sqlHostsInShort, workspace, hosts); err != nil {
 		return c, fmt.Errorf("list hosts in short: %w", err)
 	}
 	return c, nil

@@ -12,6 +12,7 @@ import (
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/job"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // Claim is an attempt of a job that a worker got the lease of.
@@ -86,7 +87,7 @@ type Waiting struct {
 // Waiting tells whether it is worth the while to claim or to take over: it locks
 // and writes nothing, so that any number of idle workers may ask.
 func (r Reads) Waiting(ctx context.Context) (Waiting, error) {
-	return first[Waiting](ctx, r.q, domain.ErrNotFound, sqlWaiting, readOnlyKinds())
+	return db.First[Waiting](ctx, r.q, domain.ErrNotFound, sqlWaiting, readOnlyKinds())
 }
 
 // Of several jobs that need one host only the first is claimed: the others could
@@ -152,21 +153,21 @@ const sqlDoNotSort = `SET LOCAL enable_sort = off`
 // PrepareClaim does what the next claim of the transaction would begin with.
 func (tx *Tx) PrepareClaim(ctx context.Context) error {
 	tx.unsorted = true
-	_, err := tx.exec(ctx, sqlDoNotSort)
+	_, err := tx.Exec(ctx, sqlDoNotSort)
 	return err
 }
 
 // byIndex looks for what comes first in the order of an index.
-func (tx *Tx) byIndex(ctx context.Context, what string, sql statement, args ...any) ([]Claim, error) {
-	b, claims := &batch{}, []Claim{}
-	if tx.postgres() && !tx.unsorted {
-		b.pgx.Queue(sqlDoNotSort)
+func (tx *Tx) byIndex(ctx context.Context, what string, sql db.Statement, args ...any) ([]Claim, error) {
+	b, claims := &db.Batch{}, []Claim{}
+	if tx.Postgres() && !tx.unsorted {
+		b.Queue(sqlDoNotSort)
 	}
-	if tx.cockroach() && sql == sqlClaimJobs {
-		b.pgx.Queue(sqlLockReturned)
+	if tx.Cockroach() && sql == sqlClaimJobs {
+		b.Queue(sqlLockReturned)
 	}
-	askAll(b, what, &claims, sql, args...)
-	return claims, tx.q.sendBatch(ctx, b)
+	db.AskAll(b, what, &claims, sql, args...)
+	return claims, tx.q.Send(ctx, b)
 }
 
 // ClaimJobs gives a worker the lease of up to limit queued jobs, by priority,
@@ -231,7 +232,7 @@ const mostRead = 4
 // must not; nor is it held up by a playbook that is not known yet, or may not be
 // taken as known.
 func (tx *Tx) readsAhead(c Claim) bool {
-	return tx.postgres() && c.PlanID == nil && (c.PlaybookVersionID == nil || tx.artifacts.get(*c.PlaybookVersionID) != nil)
+	return tx.Postgres() && c.PlanID == nil && (c.PlaybookVersionID == nil || tx.artifacts.get(*c.PlaybookVersionID) != nil)
 }
 
 // begin begins the attempts that find their host free; each has another one. What
@@ -253,23 +254,23 @@ func (tx *Tx) begin(ctx context.Context, claims []*Claim) error {
 		Number   int64     `db:"number"`
 	}
 	var begun []row
-	b, read := &batch{}, map[uuid.UUID]*Attempt{}
-	askAll(b, "begin what was claimed", &begun, sqlBeginClaimed, ids, attempts, hosts)
+	b, read := &db.Batch{}, map[uuid.UUID]*Attempt{}
+	db.AskAll(b, "begin what was claimed", &begun, sqlBeginClaimed, ids, attempts, hosts)
 	for _, c := range claims {
 		if len(read) < mostRead && tx.readsAhead(*c) {
 			read[c.ID] = &Attempt{}
-			b.askAttempt(*c, read[c.ID], tx.artifacts)
+			askAttempt(b, *c, read[c.ID], tx.artifacts)
 		}
 	}
 	var unfit pgx.ScanArgError // a row that this version does not understand
-	err := tx.q.trySending(ctx, b)
+	err := tx.q.TrySending(ctx, b)
 	if err != nil && !errors.As(err, &unfit) {
 		return err
 	}
 	for _, r := range begun {
 		c := claimed[r.JobID]
 		c.Begun = &Begun{Position: r.Position, Number: r.Number}
-		if err == nil && len(b.missing) == 0 {
+		if err == nil && len(b.Missing()) == 0 {
 			c.read = read[c.ID]
 		}
 	}
@@ -291,7 +292,7 @@ func (tx *Tx) TakeOverJobs(ctx context.Context, worker uuid.UUID, lease time.Dur
 	for i, c := range claims {
 		ids[i] = c.ID
 	}
-	if _, err := tx.exec(ctx, sqlTakeOverJobs, ids, worker, lease.Milliseconds()); err != nil {
+	if _, err := tx.Exec(ctx, sqlTakeOverJobs, ids, worker, lease.Milliseconds()); err != nil {
 		return nil, fmt.Errorf("take over: %w", err)
 	}
 	return claims, nil
@@ -309,10 +310,10 @@ RETURNING state`
 // over while this waited for the row. One statement by itself, since it has to
 // come through where the database answers late: that is one round trip, CockroachDB
 // tries it again without another, and a second one of the same does no harm.
-func (db *DB) RenewLease(ctx context.Context, id uuid.UUID, attempt int, worker uuid.UUID, lease time.Duration) (cancelling bool, err error) {
+func (d *DB) RenewLease(ctx context.Context, id uuid.UUID, attempt int, worker uuid.UUID, lease time.Duration) (cancelling bool, err error) {
 	var state domain.JobState
-	err = db.q.QueryRow(ctx, sqlRenewLease, id, attempt, worker, lease.Milliseconds()).Scan(&state)
-	if isNoRows(err) {
+	err = d.q.QueryRow(ctx, sqlRenewLease, id, attempt, worker, lease.Milliseconds()).Scan(&state)
+	if db.IsNoRows(err) {
 		return false, ErrLost
 	}
 	return state == domain.JobCancelling, err
@@ -329,7 +330,7 @@ SELECT j.id
 func (tx *Tx) OwnJob(ctx context.Context, id uuid.UUID, attempt int) error {
 	var got uuid.UUID
 	err := tx.q.QueryRow(ctx, sqlOwnJob, id, attempt).Scan(&got)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return ErrLost
 	}
 	return err
@@ -350,7 +351,7 @@ func (tx *Tx) StartStep(ctx context.Context, id uuid.UUID, attempt, position int
 	if err := tx.OwnJob(ctx, id, attempt); err != nil {
 		return err
 	}
-	return tx.one(ctx, ErrLost, sqlStartStep, id, position, attempt)
+	return tx.One(ctx, ErrLost, sqlStartStep, id, position, attempt)
 }
 
 // EndStep marks a running step as done or failed.
@@ -358,7 +359,7 @@ func (tx *Tx) EndStep(ctx context.Context, id uuid.UUID, attempt, position int, 
 	if err := tx.OwnJob(ctx, id, attempt); err != nil {
 		return err
 	}
-	return tx.one(ctx, ErrLost, sqlEndStep, id, position, attempt, state)
+	return tx.One(ctx, ErrLost, sqlEndStep, id, position, attempt, state)
 }
 
 const sqlFinishJob = `
@@ -369,7 +370,7 @@ UPDATE jobs
 // FinishJob ends a job, and with it the step that it was at. It belongs in the
 // transaction of the job's outcome.
 func (tx *Tx) FinishJob(ctx context.Context, id uuid.UUID, attempt int, state domain.JobState, why *domain.JobError, outcome string) error {
-	if err := tx.one(ctx, ErrLost, sqlFinishJob, id, attempt, state, why, outcome); err != nil {
+	if err := tx.One(ctx, ErrLost, sqlFinishJob, id, attempt, state, why, outcome); err != nil {
 		return err
 	}
 	step := domain.StepFailed
@@ -453,7 +454,7 @@ func (tx *Tx) RequeueJob(ctx context.Context, id uuid.UUID, attempt int, after t
 	if why != nil {
 		failures = 1
 	}
-	if err := tx.one(ctx, ErrLost, sqlRequeueJob, id, attempt, after.Milliseconds(), why, failures); err != nil {
+	if err := tx.One(ctx, ErrLost, sqlRequeueJob, id, attempt, after.Milliseconds(), why, failures); err != nil {
 		return err
 	}
 	return tx.UnlockHost(ctx, id, attempt)
@@ -466,7 +467,7 @@ UPDATE jobs
 
 // PutBackJob gives a job back to the queue, to the place that it had there.
 func (tx *Tx) PutBackJob(ctx context.Context, id uuid.UUID, attempt int) error {
-	if err := tx.one(ctx, ErrLost, sqlPutBackJob, id, attempt); err != nil {
+	if err := tx.One(ctx, ErrLost, sqlPutBackJob, id, attempt); err != nil {
 		return err
 	}
 	return tx.UnlockHost(ctx, id, attempt)
@@ -483,7 +484,7 @@ UPDATE jobs
 // behind what is queued nor for the end of a pause. What has not begun goes back
 // to the queue.
 func (tx *Tx) HandOver(ctx context.Context, id uuid.UUID, attempt int, after time.Duration) error {
-	switch n, err := tx.exec(ctx, sqlHandOver, id, attempt, nobody, after.Milliseconds()); {
+	switch n, err := tx.Exec(ctx, sqlHandOver, id, attempt, nobody, after.Milliseconds()); {
 	case err != nil:
 		return fmt.Errorf("hand over: %w", err)
 	case n == 0:

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+
+	"kloigos/backend/internal/kernel/db"
 )
 
 // What lies further ahead of the database's clock than anything that is ever
@@ -38,9 +40,9 @@ UPDATE login_failures
 func (tx *Tx) SetAheadRight(ctx context.Context) (changed int64, err error) {
 	for _, one := range []struct {
 		what string
-		sql  statement
+		sql  db.Statement
 	}{{"jobs that wait", sqlReadyAgain}, {"leases", sqlLeasesAhead}, {"blocked names", sqlUnblockLogins}} {
-		n, err := tx.exec(ctx, one.sql)
+		n, err := tx.Exec(ctx, one.sql)
 		if err != nil {
 			return 0, fmt.Errorf("set right %s that are ahead of the clock: %w", one.what, err)
 		}

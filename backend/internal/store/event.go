@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // Event is one row of events, the audit trail.
@@ -36,8 +37,8 @@ SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.cli
  WHERE true`
 
 // EventSorting is the orders that events can be listed in.
-var EventSorting = Sorting[Event]{
-	{"-at", []column{byTime("e.at"), byID("e.id")}, func(e Event) Position { return Position{Time: e.At, ID: e.ID} }},
+var EventSorting = db.Sorting[Event]{
+	{Name: "-at", Columns: []db.Column{db.ByTime("e.at"), db.ByID("e.id")}, At: func(e Event) db.Position { return db.Position{Time: e.At, ID: e.ID} }},
 }
 
 // EventFilter narrows a list of events.
@@ -47,24 +48,24 @@ type EventFilter struct {
 	ObjectKind, Action, Actor string
 	Since, Until              *time.Time // from Since on, before Until
 	Sort                      string     // one of EventSorting; "" for the first
-	After                     *Position
+	After                     *db.Position
 	Limit                     int
 }
 
 // Events lists audit events.
 func (r Reads) Events(ctx context.Context, f EventFilter) ([]Event, error) {
-	l := newList(sqlEvent).and("e.workspace_id = ?", f.WorkspaceID)
+	l := db.NewList(sqlEvent).And("e.workspace_id = ?", f.WorkspaceID)
 	if f.ObjectID != nil { // one has a handful of events, another most of them
-		l.and("e.object_id = ?", *f.ObjectID)
+		l.And("e.object_id = ?", *f.ObjectID)
 	} else {
-		l.plannedOnce()
+		l.PlannedOnce()
 	}
-	l.andIf(f.ObjectKind, "e.object_kind = ?").andIf(f.Action, "e.action = ?").andIf(f.Actor, "e.actor_name = ?")
+	l.AndIf(f.ObjectKind, "e.object_kind = ?").AndIf(f.Action, "e.action = ?").AndIf(f.Actor, "e.actor_name = ?")
 	if f.Since != nil {
-		l.and("e.at >= ?", *f.Since)
+		l.And("e.at >= ?", *f.Since)
 	}
 	if f.Until != nil {
-		l.and("e.at < ?", *f.Until)
+		l.And("e.at < ?", *f.Until)
 	}
-	return EventSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
+	return EventSorting.Read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"kloigos/backend/internal/kernel/db"
+
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 )
@@ -18,8 +20,8 @@ const (
 
 // some removes a bounded number of rows, by a statement whose one parameter that
 // is, and tells how many, and whether more may be left.
-func (tx *Tx) some(ctx context.Context, remove statement) (n int64, more bool, err error) {
-	n, err = tx.exec(ctx, remove, expiryRows)
+func (tx *Tx) some(ctx context.Context, remove db.Statement) (n int64, more bool, err error) {
+	n, err = tx.Exec(ctx, remove, expiryRows)
 	return n, n == expiryRows, err
 }
 
@@ -51,13 +53,13 @@ func (tx *Tx) ExpireLogs(ctx context.Context, keep time.Duration) (chunks int64,
 	if err != nil || len(ids) == 0 {
 		return 0, false, err
 	}
-	if chunks, err = tx.exec(ctx, sqlDeleteLogs, ids, expiryChunks); err != nil {
+	if chunks, err = tx.Exec(ctx, sqlDeleteLogs, ids, expiryChunks); err != nil {
 		return 0, false, fmt.Errorf("remove logs: %w", err)
 	}
 	if chunks == expiryChunks { // some of them may have more
 		return chunks, true, nil
 	}
-	if _, err := tx.exec(ctx, sqlLogsExpired, ids); err != nil {
+	if _, err := tx.Exec(ctx, sqlLogsExpired, ids); err != nil {
 		return 0, false, fmt.Errorf("note that logs were removed: %w", err)
 	}
 	return chunks, len(ids) == expiryJobs, nil
@@ -96,7 +98,7 @@ DELETE FROM events
 // ExpireEvents removes a bounded number of a workspace's audit events that are
 // older than keep, and tells how many, and whether more may be left.
 func (tx *Tx) ExpireEvents(ctx context.Context, workspace uuid.UUID, keep time.Duration) (events int64, more bool, err error) {
-	if events, err = tx.exec(ctx, sqlDeleteEvents, workspace, int64(keep/time.Second), expiryRows); err != nil {
+	if events, err = tx.Exec(ctx, sqlDeleteEvents, workspace, int64(keep/time.Second), expiryRows); err != nil {
 		return 0, false, fmt.Errorf("remove events: %w", err)
 	}
 	return events, events == expiryRows, nil

@@ -14,7 +14,7 @@ import (
 )
 
 // crowded is a database with a few thousand rows of everything that grows.
-func crowded(t *testing.T) *DB {
+func crowded(t *testing.T) *opened {
 	t.Helper()
 	db := open(t, testkit.MigratedURL(t))
 	if err := db.InTx(t.Context(), func(tx *Tx) error { return tx.EnsureDefaultScopes(t.Context()) }); err != nil {
@@ -65,7 +65,7 @@ func crowded(t *testing.T) *DB {
 	return db
 }
 
-func explain(t *testing.T, db *DB, sql statement, args ...any) string {
+func explain(t *testing.T, db *opened, sql statement, args ...any) string {
 	t.Helper()
 	rows, err := db.pool.Query(t.Context(), "EXPLAIN "+string(sql), args...)
 	if err != nil {
@@ -97,12 +97,12 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		l := newList(base)
 		for _, m := range more {
 			if strings.Contains(string(m), "?") {
-				l.and(m, domain.DefaultWorkspace)
+				l.And(m, domain.DefaultWorkspace)
 			} else {
-				l.and(m)
+				l.And(m)
 			}
 		}
-		return l.page(order, 51)
+		return l.Page(order, 51)
 	}
 	type hot struct {
 		name  string
@@ -140,11 +140,11 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 	add := func(name, uses, never string, sql statement, args []any) {
 		statements = append(statements, hot{name, sql, args, uses, never})
 	}
-	sql, args := Wanted{WorkspaceID: domain.DefaultWorkspace, MinCPUs: 1, LoginUser: "ada"}.list(sqlPickFrom).page("u.cpu_count, u.shuffle", 1)
+	sql, args := Wanted{WorkspaceID: domain.DefaultWorkspace, MinCPUs: 1, LoginUser: "ada"}.list(sqlPickFrom).Page("u.cpu_count, u.shuffle", 1)
 	add("place", "compute_units_free", `Seq Scan on compute_units|Seq Scan on allocations|Sort`, sql+"\nFOR UPDATE OF u SKIP LOCKED", args)
-	sql, args = Wanted{WorkspaceID: domain.DefaultWorkspace, MinCPUs: 1, Zone: "z1", LoginUser: "ada"}.quick().locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
+	sql, args = Wanted{WorkspaceID: domain.DefaultWorkspace, MinCPUs: 1, Zone: "z1", LoginUser: "ada"}.quick().Locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
 	add("place in a zone", "compute_units_free_in_zone", `Seq Scan on compute_units|Seq Scan on allocations|Sort`, sql, args)
-	sql, args = Wanted{WorkspaceID: domain.DefaultWorkspace, MinCPUs: 1}.quick().and(onRoomyHost).locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
+	sql, args = Wanted{WorkspaceID: domain.DefaultWorkspace, MinCPUs: 1}.quick().And(onRoomyHost).Locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
 	add("place on a roomy host", "compute_units_free", `Seq Scan on compute_units`, sql, args)
 	sql, args = page(sqlShownHost, "h.name, h.id", "h.workspace_id = ?", "h.removed_at IS NULL")
 	add("hosts", "hosts_by_workspace", `Seq Scan on (jobs|compute_units|allocations)`, sql, args)
@@ -170,7 +170,7 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 	} {
 		sent := &paper{}
 		of.filter.WorkspaceID, of.filter.Limit = domain.DefaultWorkspace, 51
-		if _, err := (Reads{q: querier{conn: sent}}).JobsByParts(t.Context(), of.filter); err != nil || len(sent.sent) != len(of.uses) {
+		if _, err := (Reads{q: over(sent)}).JobsByParts(t.Context(), of.filter); err != nil || len(sent.sent) != len(of.uses) {
 			t.Fatalf("%s: %d statements, %v", of.name, len(sent.sent), err)
 		}
 		for i, index := range of.uses {
@@ -225,14 +225,14 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		}
 		for i, sort := range o.sorts {
 			sent := &paper{}
-			if err := o.read(Reads{q: querier{conn: sent}}, sort, &Position{Text: "m", Number: 5, Time: time.Now().Add(-time.Hour), ID: one}); err != nil {
+			if err := o.read(Reads{q: over(sent)}, sort, &Position{Text: "m", Number: 5, Time: time.Now().Add(-time.Hour), ID: one}); err != nil {
 				t.Fatal(err)
 			}
 			add(o.noun+" by "+sort, indexes[i/2], `Seq Scan on (jobs|compute_units|allocations|addresses|events|tokens)`, statement(sent.sent[0]), sent.args[0])
 		}
 	}
 	sent := &paper{}
-	if _, err := (Reads{q: querier{conn: sent}}).Allocations(t.Context(), AllocationFilter{WorkspaceID: domain.DefaultWorkspace, Labels: map[string]string{"team": "none"}, Limit: 51}); err != nil {
+	if _, err := (Reads{q: over(sent)}).Allocations(t.Context(), AllocationFilter{WorkspaceID: domain.DefaultWorkspace, Labels: map[string]string{"team": "none"}, Limit: 51}); err != nil {
 		t.Fatal(err)
 	}
 	add("allocations by label", "allocations_by_label", `Seq Scan on allocations`, statement(sent.sent[0]), sent.args[0])

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // Host is one row of hosts, with what jobs and intents read beside it.
@@ -84,24 +85,24 @@ SELECT ` + hostColumns + `,
 
 // Host returns a host by its id, removed or not.
 func (r Reads) Host(ctx context.Context, id uuid.UUID) (Host, error) {
-	return first[Host](ctx, r.q, domain.ErrNotFound, sqlHost+" AND h.id = $1", id)
+	return db.First[Host](ctx, r.q, domain.ErrNotFound, sqlHost+" AND h.id = $1", id)
 }
 
 // ShownHost is Host with the job that is active there.
 func (r Reads) ShownHost(ctx context.Context, id uuid.UUID) (ShownHost, error) {
-	return first[ShownHost](ctx, r.q, domain.ErrNotFound, sqlShownHost+" AND h.id = $1", id)
+	return db.First[ShownHost](ctx, r.q, domain.ErrNotFound, sqlShownHost+" AND h.id = $1", id)
 }
 
 // ShownHostByName returns the host of this name that is not removed.
 func (r Reads) ShownHostByName(ctx context.Context, name string) (ShownHost, error) {
-	return first[ShownHost](ctx, r.q, domain.ErrNotFound, sqlShownHost+" AND h.name = $1 AND h.removed_at IS NULL", name)
+	return db.First[ShownHost](ctx, r.q, domain.ErrNotFound, sqlShownHost+" AND h.name = $1 AND h.removed_at IS NULL", name)
 }
 
 // HostSorting is the orders that hosts can be listed in.
-var HostSorting = Sorting[ShownHost]{
-	{"name", []column{byText("h.name"), byID("h.id")}, func(h ShownHost) Position { return Position{Text: h.Name, ID: h.ID} }},
-	{"created_at", []column{byTime("h.created_at"), byID("h.id")}, func(h ShownHost) Position { return Position{Time: h.CreatedAt, ID: h.ID} }},
-	{"state", []column{byText("h.state"), byID("h.id")}, func(h ShownHost) Position { return Position{Text: string(h.State), ID: h.ID} }},
+var HostSorting = db.Sorting[ShownHost]{
+	{Name: "name", Columns: []db.Column{db.ByText("h.name"), db.ByID("h.id")}, At: func(h ShownHost) db.Position { return db.Position{Text: h.Name, ID: h.ID} }},
+	{Name: "created_at", Columns: []db.Column{db.ByTime("h.created_at"), db.ByID("h.id")}, At: func(h ShownHost) db.Position { return db.Position{Time: h.CreatedAt, ID: h.ID} }},
+	{Name: "state", Columns: []db.Column{db.ByText("h.state"), db.ByID("h.id")}, At: func(h ShownHost) db.Position { return db.Position{Text: string(h.State), ID: h.ID} }},
 }
 
 // HostFilter narrows a list of hosts.
@@ -110,22 +111,22 @@ type HostFilter struct {
 	State, Region, Zone, Search string
 	Labels                      map[string]string // that it has
 	Sort                        string            // one of HostSorting; "" for the first
-	After                       *Position
+	After                       *db.Position
 	Limit                       int
 }
 
 // Hosts lists hosts.
 func (r Reads) Hosts(ctx context.Context, f HostFilter) ([]ShownHost, error) {
-	l := newList(sqlShownHost).and("h.workspace_id = ?", f.WorkspaceID).and("h.removed_at IS NULL")
-	l.andIf(f.State, "h.state = ?").andIf(f.Region, "h.region = ?").andIf(f.Zone, "h.zone = ?")
+	l := db.NewList(sqlShownHost).And("h.workspace_id = ?", f.WorkspaceID).And("h.removed_at IS NULL")
+	l.AndIf(f.State, "h.state = ?").AndIf(f.Region, "h.region = ?").AndIf(f.Zone, "h.zone = ?")
 	if len(f.Labels) > 0 {
-		l.and("h.labels @> ?", f.Labels)
+		l.And("h.labels @> ?", f.Labels)
 	}
 	if f.Search != "" {
 		text := strings.ToLower(f.Search)
-		l.and("(position(? IN lower(h.name)) > 0 OR position(? IN lower(h.address)) > 0)", text, text)
+		l.And("(position(? IN lower(h.name)) > 0 OR position(? IN lower(h.address)) > 0)", text, text)
 	}
-	return HostSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
+	return HostSorting.Read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
 const sqlInsertHost = `
@@ -139,15 +140,15 @@ VALUES ($1)`
 
 // InsertHost adds a host; a name in use is a Conflict.
 func (tx *Tx) InsertHost(ctx context.Context, h Host) error {
-	_, err := tx.exec(ctx, sqlInsertHost, h.ID, h.WorkspaceID, h.OrganizationID, h.Name, h.Address, h.Port, h.AdminUser, h.Region,
+	_, err := tx.Exec(ctx, sqlInsertHost, h.ID, h.WorkspaceID, h.OrganizationID, h.Name, h.Address, h.Port, h.AdminUser, h.Region,
 		h.Zone, h.Networks, h.Labels, h.Profile, h.TrustOnFirstUse, h.HostKey, h.State, h.Incarnation)
-	if _, dup := uniqueViolation(err); dup {
+	if _, dup := db.UniqueViolation(err); dup {
 		return domain.Conflictf("name_taken", "a host is already called %q", h.Name)
 	}
 	if err != nil {
 		return fmt.Errorf("insert host: %w", err)
 	}
-	if _, err = tx.exec(ctx, sqlInsertHostLock, h.ID); err != nil {
+	if _, err = tx.Exec(ctx, sqlInsertHostLock, h.ID); err != nil {
 		return err
 	}
 	return tx.setHostAddresses(ctx, h.ID, h.Address, nil)
@@ -167,11 +168,11 @@ UPDATE compute_units
 // UpdateHost writes what a person may change of a host, which the caller holds.
 // A key that was offered elsewhere is forgotten.
 func (tx *Tx) UpdateHost(ctx context.Context, h Host) error {
-	err := tx.one(ctx, movedMeanwhile("host"), sqlUpdateHost, h.ID, h.Address, h.Port, h.HostKey, h.Region, h.Zone, h.Networks, h.Labels, h.Profile)
+	err := tx.One(ctx, movedMeanwhile("host"), sqlUpdateHost, h.ID, h.Address, h.Port, h.HostKey, h.Region, h.Zone, h.Networks, h.Labels, h.Profile)
 	if err != nil {
 		return err
 	}
-	if _, err := tx.exec(ctx, sqlMoveUnitsToZone, h.ID, h.Zone); err != nil {
+	if _, err := tx.Exec(ctx, sqlMoveUnitsToZone, h.ID, h.Zone); err != nil {
 		return fmt.Errorf("move units to the zone: %w", err)
 	}
 	return tx.setHostAddresses(ctx, h.ID, h.Address, h.Facts)
@@ -188,7 +189,7 @@ func (tx *Tx) MoveHost(ctx context.Context, id uuid.UUID, from domain.HostState,
 	if err != nil || to == from {
 		return to, err
 	}
-	return to, tx.one(ctx, movedMeanwhile("host"), sqlMoveHost, id, from, to)
+	return to, tx.One(ctx, movedMeanwhile("host"), sqlMoveHost, id, from, to)
 }
 
 func movedMeanwhile(noun string) error {
@@ -202,7 +203,7 @@ UPDATE hosts
 
 // SetHostKey confirms a key in the place of another (” before the first).
 func (tx *Tx) SetHostKey(ctx context.Context, id uuid.UUID, key, instead string) error {
-	return tx.one(ctx, movedMeanwhile("host"), sqlSetHostKey, id, key, instead)
+	return tx.One(ctx, movedMeanwhile("host"), sqlSetHostKey, id, key, instead)
 }
 
 const sqlOfferHostKey = `
@@ -212,7 +213,7 @@ UPDATE hosts
 
 // OfferHostKey notes the key that a host showed and that a person must confirm.
 func (tx *Tx) OfferHostKey(ctx context.Context, id uuid.UUID, key string) error {
-	return tx.one(ctx, domain.ErrNotFound, sqlOfferHostKey, id, key)
+	return tx.One(ctx, domain.ErrNotFound, sqlOfferHostKey, id, key)
 }
 
 const sqlSetHostFacts = `
@@ -244,17 +245,17 @@ func (tx *Tx) SetHostFacts(ctx context.Context, id uuid.UUID, f domain.Facts) er
 	switch err := tx.q.QueryRow(ctx, sqlSameMachine, id, f.MachineID).Scan(&same); {
 	case err == nil:
 		same = "host " + same
-	case !isNoRows(err):
+	case !db.IsNoRows(err):
 		return fmt.Errorf("look for the machine among the hosts: %w", err)
 	}
 	health, why := f.Health()
 	var address string
 	err := tx.q.QueryRow(ctx, sqlSetHostFacts, id, f, f.MachineID, health, why).Scan(&address)
-	if _, dup := uniqueViolation(err); dup {
+	if _, dup := db.UniqueViolation(err); dup {
 		return domain.Conflictf(domain.ErrCodeDuplicate, "the machine with id %s is already registered as %s; if this is another machine, its machine-id was copied with an image: remove /etc/machine-id there, run systemd-machine-id-setup, and probe again", f.MachineID, same)
 	}
 	switch {
-	case isNoRows(err):
+	case db.IsNoRows(err):
 		return domain.ErrNotFound
 	case err != nil:
 		return fmt.Errorf("set facts of the host: %w", err)
@@ -266,7 +267,7 @@ func (tx *Tx) SetHostFacts(ctx context.Context, id uuid.UUID, f domain.Facts) er
 	// would have been refused, so a loss that is being declared was waited for.
 	var lost string
 	switch err := tx.q.QueryRow(ctx, sqlLostMachine, id, f.MachineID).Scan(&lost); {
-	case isNoRows(err):
+	case db.IsNoRows(err):
 		return nil
 	case err != nil:
 		return fmt.Errorf("look for the machine among the lost: %w", err)
@@ -281,7 +282,7 @@ UPDATE hosts
 
 // SetHostHealth notes what a job just saw of a host.
 func (tx *Tx) SetHostHealth(ctx context.Context, id uuid.UUID, health domain.HostHealth, message string) error {
-	return tx.one(ctx, domain.ErrNotFound, sqlSetHostHealth, id, health, message)
+	return tx.One(ctx, domain.ErrNotFound, sqlSetHostHealth, id, health, message)
 }
 
 const sqlSetHostLayout = `
@@ -291,7 +292,7 @@ UPDATE hosts
 
 // SetHostLayout stores a layout that was computed from this version of the host.
 func (tx *Tx) SetHostLayout(ctx context.Context, h Host, l domain.Layout, nextOrdinal int) error {
-	return tx.one(ctx, movedMeanwhile("host"), sqlSetHostLayout, h.ID, l, nextOrdinal, h.State, h.Version)
+	return tx.One(ctx, movedMeanwhile("host"), sqlSetHostLayout, h.ID, l, nextOrdinal, h.State, h.Version)
 }
 
 const sqlSetStorage = `
@@ -301,7 +302,7 @@ UPDATE hosts
 
 // SetStorage renews the parts of a host's facts that initialization changed.
 func (tx *Tx) SetStorage(ctx context.Context, id uuid.UUID, groups []domain.VolumeGroup, devices []domain.Device) error {
-	_, err := tx.exec(ctx, sqlSetStorage, id, groups, devices)
+	_, err := tx.Exec(ctx, sqlSetStorage, id, groups, devices)
 	return err
 }
 
@@ -312,7 +313,7 @@ UPDATE hosts
 
 // SetFenced notes whether the host has our fence.
 func (tx *Tx) SetFenced(ctx context.Context, id uuid.UUID, fenced bool) error {
-	return tx.one(ctx, domain.ErrNotFound, sqlSetFenced, id, fenced)
+	return tx.One(ctx, domain.ErrNotFound, sqlSetFenced, id, fenced)
 }
 
 const sqlRemoveHost = `
@@ -322,7 +323,7 @@ UPDATE hosts
 
 // RemoveHost takes a host in this state out of every list.
 func (tx *Tx) RemoveHost(ctx context.Context, id uuid.UUID, in domain.HostState) error {
-	return tx.one(ctx, movedMeanwhile("host"), sqlRemoveHost, id, in)
+	return tx.One(ctx, movedMeanwhile("host"), sqlRemoveHost, id, in)
 }
 
 const sqlLockHost = `
@@ -340,7 +341,7 @@ var ErrHostBusy = domain.Conflictf("host_busy", "another job holds the host")
 func (tx *Tx) LockHost(ctx context.Context, host, job uuid.UUID, attempt int) (int64, error) {
 	var number int64
 	err := tx.q.QueryRow(ctx, sqlLockHost, host, job, attempt).Scan(&number)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return 0, ErrHostBusy
 	}
 	return number, err
@@ -354,7 +355,7 @@ UPDATE host_locks
 // RaiseNumber makes the next holder's number higher than one that the host has
 // seen: a database that was restored has given it before, and forgotten it.
 func (tx *Tx) RaiseNumber(ctx context.Context, host uuid.UUID, seen int64) error {
-	return tx.one(ctx, domain.ErrNotFound, sqlRaiseNumber, host, seen)
+	return tx.One(ctx, domain.ErrNotFound, sqlRaiseNumber, host, seen)
 }
 
 const sqlUnlockHost = `
@@ -366,6 +367,6 @@ UPDATE host_locks
 // earlier one held it when its worker died. The number stays: the next holder's
 // is higher.
 func (tx *Tx) UnlockHost(ctx context.Context, job uuid.UUID, attempt int) error {
-	_, err := tx.exec(ctx, sqlUnlockHost, job, attempt)
+	_, err := tx.Exec(ctx, sqlUnlockHost, job, attempt)
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // HostAddress is an address that is a host's own.
@@ -25,7 +26,7 @@ SELECT o.address, h.name AS host
 
 // AddressesOfHosts returns those of some IPv4 addresses that are hosts' own.
 func (r Reads) AddressesOfHosts(ctx context.Context, addresses []string) ([]HostAddress, error) {
-	return collect[HostAddress](ctx, r.q, sqlAddressesOfHosts, addresses)
+	return db.Collect[HostAddress](ctx, r.q, sqlAddressesOfHosts, addresses)
 }
 
 const sqlForgetHostAddresses = `
@@ -45,7 +46,7 @@ UPDATE addresses
 
 // NoteHostAddress notes one more address as the host's own.
 func (tx *Tx) NoteHostAddress(ctx context.Context, host uuid.UUID, address string) error {
-	if _, err := tx.exec(ctx, sqlNoteHostAddresses, host, []string{address}); err != nil {
+	if _, err := tx.Exec(ctx, sqlNoteHostAddresses, host, []string{address}); err != nil {
 		return fmt.Errorf("note an address of the host: %w", err)
 	}
 	return nil
@@ -62,13 +63,13 @@ func (tx *Tx) setHostAddresses(ctx context.Context, host uuid.UUID, reached stri
 	if f != nil {
 		own = append(own, f.OwnAddresses()...)
 	}
-	if _, err := tx.exec(ctx, sqlForgetHostAddresses, host, own); err != nil {
+	if _, err := tx.Exec(ctx, sqlForgetHostAddresses, host, own); err != nil {
 		return fmt.Errorf("forget addresses of the host: %w", err)
 	}
-	if _, err := tx.exec(ctx, sqlNoteHostAddresses, host, own); err != nil {
+	if _, err := tx.Exec(ctx, sqlNoteHostAddresses, host, own); err != nil {
 		return fmt.Errorf("note addresses of the host: %w", err)
 	}
-	if _, err := tx.exec(ctx, sqlCloseAddressesOfHosts, own); err != nil {
+	if _, err := tx.Exec(ctx, sqlCloseAddressesOfHosts, own); err != nil {
 		return fmt.Errorf("close addresses of the host: %w", err)
 	}
 	return nil

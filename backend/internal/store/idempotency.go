@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"kloigos/backend/internal/kernel/db"
+
 	"github.com/google/uuid"
 )
 
@@ -36,7 +38,7 @@ ON CONFLICT (account_id, key) DO NOTHING`
 // statement. Whoever else has the key is waited for: once they committed it is
 // ErrDuplicateRequest, once they rolled back the key is ours.
 func (tx *Tx) ClaimIdempotencyKey(ctx context.Context, i Idempotency) error {
-	err := tx.one(ctx, ErrDuplicateRequest, sqlClaimKey, i.AccountID, i.Key, i.RequestHash)
+	err := tx.One(ctx, ErrDuplicateRequest, sqlClaimKey, i.AccountID, i.Key, i.RequestHash)
 	if err != nil && !errors.Is(err, ErrDuplicateRequest) {
 		return fmt.Errorf("claim idempotency key: %w", err)
 	}
@@ -51,7 +53,7 @@ UPDATE idempotency_keys
 // RecordIdempotent notes, in the transaction that claimed the key, what the
 // request made, so that its answer can be given again.
 func (tx *Tx) RecordIdempotent(ctx context.Context, i Idempotency, objectKind string, object, job uuid.UUID) error {
-	_, err := tx.exec(ctx, sqlRecordKey, i.AccountID, i.Key, objectKind, orNull(object), orNull(job))
+	_, err := tx.Exec(ctx, sqlRecordKey, i.AccountID, i.Key, objectKind, orNull(object), orNull(job))
 	if err != nil {
 		return fmt.Errorf("record what the request made: %w", err)
 	}
@@ -67,7 +69,7 @@ SELECT k.request_hash, k.object_kind, k.object_id, k.job_id
 // none.
 func (r Reads) Recorded(ctx context.Context, account uuid.UUID, key string) (Recorded, bool, error) {
 	none := errors.New("no such key")
-	rec, err := first[Recorded](ctx, r.q, none, sqlRecorded, account, key)
+	rec, err := db.First[Recorded](ctx, r.q, none, sqlRecorded, account, key)
 	if errors.Is(err, none) {
 		return Recorded{}, false, nil
 	}

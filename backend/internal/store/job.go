@@ -12,6 +12,7 @@ import (
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/job"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // Job is one row of jobs, with the names of what it is about.
@@ -26,6 +27,7 @@ type Job struct {
 	Unit              *string          `db:"unit"`
 	AllocationID      *uuid.UUID       `db:"allocation_id"`
 	LoginUser         *string          `db:"login_user"`
+	AllocationEndedAt *time.Time       `db:"allocation_ended_at"`
 	PlanID            *uuid.UUID       `db:"plan_id"` // that it makes, or that it is bound to
 	State             domain.JobState  `db:"state"`
 	Priority          int              `db:"priority"`
@@ -82,6 +84,7 @@ const sqlJob = `
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
        j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
        (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
        (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
@@ -95,7 +98,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
 
 // Job returns a job by its id.
 func (r Reads) Job(ctx context.Context, id uuid.UUID) (Job, error) {
-	return first[Job](ctx, r.q, domain.ErrNotFound, sqlJob+" AND j.id = $1", id)
+	return db.First[Job](ctx, r.q, domain.ErrNotFound, sqlJob+" AND j.id = $1", id)
 }
 
 const sqlHoldJob = `
@@ -107,7 +110,7 @@ SELECT j.id
 // HeldJob is Job, which nobody claims, ends or changes then until the
 // transaction ends: it waits for whoever does just now.
 func (tx *Tx) HeldJob(ctx context.Context, id uuid.UUID) (Job, error) {
-	if _, err := tx.exec(ctx, sqlHoldJob, id); err != nil {
+	if _, err := tx.Exec(ctx, sqlHoldJob, id); err != nil {
 		return Job{}, fmt.Errorf("hold job: %w", err)
 	}
 	return tx.Job(ctx, id)
@@ -231,7 +234,7 @@ func (tx *Tx) EnqueueAll(ctx context.Context, who domain.Actor, workspace uuid.U
 			return nil, err
 		}
 	}
-	steps, err := tx.exec(ctx, sqlInsertJobs, workspace, who.Name, n.id, n.kind, n.args, n.host, n.unit, n.allocation,
+	steps, err := tx.Exec(ctx, sqlInsertJobs, workspace, who.Name, n.id, n.kind, n.args, n.host, n.unit, n.allocation,
 		n.priority, n.seconds, n.maxTries, n.playbook, n.stepOf, n.stepPosition, n.stepName)
 	if err != nil {
 		return nil, fmt.Errorf("enqueue: %w", err)
@@ -262,7 +265,7 @@ func (tx *Tx) EnqueueBound(ctx context.Context, id uuid.UUID, who domain.Actor, 
 		positions[i] = int32(i)
 	}
 	none := fmt.Errorf("enqueue %s: there is no playbook version %s, or no workspace %s", args.Kind(), version, workspace)
-	err := tx.one(ctx, none, sqlInsertBoundJob, id, workspace, args.Kind(), args, orNull(subject.HostID), orNull(subject.UnitID), orNull(subject.AllocationID),
+	err := tx.One(ctx, none, sqlInsertBoundJob, id, workspace, args.Kind(), args, orNull(subject.HostID), orNull(subject.UnitID), orNull(subject.AllocationID),
 		plan, policy.Priority, int64(policy.Deadline/time.Second), policy.MaxAttempts, who.Name, version, positions, joint.Steps)
 	if err != nil {
 		return fmt.Errorf("enqueue: %w", err)
@@ -283,7 +286,7 @@ func (tx *Tx) RetryJob(ctx context.Context, j Job, playbookVersion *uuid.UUID, w
 		return err
 	}
 	seconds := int64(job.PolicyOf(j.Kind).Deadline / time.Second)
-	return tx.one(ctx, movedMeanwhile("job"), sqlRetryJob, j.ID, j.State, seconds, playbookVersion, withoutPlan)
+	return tx.One(ctx, movedMeanwhile("job"), sqlRetryJob, j.ID, j.State, seconds, playbookVersion, withoutPlan)
 }
 
 const sqlRepeatSteps = `
@@ -294,7 +297,7 @@ UPDATE job_steps
 // RepeatSteps makes a step, and those that follow it, ones that are still to be
 // done. Only for a job that was just queued again.
 func (tx *Tx) RepeatSteps(ctx context.Context, job uuid.UUID, position int) error {
-	if _, err := tx.exec(ctx, sqlRepeatSteps, job, position); err != nil {
+	if _, err := tx.Exec(ctx, sqlRepeatSteps, job, position); err != nil {
 		return fmt.Errorf("repeat steps: %w", err)
 	}
 	return nil
@@ -339,12 +342,12 @@ func (tx *Tx) CancelJob(ctx context.Context, j Job, outcome string) (ended bool,
 	}
 	if j.State != domain.JobQueued {
 		unfence := kindsThat(func(j domain.Joint) bool { return j.Unfences })
-		return false, tx.one(ctx, movedMeanwhile("job"), sqlCancelRunning, j.ID, readOnlyKinds(), unfence)
+		return false, tx.One(ctx, movedMeanwhile("job"), sqlCancelRunning, j.ID, readOnlyKinds(), unfence)
 	}
-	if n, err := tx.exec(ctx, sqlStopQueued, j.ID, nobody, readOnlyKinds()); err != nil || n == 1 {
+	if n, err := tx.Exec(ctx, sqlStopQueued, j.ID, nobody, readOnlyKinds()); err != nil || n == 1 {
 		return false, err
 	}
-	return true, tx.one(ctx, movedMeanwhile("job"), sqlCancelQueued, j.ID, outcome)
+	return true, tx.One(ctx, movedMeanwhile("job"), sqlCancelQueued, j.ID, outcome)
 }
 
 const sqlEndJobsOfHost = `
@@ -362,7 +365,7 @@ UPDATE job_steps
 
 // endSteps ends the step that a job was at when it ended.
 func (tx *Tx) endSteps(ctx context.Context, job uuid.UUID, state domain.StepState) error {
-	_, err := tx.exec(ctx, sqlEndSteps, job, state)
+	_, err := tx.Exec(ctx, sqlEndSteps, job, state)
 	return err
 }
 
@@ -380,16 +383,16 @@ UPDATE host_locks
 // EndJobsOfHost fails every job of a host that has not ended: the host is gone.
 // Their workers notice at the next renewal.
 func (tx *Tx) EndJobsOfHost(ctx context.Context, host uuid.UUID, why domain.JobError) (int64, error) {
-	if _, err := tx.exec(ctx, sqlFailPlansOfHost, host); err != nil {
+	if _, err := tx.Exec(ctx, sqlFailPlansOfHost, host); err != nil {
 		return 0, fmt.Errorf("fail plans: %w", err)
 	}
-	ended, err := tx.exec(ctx, sqlEndJobsOfHost, host, why)
+	ended, err := tx.Exec(ctx, sqlEndJobsOfHost, host, why)
 	if err != nil {
 		return 0, err
 	}
-	if _, err := tx.exec(ctx, sqlFailStepsOfHost, host); err != nil {
+	if _, err := tx.Exec(ctx, sqlFailStepsOfHost, host); err != nil {
 		return 0, err
 	}
-	_, err = tx.exec(ctx, sqlForgetHolder, host)
+	_, err = tx.Exec(ctx, sqlForgetHolder, host)
 	return ended, err
 }

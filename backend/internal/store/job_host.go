@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // JobHost is one host of a job that has several: done, failed in the last
@@ -29,7 +30,7 @@ SELECT $1, n.id, 'pending'
   FROM unnest($2::UUID[]) AS n(id)`
 
 func (tx *Tx) insertJobHosts(ctx context.Context, job uuid.UUID, hosts []uuid.UUID) error {
-	if _, err := tx.exec(ctx, sqlInsertJobHosts, job, hosts); err != nil {
+	if _, err := tx.Exec(ctx, sqlInsertJobHosts, job, hosts); err != nil {
 		return fmt.Errorf("insert the job's hosts: %w", err)
 	}
 	return nil
@@ -48,7 +49,7 @@ func (r Reads) HostsOfJob(ctx context.Context, job uuid.UUID) ([]JobHost, error)
 	if err != nil {
 		return nil, fmt.Errorf("load the job's hosts: %w", err)
 	}
-	return appendRows([]JobHost{}, rows)
+	return db.AppendRows([]JobHost{}, rows)
 }
 
 // HostsToDo returns those hosts of a job that are not done, by name.
@@ -59,7 +60,7 @@ func (r Reads) HostsToDo(ctx context.Context, job uuid.UUID) ([]Host, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load the hosts that are to be done: %w", err)
 	}
-	return appendRows([]Host{}, rows)
+	return db.AppendRows([]Host{}, rows)
 }
 
 const sqlEndJobHost = `
@@ -70,7 +71,7 @@ UPDATE job_hosts
 // EndJobHost notes what came of one host of a job: it is done, or with a code it
 // failed. One that is done stays so.
 func (tx *Tx) EndJobHost(ctx context.Context, job, host uuid.UUID, code, message string) error {
-	return tx.one(ctx, domain.ErrNotFound, sqlEndJobHost, job, host, code, message)
+	return tx.One(ctx, domain.ErrNotFound, sqlEndJobHost, job, host, code, message)
 }
 
 const sqlHoldHosts = `
@@ -83,14 +84,14 @@ SELECT h.id
 // HeldHosts returns hosts, removed or not, which nobody changes until the
 // transaction ends. One that is not there is not among them.
 func (tx *Tx) HeldHosts(ctx context.Context, ids []uuid.UUID) ([]Host, error) {
-	if _, err := tx.exec(ctx, sqlHoldHosts, ids); err != nil {
+	if _, err := tx.Exec(ctx, sqlHoldHosts, ids); err != nil {
 		return nil, fmt.Errorf("hold hosts: %w", err)
 	}
 	rows, err := tx.q.Query(ctx, sqlHost+" AND h.id = ANY($1) ORDER BY h.name, h.id", ids)
 	if err != nil {
 		return nil, fmt.Errorf("load hosts: %w", err)
 	}
-	return appendRows([]Host{}, rows)
+	return db.AppendRows([]Host{}, rows)
 }
 
 // Such jobs stand with no host of their own.

@@ -6,13 +6,14 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // JobSorting is the orders that jobs can be listed in.
-var JobSorting = Sorting[Job]{
-	{"-created_at", []column{byTime("j.created_at"), byID("j.id")}, func(j Job) Position { return Position{Time: j.CreatedAt, ID: j.ID} }},
-	{"kind", []column{byText("j.kind"), byTime("j.created_at"), byID("j.id")}, func(j Job) Position {
-		return Position{Text: string(j.Kind), Time: j.CreatedAt, ID: j.ID}
+var JobSorting = db.Sorting[Job]{
+	{Name: "-created_at", Columns: []db.Column{db.ByTime("j.created_at"), db.ByID("j.id")}, At: func(j Job) db.Position { return db.Position{Time: j.CreatedAt, ID: j.ID} }},
+	{Name: "kind", Columns: []db.Column{db.ByText("j.kind"), db.ByTime("j.created_at"), db.ByID("j.id")}, At: func(j Job) db.Position {
+		return db.Position{Text: string(j.Kind), Time: j.CreatedAt, ID: j.ID}
 	}},
 }
 
@@ -24,17 +25,17 @@ type JobFilter struct {
 	Playbook                     string // with Version: bound to it; has an index but beside a host, a unit or an allocation, which leave few jobs
 	Version                      int
 	Sort                         string // one of JobSorting; "" for the first
-	After                        *Position
+	After                        *db.Position
 	Limit                        int
 }
 
 // Jobs lists jobs. Where they are read off several indexes, those are of one
 // moment: a job that goes from one to another meanwhile is in one of them.
-func (db *DB) Jobs(ctx context.Context, f JobFilter) (page []Job, err error) {
+func (d *DB) Jobs(ctx context.Context, f JobFilter) (page []Job, err error) {
 	if len(f.parts()) == 1 {
-		return db.JobsByParts(ctx, f)
+		return d.JobsByParts(ctx, f)
 	}
-	err = db.Snapshot(ctx, func(r Reads) error {
+	err = d.Snapshot(ctx, func(r Reads) error {
 		page, err = r.JobsByParts(ctx, f)
 		return err
 	})
@@ -51,29 +52,29 @@ func (r Reads) JobsByParts(ctx context.Context, f JobFilter) ([]Job, error) {
 			return nil, err
 		}
 	}
-	return JobSorting.merge(f.Sort, f.After, f.Limit, read...), nil
+	return JobSorting.Merge(f.Sort, f.After, f.Limit, read...), nil
 }
 
 // How a job is of a host: it is the one, or one of several.
 const (
-	ofHost     statement = "j.host_id = ?"
-	amongHosts statement = "j.id IN (SELECT o.job_id FROM job_hosts o WHERE o.host_id = ?)"
+	ofHost     db.Statement = "j.host_id = ?"
+	amongHosts db.Statement = "j.id IN (SELECT o.job_id FROM job_hosts o WHERE o.host_id = ?)"
 )
 
 // Which jobs an index holds: none holds all of a workspace or a host, since it
 // would be written with each change of a job's state. They are constants, or they
 // would not lead to their indexes.
 const (
-	anyJob      statement = "true"
-	queuedJobs  statement = "j.state = 'queued'"
-	runningJobs statement = "j.lease_expires_at IS NOT NULL"
-	endedJobs   statement = "j.finished_at IS NOT NULL"
-	endedBadly  statement = "j.state IN ('failed', 'cancelled')"
+	anyJob      db.Statement = "true"
+	queuedJobs  db.Statement = "j.state = 'queued'"
+	runningJobs db.Statement = "j.lease_expires_at IS NOT NULL"
+	endedJobs   db.Statement = "j.finished_at IS NOT NULL"
+	endedBadly  db.Statement = "j.state IN ('failed', 'cancelled')"
 )
 
 // part is some of the jobs of a list, which lie in one index.
 type part struct {
-	where, ofHost statement
+	where, ofHost db.Statement
 }
 
 // parts hold all that the filter lets through.
@@ -88,51 +89,51 @@ func (f JobFilter) parts() (all []part) {
 }
 
 // indexes are those that hold the jobs of one host, or of none.
-func (f JobFilter) indexes() []statement {
+func (f JobFilter) indexes() []db.Statement {
 	switch domain.JobState(f.State) {
 	case domain.JobQueued:
-		return []statement{queuedJobs}
+		return []db.Statement{queuedJobs}
 	case domain.JobRunning, domain.JobCancelling:
-		return []statement{runningJobs}
+		return []db.Statement{runningJobs}
 	case domain.JobFailed, domain.JobCancelled:
 		if f.HostID != nil { // its own hold all that has ended
-			return []statement{endedJobs}
+			return []db.Statement{endedJobs}
 		}
-		return []statement{endedBadly}
+		return []db.Statement{endedBadly}
 	case "ended", domain.JobSucceeded:
-		return []statement{endedJobs}
+		return []db.Statement{endedJobs}
 	}
 	switch {
 	case f.UnitID != nil || f.AllocationID != nil: // their own hold all states
-		return []statement{anyJob}
+		return []db.Statement{anyJob}
 	case f.State == "active":
-		return []statement{queuedJobs, runningJobs}
+		return []db.Statement{queuedJobs, runningJobs}
 	default:
-		return []statement{queuedJobs, runningJobs, endedJobs}
+		return []db.Statement{queuedJobs, runningJobs, endedJobs}
 	}
 }
 
 // jobs lists jobs off one index.
 func (r Reads) jobs(ctx context.Context, f JobFilter, p part) ([]Job, error) {
-	l := newList(sqlJob).and("j.workspace_id = ?", f.WorkspaceID).andIf(f.Kind, "j.kind = ?").and(p.where)
+	l := db.NewList(sqlJob).And("j.workspace_id = ?", f.WorkspaceID).AndIf(f.Kind, "j.kind = ?").And(p.where)
 	switch {
 	case f.State != "active" && f.State != "ended":
-		l.andIf(f.State, "j.state = ?")
+		l.AndIf(f.State, "j.state = ?")
 	case p.where == anyJob && f.State == "active":
-		l.and("j.finished_at IS NULL")
+		l.And("j.finished_at IS NULL")
 	case p.where == anyJob:
-		l.and("j.finished_at IS NOT NULL")
+		l.And("j.finished_at IS NOT NULL")
 	}
 	for _, of := range []struct {
 		id        *uuid.UUID
-		condition statement
+		condition db.Statement
 	}{{f.HostID, p.ofHost}, {f.UnitID, "j.unit_id = ?"}, {f.AllocationID, "j.allocation_id = ?"}} {
 		if of.id != nil {
-			l.and(of.condition, *of.id)
+			l.And(of.condition, *of.id)
 		}
 	}
 	if f.Playbook != "" {
-		l.and("j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = ? AND v.version = ?)", f.Playbook, f.Version)
+		l.And("j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = ? AND v.version = ?)", f.Playbook, f.Version)
 	}
-	return JobSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
+	return JobSorting.Read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }

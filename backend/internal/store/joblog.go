@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"kloigos/backend/internal/kernel/db"
+
 	"github.com/google/uuid"
 	"github.com/klauspost/compress/zstd"
 )
@@ -52,7 +54,7 @@ SELECT l.last_seq
 func (r Reads) LastSequence(ctx context.Context, id uuid.UUID) (int64, error) {
 	var last int64
 	err := r.q.QueryRow(ctx, sqlLastSequence, id).Scan(&last)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return 0, nil
 	}
 	return last, err
@@ -85,9 +87,9 @@ func (tx *Tx) AppendLog(ctx context.Context, id uuid.UUID, attempt int, entries 
 	if err != nil {
 		return err
 	}
-	err = tx.one(ctx, ErrLost, sqlAppendLog, id, entries[0].Sequence, entries[len(entries)-1].Sequence, attempt,
+	err = tx.One(ctx, ErrLost, sqlAppendLog, id, entries[0].Sequence, entries[len(entries)-1].Sequence, attempt,
 		logEncoder.EncodeAll(lines.Bytes(), nil), outline)
-	if _, dup := uniqueViolation(err); dup {
+	if _, dup := db.UniqueViolation(err); dup {
 		return ErrLost
 	}
 	return err
@@ -124,7 +126,7 @@ func (r Reads) JobLog(ctx context.Context, id uuid.UUID, after int64, limit int)
 
 // JobLogPart is JobLog for who has room for so many bytes only.
 func (r Reads) JobLogPart(ctx context.Context, id uuid.UUID, after int64, limit, size int) ([]LogEntry, error) {
-	chunks, err := collect[logChunk](ctx, r.q, sqlLogChunks, id, after, min(2+size/bytesOfAChunk, maxLogChunks))
+	chunks, err := db.Collect[logChunk](ctx, r.q, sqlLogChunks, id, after, min(2+size/bytesOfAChunk, maxLogChunks))
 	if err != nil {
 		return nil, fmt.Errorf("read log: %w", err)
 	}
@@ -157,7 +159,7 @@ func (r Reads) JobLogPart(ctx context.Context, id uuid.UUID, after int64, limit,
 // of it is in memory.
 func (r Reads) EachLogEntry(ctx context.Context, id uuid.UUID, after int64, look func(LogEntry) bool) error {
 	for {
-		chunks, err := collect[logChunk](ctx, r.q, sqlLogChunks, id, after, maxLogChunks)
+		chunks, err := db.Collect[logChunk](ctx, r.q, sqlLogChunks, id, after, maxLogChunks)
 		if err != nil {
 			return fmt.Errorf("read log: %w", err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // Lint is one row of playbook_lints.
@@ -30,7 +31,7 @@ SELECT l.version_id, l.state, l.tool, l.message, COALESCE(l.findings, '[]') AS f
 // Lint returns what was found in a version; domain.ErrNotFound until a backend
 // has taken it up.
 func (r Reads) Lint(ctx context.Context, version uuid.UUID) (Lint, error) {
-	return first[Lint](ctx, r.q, domain.ErrNotFound, sqlLint, version)
+	return db.First[Lint](ctx, r.q, domain.ErrNotFound, sqlLint, version)
 }
 
 // What is due: what nobody has taken up, what a backend without the tool could
@@ -53,7 +54,7 @@ type LintDue struct {
 // LintDue returns the newest version that is to be linted; domain.ErrNotFound
 // if there is none. able: whoever asks has the tool.
 func (r Reads) LintDue(ctx context.Context, able bool) (LintDue, error) {
-	return first[LintDue](ctx, r.q, domain.ErrNotFound, sqlLintDue, able)
+	return db.First[LintDue](ctx, r.q, domain.ErrNotFound, sqlLintDue, able)
 }
 
 const sqlStartLint = `
@@ -68,7 +69,7 @@ RETURNING started_at`
 // faster. What it returns tells this try from later ones.
 func (tx *Tx) StartLint(ctx context.Context, version uuid.UUID) (started time.Time, err error) {
 	err = tx.q.QueryRow(ctx, sqlStartLint, version).Scan(&started)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return started, domain.ErrNotFound
 	}
 	return started, err
@@ -88,5 +89,5 @@ func (tx *Tx) EndLint(ctx context.Context, version uuid.UUID, started time.Time,
 			return fmt.Errorf("write lint findings: %w", err)
 		}
 	}
-	return tx.one(ctx, ErrLost, sqlEndLint, version, started, l.State, l.Tool, l.Message, findings)
+	return tx.One(ctx, ErrLost, sqlEndLint, version, started, l.State, l.Tool, l.Message, findings)
 }

@@ -29,7 +29,7 @@ SELECT (EXTRACT(EPOCH FROM f.blocked_until - now()) * 1000)::INT8
 // so that many at once are not one. If the name is blocked it counts nothing
 // and returns for how long.
 func (tx *Tx) TryLogin(ctx context.Context, nameHash []byte) (blocked time.Duration, err error) {
-	n, err := tx.exec(ctx, sqlTryLogin, nameHash, FreeLogins)
+	n, err := tx.Exec(ctx, sqlTryLogin, nameHash, FreeLogins)
 	if err != nil || n == 1 {
 		return 0, err
 	}
@@ -46,7 +46,7 @@ DELETE FROM login_failures
 
 // ForgetLogins forgets the tries under a name: one succeeded.
 func (tx *Tx) ForgetLogins(ctx context.Context, nameHash []byte) error {
-	_, err := tx.exec(ctx, sqlForgetLogins, nameHash)
+	_, err := tx.Exec(ctx, sqlForgetLogins, nameHash)
 	return err
 }
 
@@ -57,7 +57,7 @@ UPDATE login_failures
 
 // UncountLogin takes a try back whose password nobody looked at.
 func (tx *Tx) UncountLogin(ctx context.Context, nameHash []byte) error {
-	_, err := tx.exec(ctx, sqlUncountLogin, nameHash)
+	_, err := tx.Exec(ctx, sqlUncountLogin, nameHash)
 	return err
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"kloigos/backend/internal/kernel/db"
+
 	"github.com/google/uuid"
 )
 
@@ -187,7 +189,7 @@ func (r Reads) JobOutline(ctx context.Context, id uuid.UUID) (o Outline, err err
 		return o, fmt.Errorf("find the end of the log: %w", err)
 	}
 	for after := int64(0); ; {
-		outlines, err := collect[logOutline](ctx, r.q, sqlLogOutlines, id, after, o.Last, outlinesAtOnce)
+		outlines, err := db.Collect[logOutline](ctx, r.q, sqlLogOutlines, id, after, o.Last, outlinesAtOnce)
 		if err != nil {
 			return o, fmt.Errorf("read outlines: %w", err)
 		}
@@ -237,7 +239,7 @@ func (o *Outline) mergePacked(outlines []logOutline) error {
 
 // outlineOld reads chunks that have no outline.
 func (r Reads) outlineOld(ctx context.Context, id uuid.UUID, first, last int64, o *Outline) error {
-	chunks, err := collect[logChunk](ctx, r.q, sqlLogChunksAsTheyWere, id, first, last)
+	chunks, err := db.Collect[logChunk](ctx, r.q, sqlLogChunksAsTheyWere, id, first, last)
 	if err != nil {
 		return fmt.Errorf("read log: %w", err)
 	}

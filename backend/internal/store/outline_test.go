@@ -53,7 +53,7 @@ func TestAnOutlineIsMadeOfThoseOfChunks(t *testing.T) {
 }
 
 // runningJob is a job in its first attempt.
-func runningJob(t *testing.T, db *DB) uuid.UUID {
+func runningJob(t *testing.T, db *opened) uuid.UUID {
 	t.Helper()
 	id := uuid.New()
 	if err := db.InTx(t.Context(), func(tx *Tx) error { return tx.EnsureDefaultScopes(t.Context()) }); err != nil {
@@ -92,11 +92,7 @@ func (r *logReads) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, q pgx.TraceQu
 func TestTheOutlineOfAMillionLines(t *testing.T) {
 	t.Parallel()
 	read := &logReads{}
-	db, err := Open(t.Context(), testkit.MigratedURL(t), WithTracer(read))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := open(t, testkit.MigratedURL(t), WithTracer(read))
 	exec := func(sql string, args ...any) {
 		t.Helper()
 		if _, err := db.pool.Exec(t.Context(), sql, args...); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // QueuePause says since when the queue is paused, by whom and why.
@@ -27,7 +28,7 @@ SELECT p.paused_at, p.paused_by, p.reason
 
 // QueuePause returns the pause of the queue; nil if it is not paused.
 func (r Reads) QueuePause(ctx context.Context) (*QueuePause, error) {
-	p, err := first[QueuePause](ctx, r.q, domain.ErrNotFound, sqlQueuePause)
+	p, err := db.First[QueuePause](ctx, r.q, domain.ErrNotFound, sqlQueuePause)
 	if errors.Is(err, domain.ErrNotFound) {
 		return nil, nil
 	}
@@ -45,7 +46,7 @@ ON CONFLICT (queue) DO NOTHING`
 // PauseQueue keeps every backend from claiming queued jobs, from the moment in
 // which the transaction commits.
 func (tx *Tx) PauseQueue(ctx context.Context, by, reason string) error {
-	return tx.one(ctx, domain.Conflictf("queue_paused", "the queue is paused already"), sqlPauseQueue, by, reason)
+	return tx.One(ctx, domain.Conflictf("queue_paused", "the queue is paused already"), sqlPauseQueue, by, reason)
 }
 
 const sqlResumeQueue = `
@@ -62,7 +63,7 @@ func (tx *Tx) ResumeQueue(ctx context.Context) (QueuePause, error) {
 	if p == nil {
 		return QueuePause{}, notPaused
 	}
-	return *p, tx.one(ctx, notPaused, sqlResumeQueue)
+	return *p, tx.One(ctx, notPaused, sqlResumeQueue)
 }
 
 // deadlinesAtOnce is how many jobs MoveDeadlines writes at most.
@@ -100,7 +101,7 @@ func (tx *Tx) MoveDeadlines(ctx context.Context) (more bool, err error) {
 		ResumedAt time.Time `db:"resumed_at"`
 		MovedTo   uuid.UUID `db:"moved_to"`
 	}
-	m, err := first[moving](ctx, tx.q, domain.ErrNotFound, sqlMovingDeadlines)
+	m, err := db.First[moving](ctx, tx.q, domain.ErrNotFound, sqlMovingDeadlines)
 	if errors.Is(err, domain.ErrNotFound) { // it is not paused
 		return false, nil
 	}
@@ -110,12 +111,12 @@ func (tx *Tx) MoveDeadlines(ctx context.Context) (more bool, err error) {
 	type row struct {
 		ID uuid.UUID `db:"id"`
 	}
-	moved, err := collect[row](ctx, tx.q, sqlMoveDeadlines, m.PausedAt, m.ResumedAt, m.MovedTo, deadlinesAtOnce)
+	moved, err := db.Collect[row](ctx, tx.q, sqlMoveDeadlines, m.PausedAt, m.ResumedAt, m.MovedTo, deadlinesAtOnce)
 	if err != nil || len(moved) == 0 {
 		return false, err
 	}
 	last := slices.MaxFunc(moved, func(a, b row) int { return bytes.Compare(a.ID[:], b.ID[:]) })
-	if _, err := tx.exec(ctx, sqlMovedDeadlines, last.ID); err != nil {
+	if _, err := tx.Exec(ctx, sqlMovedDeadlines, last.ID); err != nil {
 		return false, fmt.Errorf("note how many deadlines were moved: %w", err)
 	}
 	return len(moved) == deadlinesAtOnce, nil

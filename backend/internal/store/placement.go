@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // Wanted is what a unit must be to be picked for an allocation.
@@ -34,14 +35,14 @@ type Picked struct {
 // explain why none fits.
 type placementFilter struct {
 	name      string
-	condition statement
+	condition db.Statement
 	values    []any
 	why       string
 }
 
 func (w Wanted) filters() []placementFilter {
 	var all []placementFilter
-	add := func(use bool, name, why string, condition statement, values ...any) {
+	add := func(use bool, name, why string, condition db.Statement, values ...any) {
 		if use {
 			all = append(all, placementFilter{name, condition, values, why})
 		}
@@ -92,7 +93,7 @@ const roomy = `sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100
 // nothing beside the locked rows waits for those and looks again.
 func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 	for range 16 {
-		for _, l := range w.looks(tx.postgres()) {
+		for _, l := range w.looks(tx.Postgres()) {
 			if picked, ok, err := tx.pickFree(ctx, l); ok || err != nil {
 				return picked, ok, err
 			}
@@ -103,8 +104,8 @@ func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 		}
 		// A row that was waited for and went to someone else gives no row, even
 		// where others are free.
-		sql, args := w.list(sqlPickFrom).page("u.cpu_count, u.shuffle", 1)
-		left, err := collect[Picked](ctx, tx.q, sql, args...)
+		sql, args := w.list(sqlPickFrom).Page("u.cpu_count, u.shuffle", 1)
+		left, err := db.Collect[Picked](ctx, tx.q, sql, args...)
 		if err != nil || len(left) == 0 {
 			return Picked{}, false, err
 		}
@@ -116,7 +117,7 @@ func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 // then on all. Units of a size are taken from a random place on: if those who
 // ask at once all began with the first, each would look at all that the others
 // have locked.
-func (w Wanted) looks(postgres bool) []*list {
+func (w Wanted) looks(postgres bool) []*db.List {
 	fewHosts := w.Region != "" || len(w.HostLabels) > 0 || w.Network != "" // perhaps: the database can begin with them
 	switch {
 	case w.UnitID != nil || w.HostID != nil || fewHosts && !postgres:
@@ -128,52 +129,52 @@ func (w Wanted) looks(postgres bool) []*list {
 	default:
 		// Not as on PostgreSQL: a plain read waits here for whoever writes the row,
 		// and keeps it from changing until the commit.
-		ofThisSize := w.quick().and("u.cpu_count = ?", max(1, w.MinCPUs)).and("u.shuffle >= ?", shuffle())
-		return append([]*list{ofThisSize.and(onRoomyHost)}, w.asked()...)
+		ofThisSize := w.quick().And("u.cpu_count = ?", max(1, w.MinCPUs)).And("u.shuffle >= ?", shuffle())
+		return append([]*db.List{ofThisSize.And(onRoomyHost)}, w.asked()...)
 	}
 }
 
-func (w Wanted) asked() []*list { return []*list{w.quick().and(onRoomyHost), w.quick()} }
+func (w Wanted) asked() []*db.List { return []*db.List{w.quick().And(onRoomyHost), w.quick()} }
 
 // pickFree takes a unit that nobody else is about to take.
-func (tx *Tx) pickFree(ctx context.Context, l *list) (Picked, bool, error) {
+func (tx *Tx) pickFree(ctx context.Context, l *db.List) (Picked, bool, error) {
 	return tx.pickOnce(ctx, l, "FOR UPDATE OF u SKIP LOCKED")
 }
 
-func (tx *Tx) pickOnce(ctx context.Context, l *list, lock statement) (Picked, bool, error) {
-	sql, args := l.locked("u.cpu_count, u.shuffle", 1, lock)
-	b, found := &batch{}, []Picked{}
-	if tx.cockroach() {
-		b.pgx.Queue(sqlLockReturned)
+func (tx *Tx) pickOnce(ctx context.Context, l *db.List, lock db.Statement) (Picked, bool, error) {
+	sql, args := l.Locked("u.cpu_count, u.shuffle", 1, lock)
+	b, found := &db.Batch{}, []Picked{}
+	if tx.Cockroach() {
+		b.Queue(sqlLockReturned)
 	}
-	if l.fixed {
-		b.pgx.Queue(sqlPlanOnce)
+	if l.IsPlannedOnce() {
+		b.Queue(sqlPlanOnce)
 	}
-	askAll(b, "pick a unit", &found, sql, args...)
-	if l.fixed {
-		b.pgx.Queue(sqlPlanAsUsual)
+	db.AskAll(b, "pick a unit", &found, sql, args...)
+	if l.IsPlannedOnce() {
+		b.Queue(sqlPlanAsUsual)
 	}
-	if tx.cockroach() {
-		b.pgx.Queue(sqlLockRead)
+	if tx.Cockroach() {
+		b.Queue(sqlLockRead)
 	}
-	if err := tx.q.sendBatch(ctx, b); err != nil || len(found) == 0 {
+	if err := tx.q.Send(ctx, b); err != nil || len(found) == 0 {
 		return Picked{}, false, err
 	}
-	n, err := tx.exec(ctx, sqlTakeUnit, found[0].ID)
+	n, err := tx.Exec(ctx, sqlTakeUnit, found[0].ID)
 	return found[0], n == 1, err
 }
 
 // quick looks, in a zone, only at units that are noted as being there, which an
 // index finds however many others are free. A unit without the note is found by
 // a look that is not quick.
-func (w Wanted) quick() *list { return w.inZone(w.list(sqlPickFrom)) }
+func (w Wanted) quick() *db.List { return w.inZone(w.list(sqlPickFrom)) }
 
-func (w Wanted) inZone(l *list) *list { return l.andIf(w.Zone, "u.zone = ?") }
+func (w Wanted) inZone(l *db.List) *db.List { return l.AndIf(w.Zone, "u.zone = ?") }
 
-func (w Wanted) list(base statement) *list {
-	l := newList(base, w.WorkspaceID)
+func (w Wanted) list(base db.Statement) *db.List {
+	l := db.NewList(base, w.WorkspaceID)
 	for _, f := range w.filters() {
-		l.and(f.condition, f.values...)
+		l.And(f.condition, f.values...)
 	}
 	return l
 }
@@ -199,13 +200,13 @@ type Explanation struct {
 func (r Reads) WhyNot(ctx context.Context, w Wanted) (Explanation, error) {
 	filters := w.filters()
 	count := func(use func(int) bool) (n, largest int, err error) {
-		l := newList(sqlCountFrom, w.WorkspaceID).and("u.state <> 'removed'")
+		l := db.NewList(sqlCountFrom, w.WorkspaceID).And("u.state <> 'removed'")
 		for i, f := range filters {
 			if use(i) {
-				l.and(f.condition, f.values...)
+				l.And(f.condition, f.values...)
 			}
 		}
-		sql, args := l.all()
+		sql, args := l.All()
 		err = r.q.QueryRow(ctx, sql, args...).Scan(&n, &largest)
 		return n, largest, err
 	}

@@ -1,5 +1,7 @@
 package store
 
+import "kloigos/backend/internal/kernel/db"
+
 // On PostgreSQL a unit that may be on any host is found by walking along an
 // index of what is free. The offsets keep the planner from joining all units
 // with all hosts, or with all addresses, first; so the same plan is right for
@@ -38,23 +40,23 @@ const (
 // some looks at some of the units that a request is most likely to get: where it
 // may be that many hosts fit, one of them mostly does, however few the planner
 // believes in.
-func (w Wanted) some() []*list { return []*list{w.someFrom(shuffle()), w.someFrom(0)} }
+func (w Wanted) some() []*db.List { return []*db.List{w.someFrom(shuffle()), w.someFrom(0)} }
 
-func (w Wanted) all() []*list {
-	return []*list{w.inZone(w.walk()).and(onAnyRoomyHost), w.inZone(w.walk())}
+func (w Wanted) all() []*db.List {
+	return []*db.List{w.inZone(w.walk()).And(onAnyRoomyHost), w.inZone(w.walk())}
 }
 
-func (w Wanted) walk() *list {
-	l := newList(sqlWalkFrom, w.WorkspaceID)
-	l.plannedOnce()
+func (w Wanted) walk() *db.List {
+	l := db.NewList(sqlWalkFrom, w.WorkspaceID)
+	l.PlannedOnce()
 	for _, f := range w.filters() {
 		switch f.name {
 		case "login_user":
-			l.and(loginNotTaken, f.values...)
+			l.And(loginNotTaken, f.values...)
 		case "address":
-			l.and(withFreeAddress, f.values...)
+			l.And(withFreeAddress, f.values...)
 		default:
-			l.and(f.condition, f.values...)
+			l.And(f.condition, f.values...)
 		}
 	}
 	return l
@@ -89,10 +91,10 @@ const (
 )
 
 // someFrom looks at a few units, from a place on.
-func (w Wanted) someFrom(from int32) *list {
-	l := w.inZone(w.walk()).and("u.shuffle >= ?", from).and(onRoomyHost)
+func (w Wanted) someFrom(from int32) *db.List {
+	l := w.inZone(w.walk()).And("u.shuffle >= ?", from).And(onRoomyHost)
 	if w.Zone == "" {
-		return l.and("u.cpu_count = "+freeSize, w.MinCPUs).and(upToTheLast, from, w.MinCPUs)
+		return l.And("u.cpu_count = "+freeSize, w.MinCPUs).And(upToTheLast, from, w.MinCPUs)
 	}
-	return l.and("u.cpu_count = "+freeSizeInZone, w.MinCPUs, w.Zone).and(upToTheLastInZone, from, w.Zone, w.MinCPUs, w.Zone)
+	return l.And("u.cpu_count = "+freeSizeInZone, w.MinCPUs, w.Zone).And(upToTheLastInZone, from, w.Zone, w.MinCPUs, w.Zone)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // Proposal is what a plan is about as it would be, an allocation or a layout:
@@ -93,12 +94,12 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 
 // Plan returns a plan by its id.
 func (r Reads) Plan(ctx context.Context, id uuid.UUID) (Plan, error) {
-	return first[Plan](ctx, r.q, domain.ErrNotFound, sqlPlan+" AND p.id = $2", true, id)
+	return db.First[Plan](ctx, r.q, domain.ErrNotFound, sqlPlan+" AND p.id = $2", true, id)
 }
 
 // PlanSorting is the orders that plans can be listed in.
-var PlanSorting = Sorting[Plan]{
-	{"-created_at", []column{byTime("p.created_at"), byID("p.id")}, func(p Plan) Position { return Position{Time: p.CreatedAt, ID: p.ID} }},
+var PlanSorting = db.Sorting[Plan]{
+	{Name: "-created_at", Columns: []db.Column{db.ByTime("p.created_at"), db.ByID("p.id")}, At: func(p Plan) db.Position { return db.Position{Time: p.CreatedAt, ID: p.ID} }},
 }
 
 // PlanFilter narrows a list of plans.
@@ -107,28 +108,28 @@ type PlanFilter struct {
 	State                string // "expired": ready, but can't be applied any more
 	HostID, AllocationID *uuid.UUID
 	Sort                 string // one of PlanSorting; "" for the first
-	After                *Position
+	After                *db.Position
 	Limit                int
 }
 
 // Plans lists plans without what their checks told.
 func (r Reads) Plans(ctx context.Context, f PlanFilter) ([]Plan, error) {
-	l := newList(sqlPlan, false).and("p.workspace_id = ?", f.WorkspaceID)
+	l := db.NewList(sqlPlan, false).And("p.workspace_id = ?", f.WorkspaceID)
 	switch f.State {
 	case "expired":
-		l.and("p.state = 'ready' AND p.expires_at <= now()")
+		l.And("p.state = 'ready' AND p.expires_at <= now()")
 	case string(domain.PlanReady):
-		l.and("p.state = 'ready' AND p.expires_at > now()")
+		l.And("p.state = 'ready' AND p.expires_at > now()")
 	default:
-		l.andIf(f.State, "p.state = ?")
+		l.AndIf(f.State, "p.state = ?")
 	}
 	if f.HostID != nil {
-		l.and("p.host_id = ?", *f.HostID)
+		l.And("p.host_id = ?", *f.HostID)
 	}
 	if f.AllocationID != nil {
-		l.and("p.allocation_id = ?", *f.AllocationID)
+		l.And("p.allocation_id = ?", *f.AllocationID)
 	}
-	return PlanSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
+	return PlanSorting.Read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
 const sqlInsertPlan = `
@@ -140,7 +141,7 @@ SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, v.id, v.sha256, $12, now() 
 
 // InsertPlan adds a plan whose check has not run.
 func (tx *Tx) InsertPlan(ctx context.Context, p Plan) error {
-	err := tx.one(ctx, domain.ErrNotFound, sqlInsertPlan, p.ID, p.WorkspaceID, p.Kind, p.Action, p.Request, p.HostID, p.UnitID, p.AllocationID,
+	err := tx.One(ctx, domain.ErrNotFound, sqlInsertPlan, p.ID, p.WorkspaceID, p.Kind, p.Action, p.Request, p.HostID, p.UnitID, p.AllocationID,
 		p.Proposal, domain.PlanLifecycle.Initial, p.JobID, p.RequestedBy, int64(domain.PlanLifetime/time.Second), p.PlaybookVersionID)
 	if err != nil {
 		return fmt.Errorf("insert plan: %w", err)
@@ -159,7 +160,7 @@ func (tx *Tx) MovePlan(ctx context.Context, id uuid.UUID, from domain.PlanState,
 	if err != nil || to == from {
 		return to, err
 	}
-	return to, tx.one(ctx, movedMeanwhile("plan"), sqlMovePlan, id, from, to)
+	return to, tx.One(ctx, movedMeanwhile("plan"), sqlMovePlan, id, from, to)
 }
 
 const sqlSetPlanResult = `
@@ -171,7 +172,7 @@ UPDATE plans
 // SetPlanResult stores what the check told and what it stands on, in the
 // transaction that makes the plan ready. Its time begins to run.
 func (tx *Tx) SetPlanResult(ctx context.Context, p Plan) error {
-	return tx.one(ctx, movedMeanwhile("plan"), sqlSetPlanResult, p.ID, p.VariablesSHA256, p.RowsSHA256, p.ReportSHA256, p.Result.Counts,
+	return tx.One(ctx, movedMeanwhile("plan"), sqlSetPlanResult, p.ID, p.VariablesSHA256, p.RowsSHA256, p.ReportSHA256, p.Result.Counts,
 		p.Result, int64(domain.PlanLifetime/time.Second))
 }
 
@@ -186,7 +187,7 @@ func (tx *Tx) ApplyPlan(ctx context.Context, p Plan, job uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	return tx.one(ctx, movedMeanwhile("plan"), sqlApplyPlan, p.ID, p.State, to, job)
+	return tx.One(ctx, movedMeanwhile("plan"), sqlApplyPlan, p.ID, p.State, to, job)
 }
 
 const sqlFailPlansOfHost = `

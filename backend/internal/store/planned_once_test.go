@@ -31,12 +31,12 @@ func TestEventsArePlannedOnce(t *testing.T) {
 	for _, f := range []EventFilter{{}, {After: &at}, {Since: &since}, {Action: "x"}, {ObjectKind: "host", Actor: "ada"}} {
 		f.WorkspaceID, f.Limit = domain.DefaultWorkspace, 51
 		for range 10 {
-			if _, err := (Reads{q: querier{conn: conn}}).Events(t.Context(), f); err != nil {
+			if _, err := (Reads{q: over(conn)}).Events(t.Context(), f); err != nil {
 				t.Fatal(err)
 			}
 		}
 		sent := &paper{}
-		if _, err := (Reads{q: querier{conn: sent}}).Events(t.Context(), f); err != nil {
+		if _, err := (Reads{q: over(sent)}).Events(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
 		var kept bool
@@ -77,11 +77,11 @@ func TestPlacementIsPlannedOnce(t *testing.T) {
 		}
 		walked := regexp.MustCompile(`Index Scan using ` + index + ` on compute_units u `)
 		for _, l := range w.looks(true) {
-			if !l.fixed {
+			if !l.IsPlannedOnce() {
 				continue
 			}
 			kept++
-			sql, args := l.locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
+			sql, args := l.Locked("u.cpu_count, u.shuffle", 1, "FOR UPDATE OF u SKIP LOCKED")
 			prepared, err := conn.Conn().Prepare(t.Context(), fmt.Sprint("placement ", kept), string(sql))
 			if err != nil {
 				t.Fatal(err)
@@ -137,7 +137,7 @@ func TestRoomyHostIsFound(t *testing.T) {
 	for _, zone := range []string{"", "z1"} { // that of h77
 		for cpus := range 13 {
 			for _, postgres := range []bool{true, false} {
-				if postgres && db.cockroach {
+				if postgres && db.Cockroach() {
 					continue
 				}
 				var picked Picked

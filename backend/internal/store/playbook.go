@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // Playbook is one row of playbooks.
@@ -29,25 +30,25 @@ SELECT p.name, p.description, p.default_version, (SELECT count(*) FROM playbook_
 
 // Playbook returns a playbook by its name.
 func (r Reads) Playbook(ctx context.Context, name string) (Playbook, error) {
-	return first[Playbook](ctx, r.q, domain.ErrNotFound, sqlPlaybook+" AND p.name = $1", name)
+	return db.First[Playbook](ctx, r.q, domain.ErrNotFound, sqlPlaybook+" AND p.name = $1", name)
 }
 
 // PlaybookSorting is the orders that playbooks can be listed in.
-var PlaybookSorting = Sorting[Playbook]{
-	{"name", []column{byText("p.name")}, func(p Playbook) Position { return Position{Text: p.Name} }},
+var PlaybookSorting = db.Sorting[Playbook]{
+	{Name: "name", Columns: []db.Column{db.ByText("p.name")}, At: func(p Playbook) db.Position { return db.Position{Text: p.Name} }},
 }
 
 // PlaybookFilter narrows a list of playbooks.
 type PlaybookFilter struct {
 	Sort  string // one of PlaybookSorting; "" for the first
-	After *Position
+	After *db.Position
 	Limit int
 }
 
 // Playbooks lists playbooks.
 func (r Reads) Playbooks(ctx context.Context, f PlaybookFilter) ([]Playbook, error) {
-	l := newList(sqlPlaybook)
-	return PlaybookSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
+	l := db.NewList(sqlPlaybook)
+	return PlaybookSorting.Read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
 // PlaybookVersion is one row of playbook_versions, without its content.
@@ -80,37 +81,37 @@ SELECT v.id, v.playbook, v.version, v.sha256, v.tree_sha256, v.size_bytes, v.dec
 
 // PlaybookVersion returns a version of a playbook.
 func (r Reads) PlaybookVersion(ctx context.Context, playbook string, version int) (PlaybookVersion, error) {
-	return first[PlaybookVersion](ctx, r.q, domain.ErrNotFound, sqlPlaybookVersion+" AND v.playbook = $1 AND v.version = $2", playbook, version)
+	return db.First[PlaybookVersion](ctx, r.q, domain.ErrNotFound, sqlPlaybookVersion+" AND v.playbook = $1 AND v.version = $2", playbook, version)
 }
 
 // PlaybookVersionByID returns a version by its id.
 func (r Reads) PlaybookVersionByID(ctx context.Context, id uuid.UUID) (PlaybookVersion, error) {
-	return first[PlaybookVersion](ctx, r.q, domain.ErrNotFound, sqlPlaybookVersion+" AND v.id = $1", id)
+	return db.First[PlaybookVersion](ctx, r.q, domain.ErrNotFound, sqlPlaybookVersion+" AND v.id = $1", id)
 }
 
 // DefaultPlaybookVersion returns the version of a playbook that new jobs are
 // bound to.
 func (r Reads) DefaultPlaybookVersion(ctx context.Context, playbook string) (PlaybookVersion, error) {
-	return first[PlaybookVersion](ctx, r.q, domain.ErrNotFound, sqlPlaybookVersion+" AND v.playbook = $1 AND v.version = p.default_version", playbook)
+	return db.First[PlaybookVersion](ctx, r.q, domain.ErrNotFound, sqlPlaybookVersion+" AND v.playbook = $1 AND v.version = p.default_version", playbook)
 }
 
 // PlaybookVersionSorting is the orders that a playbook's versions can be listed in.
-var PlaybookVersionSorting = Sorting[PlaybookVersion]{
-	{"-version", []column{byNumber("v.version", math.MaxInt32)}, func(v PlaybookVersion) Position { return Position{Number: int64(v.Version)} }},
+var PlaybookVersionSorting = db.Sorting[PlaybookVersion]{
+	{Name: "-version", Columns: []db.Column{db.ByNumber("v.version", math.MaxInt32)}, At: func(v PlaybookVersion) db.Position { return db.Position{Number: int64(v.Version)} }},
 }
 
 // PlaybookVersionFilter narrows a list of versions.
 type PlaybookVersionFilter struct {
 	Playbook string
 	Sort     string // one of PlaybookVersionSorting; "" for the first
-	After    *Position
+	After    *db.Position
 	Limit    int
 }
 
 // PlaybookVersions lists the versions of a playbook.
 func (r Reads) PlaybookVersions(ctx context.Context, f PlaybookVersionFilter) ([]PlaybookVersion, error) {
-	l := newList(sqlPlaybookVersion).and("v.playbook = ?", f.Playbook)
-	return PlaybookVersionSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
+	l := db.NewList(sqlPlaybookVersion).And("v.playbook = ?", f.Playbook)
+	return PlaybookVersionSorting.Read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
 const sqlPlaybookContent = `
@@ -123,7 +124,7 @@ SELECT v.content
 func (r Reads) PlaybookContent(ctx context.Context, version uuid.UUID) ([]byte, error) {
 	var content []byte
 	err := r.q.QueryRow(ctx, sqlPlaybookContent, version).Scan(&content)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return nil, domain.ErrNotFound
 	}
 	return content, err
@@ -171,12 +172,12 @@ UPDATE playbooks
 // new version; a new one becomes the default only where the present default
 // came with a release too. It returns the version and whether it is new.
 func (tx *Tx) SeedPlaybook(ctx context.Context, description string, v PlaybookVersion, content []byte) (version int, added bool, err error) {
-	if _, err := tx.exec(ctx, sqlInsertPlaybook, v.Playbook, description); err != nil {
+	if _, err := tx.Exec(ctx, sqlInsertPlaybook, v.Playbook, description); err != nil {
 		return 0, false, fmt.Errorf("insert playbook: %w", err)
 	}
 	var seeded bool
 	err = tx.q.QueryRow(ctx, sqlDefaultIsSeeded, v.Playbook).Scan(&seeded)
-	if err != nil && !isNoRows(err) { // without a version it is the first one, which is the default
+	if err != nil && !db.IsNoRows(err) { // without a version it is the first one, which is the default
 		return 0, false, fmt.Errorf("look at the default version: %w", err)
 	}
 	_, version, added, err = tx.AddPlaybookVersion(ctx, v, content)
@@ -184,7 +185,7 @@ func (tx *Tx) SeedPlaybook(ctx context.Context, description string, v PlaybookVe
 		return version, added, err
 	}
 	if seeded {
-		if err := tx.one(ctx, domain.ErrNotFound, sqlSetDefaultVersion, v.Playbook, version); err != nil {
+		if err := tx.One(ctx, domain.ErrNotFound, sqlSetDefaultVersion, v.Playbook, version); err != nil {
 			return 0, false, fmt.Errorf("set the default version: %w", err)
 		}
 	}
@@ -196,15 +197,15 @@ func (tx *Tx) SeedPlaybook(ctx context.Context, description string, v PlaybookVe
 func (tx *Tx) AddPlaybookVersion(ctx context.Context, v PlaybookVersion, content []byte) (id uuid.UUID, version int, added bool, err error) {
 	err = tx.q.QueryRow(ctx, sqlKnownContent, v.Playbook, v.SHA256, v.TreeSHA256).Scan(&id, &version)
 	if err == nil && v.TreeSHA256 != nil {
-		_, err = tx.exec(ctx, sqlSetTree, id, v.Playbook, v.TreeSHA256)
+		_, err = tx.Exec(ctx, sqlSetTree, id, v.Playbook, v.TreeSHA256)
 	}
-	if err == nil || !isNoRows(err) {
+	if err == nil || !db.IsNoRows(err) {
 		return id, version, false, err
 	}
 	id = uuid.New()
 	err = tx.q.QueryRow(ctx, sqlInsertPlaybookVersion, id, v.Playbook, v.SHA256, v.TreeSHA256, content, v.SizeBytes, v.DecodedBytes, v.Files,
 		v.Seeded, v.Note, v.CreatedBy).Scan(&version)
-	if _, dup := uniqueViolation(err); dup {
+	if _, dup := db.UniqueViolation(err); dup {
 		return uuid.Nil, 0, false, domain.Conflictf("playbook_changed", "another version of %s was added in the meantime", v.Playbook)
 	}
 	if err != nil {
@@ -217,5 +218,5 @@ func (tx *Tx) AddPlaybookVersion(ctx context.Context, v PlaybookVersion, content
 // as the playbook was read.
 func (tx *Tx) SetDefaultPlaybookVersion(ctx context.Context, p Playbook, version int) error {
 	changed := domain.Conflictf("version_mismatch", "the default of %s was changed in the meantime", p.Name)
-	return tx.one(ctx, changed, sqlChangeDefaultVersion, p.Name, version, p.Revision)
+	return tx.One(ctx, changed, sqlChangeDefaultVersion, p.Name, version, p.Revision)
 }

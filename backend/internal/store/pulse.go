@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // Pulse is the little of a job that tells whether a viewer has to look again.
@@ -32,5 +33,5 @@ SELECT j.state, j.attempt, j.failures,
 
 // JobPulse returns the pulse of a job.
 func (r Reads) JobPulse(ctx context.Context, id uuid.UUID) (Pulse, error) {
-	return first[Pulse](ctx, r.q, domain.ErrNotFound, sqlPulse, id)
+	return db.First[Pulse](ctx, r.q, domain.ErrNotFound, sqlPulse, id)
 }

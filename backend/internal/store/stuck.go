@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // Stuck is an object that is in flight, was touched by nobody for as long as it
@@ -81,14 +82,14 @@ SELECT 'plan' AS noun, p.id, p.workspace_id, p.action AS name, p.state, p.host_i
 // of their units too, and allocations before units for the same reason.
 // domain.ErrNotFound if there is none.
 func (tx *Tx) Stuck(ctx context.Context, past []uuid.UUID) (Stuck, error) {
-	if tx.cockroach() {
-		if _, err := tx.exec(ctx, sqlLockReturned); err != nil {
+	if tx.Cockroach() {
+		if _, err := tx.Exec(ctx, sqlLockReturned); err != nil {
 			return Stuck{}, fmt.Errorf("look for what is stuck: %w", err)
 		}
 	}
 	past = append([]uuid.UUID{}, past...) // nil would be NULL, and nothing is unlike that
 	for _, noun := range []struct {
-		sql       statement
+		sql       db.Statement
 		deadlines func() ([]string, []int64)
 	}{
 		{sqlStuckHost, domain.HostLifecycle.Deadlines},
@@ -97,7 +98,7 @@ func (tx *Tx) Stuck(ctx context.Context, past []uuid.UUID) (Stuck, error) {
 		{sqlStuckPlan, domain.PlanLifecycle.Deadlines},
 	} {
 		states, seconds := noun.deadlines()
-		s, err := first[Stuck](ctx, tx.q, domain.ErrNotFound, noun.sql, states, seconds, past)
+		s, err := db.First[Stuck](ctx, tx.q, domain.ErrNotFound, noun.sql, states, seconds, past)
 		if err == nil {
 			return s, nil
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // Token is one row of tokens: a session or an API token. The secret itself is
@@ -45,7 +46,7 @@ SELECT t.id AS token_id, t.kind, t.expires_at, COALESCE(t.last_used_at < now() -
 // Bearer returns who the token with this hash belongs to. One that has expired
 // (by the database's clock) and one that never was are both ErrNotFound.
 func (r Reads) Bearer(ctx context.Context, hash []byte) (Bearer, error) {
-	return first[Bearer](ctx, r.q, domain.ErrNotFound, sqlBearer, hash)
+	return db.First[Bearer](ctx, r.q, domain.ErrNotFound, sqlBearer, hash)
 }
 
 const sqlToken = `
@@ -55,32 +56,32 @@ SELECT t.id, t.kind, t.account_id, t.session_id, t.name, t.prefix, t.created_at,
 
 // Token returns a token of an account.
 func (r Reads) Token(ctx context.Context, account, id uuid.UUID) (Token, error) {
-	return first[Token](ctx, r.q, domain.ErrNotFound, sqlToken+" AND t.account_id = $1 AND t.id = $2", account, id)
+	return db.First[Token](ctx, r.q, domain.ErrNotFound, sqlToken+" AND t.account_id = $1 AND t.id = $2", account, id)
 }
 
 // TokensOfSession returns the tokens that a session of an account made.
 func (r Reads) TokensOfSession(ctx context.Context, account, session uuid.UUID) ([]Token, error) {
-	return collect[Token](ctx, r.q, sqlToken+" AND t.account_id = $1 AND t.session_id = $2 ORDER BY t.id", account, session)
+	return db.Collect[Token](ctx, r.q, sqlToken+" AND t.account_id = $1 AND t.session_id = $2 ORDER BY t.id", account, session)
 }
 
 // TokenSorting is the orders that tokens can be listed in.
-var TokenSorting = Sorting[Token]{
-	{"kind", []column{byText("t.kind"), byID("t.id")}, func(t Token) Position { return Position{Text: t.Kind, ID: t.ID} }},
-	{"created_at", []column{byTime("t.created_at"), byID("t.id")}, func(t Token) Position { return Position{Time: t.CreatedAt, ID: t.ID} }},
+var TokenSorting = db.Sorting[Token]{
+	{Name: "kind", Columns: []db.Column{db.ByText("t.kind"), db.ByID("t.id")}, At: func(t Token) db.Position { return db.Position{Text: t.Kind, ID: t.ID} }},
+	{Name: "created_at", Columns: []db.Column{db.ByTime("t.created_at"), db.ByID("t.id")}, At: func(t Token) db.Position { return db.Position{Time: t.CreatedAt, ID: t.ID} }},
 }
 
 // TokenFilter narrows a list of tokens.
 type TokenFilter struct {
 	AccountID uuid.UUID
 	Sort      string // one of TokenSorting; "" for the first
-	After     *Position
+	After     *db.Position
 	Limit     int
 }
 
 // Tokens lists the tokens of an account that have not expired.
 func (r Reads) Tokens(ctx context.Context, f TokenFilter) ([]Token, error) {
-	l := newList(sqlToken).and("t.account_id = ?", f.AccountID).and("t.expires_at > now()")
-	return TokenSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
+	l := db.NewList(sqlToken).And("t.account_id = ?", f.AccountID).And("t.expires_at > now()")
+	return TokenSorting.Read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
 const sqlInsertToken = `
@@ -107,7 +108,7 @@ SELECT t.id
 
 // HoldSession locks a session of an account that has not expired.
 func (tx *Tx) HoldSession(ctx context.Context, account, id uuid.UUID) error {
-	return tx.one(ctx, domain.ErrNotFound, sqlHoldSession, account, id)
+	return tx.One(ctx, domain.ErrNotFound, sqlHoldSession, account, id)
 }
 
 const sqlDeleteToken = `
@@ -116,7 +117,7 @@ DELETE FROM tokens
 
 // DeleteToken ends a token of an account.
 func (tx *Tx) DeleteToken(ctx context.Context, account, id uuid.UUID) error {
-	return tx.one(ctx, domain.ErrNotFound, sqlDeleteToken, account, id)
+	return tx.One(ctx, domain.ErrNotFound, sqlDeleteToken, account, id)
 }
 
 const sqlDeleteExpiredTokens = `
@@ -139,6 +140,6 @@ UPDATE tokens
 
 // TouchTokens notes that tokens were used just now.
 func (tx *Tx) TouchTokens(ctx context.Context, ids []uuid.UUID) error {
-	_, err := tx.exec(ctx, sqlTouchTokens, ids)
+	_, err := tx.Exec(ctx, sqlTouchTokens, ids)
 	return err
 }

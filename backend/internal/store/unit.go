@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // Unit is one row of compute_units, with its host's and its tenant's names.
@@ -55,24 +56,24 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
 
 // Unit returns a compute unit by its id.
 func (r Reads) Unit(ctx context.Context, id uuid.UUID) (Unit, error) {
-	return first[Unit](ctx, r.q, domain.ErrNotFound, sqlUnit+" AND u.id = $1", id)
+	return db.First[Unit](ctx, r.q, domain.ErrNotFound, sqlUnit+" AND u.id = $1", id)
 }
 
 // UnitByName returns the unit of this name that is not removed.
 func (r Reads) UnitByName(ctx context.Context, name string) (Unit, error) {
-	return first[Unit](ctx, r.q, domain.ErrNotFound, sqlUnit+" AND u.name = $1 AND u.state <> 'removed'", name)
+	return db.First[Unit](ctx, r.q, domain.ErrNotFound, sqlUnit+" AND u.name = $1 AND u.state <> 'removed'", name)
 }
 
 // UnitsOfHost returns the units of a host that are not removed, by ordinal.
 func (r Reads) UnitsOfHost(ctx context.Context, host uuid.UUID) ([]Unit, error) {
-	return collect[Unit](ctx, r.q, sqlUnit+" AND u.host_id = $1 AND u.state <> 'removed' ORDER BY u.ordinal", host)
+	return db.Collect[Unit](ctx, r.q, sqlUnit+" AND u.host_id = $1 AND u.state <> 'removed' ORDER BY u.ordinal", host)
 }
 
 // UnitSorting is the orders that compute units can be listed in.
-var UnitSorting = Sorting[Unit]{
-	{"name", []column{byText("u.name"), byID("u.id")}, func(u Unit) Position { return Position{Text: u.Name, ID: u.ID} }},
-	{"state", []column{byText("u.state"), byID("u.id")}, func(u Unit) Position { return Position{Text: string(u.State), ID: u.ID} }},
-	{"cpu_count", []column{byNumber("u.cpu_count", math.MaxInt32), byID("u.id")}, func(u Unit) Position { return Position{Number: int64(u.CPUCount), ID: u.ID} }},
+var UnitSorting = db.Sorting[Unit]{
+	{Name: "name", Columns: []db.Column{db.ByText("u.name"), db.ByID("u.id")}, At: func(u Unit) db.Position { return db.Position{Text: u.Name, ID: u.ID} }},
+	{Name: "state", Columns: []db.Column{db.ByText("u.state"), db.ByID("u.id")}, At: func(u Unit) db.Position { return db.Position{Text: string(u.State), ID: u.ID} }},
+	{Name: "cpu_count", Columns: []db.Column{db.ByNumber("u.cpu_count", math.MaxInt32), db.ByID("u.id")}, At: func(u Unit) db.Position { return db.Position{Number: int64(u.CPUCount), ID: u.ID} }},
 }
 
 // UnitFilter narrows a list of units.
@@ -83,28 +84,28 @@ type UnitFilter struct {
 	HostID                      *uuid.UUID
 	MinCPUs                     int
 	Sort                        string // one of UnitSorting; "" for the first
-	After                       *Position
+	After                       *db.Position
 	Limit                       int
 }
 
 // Units lists units; removed ones only if they are asked for.
 func (r Reads) Units(ctx context.Context, f UnitFilter) ([]Unit, error) {
-	l := newList(sqlUnit).and("u.workspace_id = ?", f.WorkspaceID)
-	l.andIf(f.State, "u.state = ?").andIf(f.Region, "h.region = ?").andIf(f.Zone, "h.zone = ?")
-	l.andIf(strings.ToLower(f.Search), "position(? IN lower(u.name)) > 0")
+	l := db.NewList(sqlUnit).And("u.workspace_id = ?", f.WorkspaceID)
+	l.AndIf(f.State, "u.state = ?").AndIf(f.Region, "h.region = ?").AndIf(f.Zone, "h.zone = ?")
+	l.AndIf(strings.ToLower(f.Search), "position(? IN lower(u.name)) > 0")
 	if len(f.Labels) > 0 {
-		l.and("h.labels @> ?", f.Labels)
+		l.And("h.labels @> ?", f.Labels)
 	}
 	if f.State == "" {
-		l.and("u.state <> 'removed'")
+		l.And("u.state <> 'removed'")
 	}
 	if f.HostID != nil {
-		l.and("u.host_id = ?", *f.HostID)
+		l.And("u.host_id = ?", *f.HostID)
 	}
 	if f.MinCPUs > 0 {
-		l.and("u.cpu_count >= ?", f.MinCPUs)
+		l.And("u.cpu_count >= ?", f.MinCPUs)
 	}
-	return UnitSorting.read(ctx, r.q, l, f.Sort, f.After, f.Limit)
+	return UnitSorting.Read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
 const sqlInsertUnit = `
@@ -123,9 +124,9 @@ func (tx *Tx) InsertUnit(ctx context.Context, h Host, id uuid.UUID, ordinal int,
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(ctx, sqlInsertUnit, id, h.WorkspaceID, h.ID, ordinal, domain.UnitName(h.Name, ordinal), domain.UnitLifecycle.Initial,
+	_, err = tx.Exec(ctx, sqlInsertUnit, id, h.WorkspaceID, h.ID, ordinal, domain.UnitName(h.Name, ordinal), domain.UnitLifecycle.Initial,
 		u.CPUs, u.CPUCount, u.MemoryNodes, u.MemoryMaxBytes, u.MemoryHighBytes, u.VolumeBytes, u.TasksMax, shuffle(), h.Zone)
-	if _, dup := uniqueViolation(err); dup {
+	if _, dup := db.UniqueViolation(err); dup {
 		return movedMeanwhile("host") // someone else sets a layout
 	}
 	if err != nil {
@@ -135,8 +136,8 @@ func (tx *Tx) InsertUnit(ctx context.Context, h Host, id uuid.UUID, ordinal int,
 	for i, c := range cpus {
 		numbers[i] = int32(c)
 	}
-	if _, err = tx.exec(ctx, sqlInsertUnitCPU, h.ID, id, numbers); err != nil {
-		if _, dup := uniqueViolation(err); dup {
+	if _, err = tx.Exec(ctx, sqlInsertUnitCPU, h.ID, id, numbers); err != nil {
+		if _, dup := db.UniqueViolation(err); dup {
 			return domain.Conflictf("cpu_taken", "a CPU of %s already belongs to another unit", u.CPUs)
 		}
 		return fmt.Errorf("take CPUs: %w", err)
@@ -157,10 +158,10 @@ DELETE FROM compute_units
 // DropPlannedUnits forgets the units of a host that never got them: a layout
 // that was set again before the first initialization.
 func (tx *Tx) DropPlannedUnits(ctx context.Context, host uuid.UUID) error {
-	if _, err := tx.exec(ctx, sqlDropPlannedCPUs, host); err != nil {
+	if _, err := tx.Exec(ctx, sqlDropPlannedCPUs, host); err != nil {
 		return err
 	}
-	_, err := tx.exec(ctx, sqlDropPlannedUnits, host)
+	_, err := tx.Exec(ctx, sqlDropPlannedUnits, host)
 	return err
 }
 
@@ -176,7 +177,7 @@ func (tx *Tx) MoveUnit(ctx context.Context, id uuid.UUID, from domain.UnitState,
 	if err != nil || to == from {
 		return to, err
 	}
-	return to, tx.one(ctx, movedMeanwhile("unit"), sqlMoveUnit, id, from, to, message, shuffle())
+	return to, tx.One(ctx, movedMeanwhile("unit"), sqlMoveUnit, id, from, to, message, shuffle())
 }
 
 const sqlMoveUnitsOfHost = `
@@ -200,14 +201,14 @@ func (tx *Tx) MoveUnitsOfHost(ctx context.Context, host uuid.UUID, on domain.Eve
 	}
 	var moved int64
 	for to, from := range byTarget {
-		n, err := tx.exec(ctx, sqlMoveUnitsOfHost, host, from, to, message)
+		n, err := tx.Exec(ctx, sqlMoveUnitsOfHost, host, from, to, message)
 		if err != nil {
 			return 0, fmt.Errorf("move units: %w", err)
 		}
 		moved += n
 	}
 	if _, removes := byTarget[domain.UnitRemoved]; removes {
-		if _, err := tx.exec(ctx, sqlFreeUnitCPUs, host); err != nil {
+		if _, err := tx.Exec(ctx, sqlFreeUnitCPUs, host); err != nil {
 			return 0, fmt.Errorf("free CPUs of removed units: %w", err)
 		}
 	}
@@ -230,7 +231,7 @@ func (tx *Tx) ReplaceUnits(ctx context.Context, host uuid.UUID, on domain.Event)
 	if err != nil {
 		return 0, err
 	}
-	if _, err := tx.exec(ctx, sqlFreeReplacedCPUs, host); err != nil {
+	if _, err := tx.Exec(ctx, sqlFreeReplacedCPUs, host); err != nil {
 		return 0, fmt.Errorf("free CPUs of replaced units: %w", err)
 	}
 	return n, nil
@@ -243,5 +244,5 @@ UPDATE compute_units
 
 // SetWipe stores the evidence of a wipe on the unit's record.
 func (tx *Tx) SetWipe(ctx context.Context, unit uuid.UUID, evidence domain.Wipe) error {
-	return tx.one(ctx, domain.ErrNotFound, sqlSetWipe, unit, evidence)
+	return tx.One(ctx, domain.ErrNotFound, sqlSetWipe, unit, evidence)
 }

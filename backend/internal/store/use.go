@@ -47,7 +47,7 @@ func (tx *Tx) SetUse(ctx context.Context, all []UnitUse) error {
 			numbers[n] = append(numbers[n], value)
 		}
 	}
-	_, err := tx.exec(ctx, sqlSetUse, units, allocations, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])
+	_, err := tx.Exec(ctx, sqlSetUse, units, allocations, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])
 	if err != nil {
 		return fmt.Errorf("store use: %w", err)
 	}

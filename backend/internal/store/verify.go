@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 // Picture is an installation at one moment: all that lives, and those rows of
@@ -221,7 +222,8 @@ HAVING count(e.id) <> 1
  ORDER BY a.id`
 
 // What the jobs of an object, or a person, did to it is told in the transaction
-// that does it: the end of an allocation is of its event's moment. A closed unit
+// that does it: the end of an allocation is of its event's moment, which is a
+// cancel where nothing was ever set up for it. A closed unit
 // may also be one that could not be removed. Nothing is asked of the order of
 // events, which is another one where a clock went back.
 const sqlSeeUntold = `
@@ -236,7 +238,10 @@ SELECT 'allocation' AS noun, a.id, a.login_user AS name, a.state
         AND NOT EXISTS (SELECT 1 FROM events e WHERE e.object_id = a.id AND e.action = 'job.unit_allocate' AND e.state_after->>'end' = 'succeeded'))
     OR (a.state = 'deallocated'
         AND NOT EXISTS (SELECT 1 FROM events e
-                         WHERE e.object_id = a.id AND e.at = a.ended_at AND e.action = 'job.unit_deallocate' AND e.state_after->>'end' = 'succeeded'))
+                         WHERE e.object_id = a.id AND e.at = a.ended_at AND e.action = 'job.unit_deallocate' AND e.state_after->>'end' = 'succeeded')
+        AND NOT EXISTS (SELECT 1 FROM jobs j JOIN events e ON e.object_id = j.id
+                         WHERE j.allocation_id = a.id AND j.kind = 'unit_allocate' AND j.state = 'cancelled'
+                           AND e.at = a.ended_at AND e.action = 'job.cancel'))
     OR (a.state = 'lost'
         AND NOT EXISTS (SELECT 1 FROM events e WHERE e.object_id = a.host_id AND e.at = a.ended_at AND e.action = 'host.declare_lost'))
 UNION ALL
@@ -338,18 +343,24 @@ func (r Reads) Picture(ctx context.Context) (p Picture, err error) {
 		what string
 		do   func() error
 	}{
-		{"hosts", func() (err error) { p.Hosts, err = collect[HostSeen](ctx, r.q, sqlSeeHosts); return }},
-		{"units", func() (err error) { p.Units, err = collect[UnitSeen](ctx, r.q, sqlSeeUnits); return }},
-		{"allocations", func() (err error) { p.Allocations, err = collect[AllocationSeen](ctx, r.q, sqlSeeAllocations); return }},
-		{"addresses", func() (err error) { p.Addresses, err = collect[AddressSeen](ctx, r.q, sqlSeeAddresses); return }},
-		{"plans", func() (err error) { p.Plans, err = collect[PlanSeen](ctx, r.q, sqlSeePlans); return }},
-		{"jobs", func() (err error) { p.Jobs, err = collect[JobSeen](ctx, r.q, sqlSeeJobs); return }},
-		{"ends of jobs", func() (err error) { p.Ends, err = collect[EndSeen](ctx, r.q, sqlSeeEnds); return }},
-		{"creations", func() (err error) { p.Creations, err = collect[CreationSeen](ctx, r.q, sqlSeeCreations); return }},
-		{"untold states", func() (err error) { p.Untold, err = collect[UntoldSeen](ctx, r.q, sqlSeeUntold); return }},
-		{"hosts of jobs", func() (err error) { p.JobHosts, err = collect[JobHostsSeen](ctx, r.q, sqlSeeJobHosts, several); return }},
-		{"steps", func() (err error) { p.Steps, err = collect[StepsSeen](ctx, r.q, sqlSeeSteps, early); return }},
-		{"UIDs", func() (err error) { p.UIDs, err = collect[UIDSeen](ctx, r.q, sqlSeeUIDs); return }},
+		{"hosts", func() (err error) { p.Hosts, err = db.Collect[HostSeen](ctx, r.q, sqlSeeHosts); return }},
+		{"units", func() (err error) { p.Units, err = db.Collect[UnitSeen](ctx, r.q, sqlSeeUnits); return }},
+		{"allocations", func() (err error) {
+			p.Allocations, err = db.Collect[AllocationSeen](ctx, r.q, sqlSeeAllocations)
+			return
+		}},
+		{"addresses", func() (err error) { p.Addresses, err = db.Collect[AddressSeen](ctx, r.q, sqlSeeAddresses); return }},
+		{"plans", func() (err error) { p.Plans, err = db.Collect[PlanSeen](ctx, r.q, sqlSeePlans); return }},
+		{"jobs", func() (err error) { p.Jobs, err = db.Collect[JobSeen](ctx, r.q, sqlSeeJobs); return }},
+		{"ends of jobs", func() (err error) { p.Ends, err = db.Collect[EndSeen](ctx, r.q, sqlSeeEnds); return }},
+		{"creations", func() (err error) { p.Creations, err = db.Collect[CreationSeen](ctx, r.q, sqlSeeCreations); return }},
+		{"untold states", func() (err error) { p.Untold, err = db.Collect[UntoldSeen](ctx, r.q, sqlSeeUntold); return }},
+		{"hosts of jobs", func() (err error) {
+			p.JobHosts, err = db.Collect[JobHostsSeen](ctx, r.q, sqlSeeJobHosts, several)
+			return
+		}},
+		{"steps", func() (err error) { p.Steps, err = db.Collect[StepsSeen](ctx, r.q, sqlSeeSteps, early); return }},
+		{"UIDs", func() (err error) { p.UIDs, err = db.Collect[UIDSeen](ctx, r.q, sqlSeeUIDs); return }},
 	} {
 		if err := read.do(); err != nil {
 			return Picture{}, fmt.Errorf("read %s: %w", read.what, err)
@@ -363,7 +374,7 @@ func (r Reads) WhichAreThere(ctx context.Context, ids []uuid.UUID) (map[uuid.UUI
 	type row struct {
 		ID uuid.UUID `db:"id"`
 	}
-	rows, err := collect[row](ctx, r.q, sqlWhichAreThere, ids)
+	rows, err := db.Collect[row](ctx, r.q, sqlWhichAreThere, ids)
 	there := map[uuid.UUID]bool{}
 	for _, a := range rows {
 		there[a.ID] = true
@@ -377,7 +388,7 @@ func (r Reads) HostsOfJobs(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]
 		ID     uuid.UUID `db:"id"`
 		HostID uuid.UUID `db:"host_id"`
 	}
-	rows, err := collect[row](ctx, r.q, sqlHostsOfJobs, ids)
+	rows, err := db.Collect[row](ctx, r.q, sqlHostsOfJobs, ids)
 	hosts := map[uuid.UUID]uuid.UUID{}
 	for _, j := range rows {
 		hosts[j.ID] = j.HostID

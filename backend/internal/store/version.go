@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
 )
 
 const sqlHoldHost = `
@@ -53,9 +54,9 @@ func (tx *Tx) HoldAddress(ctx context.Context, id uuid.UUID) (int64, error) {
 	return tx.hold(ctx, sqlHoldAddress, id)
 }
 
-func (tx *Tx) hold(ctx context.Context, sql statement, id uuid.UUID) (version int64, err error) {
+func (tx *Tx) hold(ctx context.Context, sql db.Statement, id uuid.UUID) (version int64, err error) {
 	err = tx.q.QueryRow(ctx, sql, id).Scan(&version)
-	if isNoRows(err) {
+	if db.IsNoRows(err) {
 		return 0, domain.ErrNotFound
 	}
 	return version, err

@@ -103,7 +103,7 @@ func jobsFitTheirObjects(g *ground) (rows []string) {
 			rows = append(rows, job(j)+", and nobody knows such jobs")
 			continue
 		}
-		for _, e := range []domain.Effect{joint.Success, joint.Failure} {
+		for _, e := range []domain.Effect{joint.Success, joint.Failure, joint.Withdrawn} {
 			why := takes(domain.HostLifecycle, domain.HostState(states.of(j.HostID)), e.Host)
 			if why == "" && j.UnitID != nil {
 				why = takes(domain.UnitLifecycle, domain.UnitState(states.of(j.UnitID)), e.Unit)

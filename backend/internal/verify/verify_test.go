@@ -280,6 +280,7 @@ var breaks = map[string][][]string{
 		{"UPDATE allocations SET state = 'lost', ended_at = now() WHERE id = :allocated"},
 		{"UPDATE allocations SET ended_at = ended_at + INTERVAL '1 second' WHERE state = 'deallocated'"},
 		{"UPDATE allocations SET ended_at = ended_at + INTERVAL '1 second' WHERE state = 'lost'"},
+		{"DELETE FROM events WHERE action = 'job.cancel' AND object_id IN (SELECT j.id FROM jobs j WHERE j.kind = 'unit_allocate')"},
 		{"UPDATE events SET state_after = '{\"end\": \"failed\"}' WHERE job_id = :its_job AND action = 'job.unit_allocate'"},
 	},
 	"creations_are_told_once": {

@@ -7,6 +7,8 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit/site"
 )
 
@@ -68,6 +70,60 @@ func TestADeallocationThatNeverBeganIsTakenBack(t *testing.T) {
 	p.resume()
 	p.Ended(p.deallocate(a), domain.JobSucceeded)
 	p.is(a, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
+}
+
+// TestAnAllocationThatNeverBeganEnds: nothing of it is on a host, so its unit,
+// address and UID are free again and no person has to decide. One that was
+// begun is not taken back.
+func TestAnAllocationThatNeverBeganEnds(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	p.AddAddresses("default", 1)
+	p.ready("h1")
+	p.pause()
+	a, job, err := p.Allocate(intent.CreateAllocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.cancel(job)
+	p.is(a, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
+	gone := p.Allocation(a)
+	if gone.StateMessage != "" || gone.EndedAt == nil {
+		t.Errorf("%+v", gone)
+	}
+	for _, o := range intent.JobOperations(p.Job(job)) {
+		if o.Allowed {
+			t.Errorf("%s is offered", o.Name)
+		}
+	}
+	p.conflict(p.Intents.RetryJob(t.Context(), p.Actor, job, false), "job_superseded")
+	_, err = p.Intents.GiveUpJob(t.Context(), p.Actor, job)
+	p.conflict(err, "job_superseded")
+	if u := p.Units(gone.HostID)[0]; u.WipedAt != nil || u.StateMessage != "" {
+		t.Errorf("a unit that was never used: %+v", u)
+	}
+	p.Tx(func(tx *store.Tx) error {
+		uid, ok, err := tx.ReuseUID(t.Context(), gone.UID, gone.UID, a)
+		if !ok || uid != gone.UID {
+			t.Errorf("its UID %d is kept", gone.UID)
+		}
+		return err
+	})
+	p.resume()
+
+	// The only unit and the only address are handed out again.
+	p.Runner.Handle("unit_allocate", taskFailed)
+	a, job, err = p.Allocate(intent.CreateAllocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Ended(job, domain.JobFailed)
+	p.pause()
+	if err := p.Intents.RetryJob(t.Context(), p.Actor, job, false); err != nil {
+		t.Fatal(err)
+	}
+	p.cancel(job)
+	p.is(a, domain.AllocationAllocationFailed, domain.UnitAllocationFailed, domain.AddressReserved)
 }
 
 // TestAnOldJobOfAHostDoesNothingAnew: what failed once and was done by another

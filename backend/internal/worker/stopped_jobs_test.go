@@ -35,9 +35,13 @@ func TestCancel(t *testing.T) {
 	if j := p.Job(job); j.State != domain.JobCancelled || j.Attempt != 0 {
 		t.Errorf("%+v", j)
 	}
-	p.is(a, domain.AllocationAllocationFailed, domain.UnitAllocationFailed, domain.AddressReserved)
+	p.is(a, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
 	if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err == nil {
 		t.Error("cancelled twice")
+	}
+	a, job, err = p.Allocate(intent.CreateAllocation{})
+	if err != nil {
+		t.Fatal(err)
 	}
 	// Running: the play is stopped.
 	begun := make(chan struct{}, 1)
@@ -45,9 +49,6 @@ func TestCancel(t *testing.T) {
 		begun <- struct{}{}
 		return site.Play(ctx, play, sink, scripted.Script{Wait: make(chan struct{})})
 	})
-	if err := p.Intents.RetryJob(t.Context(), p.Actor, job, false); err != nil {
-		t.Fatal(err)
-	}
 	p.Backend()
 	site.Await(t, "the play", begun)
 	asked := time.Now()

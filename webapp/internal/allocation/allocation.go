@@ -274,7 +274,7 @@ func allowed(a api.Allocation, name string) (can bool, prevents string) {
 // for it.
 func (v detailView) neverBegan() bool {
 	sets := func(j api.Job) bool { return j.Kind == "unit_allocate" }
-	return v.Allocation.State == "allocation_failed" && slices.ContainsFunc(v.Jobs, sets) &&
+	return v.Allocation.State == "deallocated" && slices.ContainsFunc(v.Jobs, sets) &&
 		!slices.ContainsFunc(v.Jobs, func(j api.Job) bool { return sets(j) && !job.NeverBegan(j) })
 }
 
@@ -282,7 +282,7 @@ func (v detailView) neverBegan() bool {
 // first.
 func (v detailView) operations() []ui.Operation {
 	if v.neverBegan() {
-		return job.WayOut(v.Jobs)
+		return nil
 	}
 	if strings.HasSuffix(v.Allocation.State, "_failed") {
 		return append(job.WayOut(v.Jobs), operations(v.Allocation)...)

@@ -90,19 +90,23 @@ func TestAnAllocationThatWasCancelledBeforeItBegan(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	a := apitest.Allocation()
-	a.State, a.StateMessage = "allocation_failed", "its job was cancelled"
+	a.State, a.EndedAt = "deallocated", &apitest.Now
+	a.Operations = []api.Operation{{Name: "deallocate"}}
 	s.api.Answer("get-allocation", http.StatusOK, a)
 	j := apitest.Job("unit_allocate", "cancelled")
 	j.Attempt, j.Failures, j.StartedAt, j.Error = 0, 0, nil, nil
-	j.Operations = []api.Operation{{Name: "retry", Allowed: true}, {Name: "give-up", Allowed: true}}
+	j.Operations = []api.Operation{{Name: "retry"}, {Name: "give-up"}}
 	s.api.Answer("list-jobs", http.StatusOK, apitest.Page(j))
 	page := s.get("/allocations/" + a.ID)
-	s.wantText(page, `tone-gone`, "cancelled before it began: nothing was set up", "End the allocation", "/give-up")
+	s.wantText(page, `tone-gone`, "cancelled before it began: nothing was set up", "its unit is free again")
 	if strings.Count(page.body, "note-bad") > 1 || // the hidden one says that the web app is not reached
 		strings.Contains(page.body, "wipe") {
 		t.Error("it is shown as failed, or says that something is wiped")
 	}
+	// One that was begun, failed and was given up was wiped.
 	j.Attempt = 1
 	s.api.Answer("list-jobs", http.StatusOK, apitest.Page(j))
-	s.wantText(s.get("/allocations/"+a.ID), "<p>its job was cancelled</p>", "allocation failed")
+	if page := s.get("/allocations/" + a.ID); strings.Contains(page.body, "nothing was set up") {
+		t.Error("it is told as one that never began")
+	}
 }

@@ -133,6 +133,8 @@ func steps(j api.Job) []ui.StepView {
 // withdrawn is what a job leaves that is cancelled before it began, where that is
 // more than what was.
 var withdrawn = map[string]string{
+	"unit_allocate":     " The allocation ends, and its unit and address are free again.",
+	"unit_deallocate":   " The tenant keeps the unit as it is.",
 	"host_initialize":   " The host waits to be initialized again.",
 	"host_relayout":     " The replaced units are gone; a retry creates the new ones.",
 	"host_decommission": " The host and its units stay closed until it is decommissioned, or initialized again.",
@@ -160,9 +162,6 @@ func operations(j api.Job) (can []ui.Operation) {
 		case "give_up":
 			v.Label, v.Danger = "Give up and clean", true
 			v.What = cleans[j.Kind]
-			if NeverBegan(j) && j.Kind == "unit_allocate" {
-				v.Label, v.What, v.Danger = "End the allocation", "Frees the unit, by a job of its own. Nothing was set up for the tenant, so nothing of theirs is lost.", false
-			}
 			v.Action += "give-up"
 		default:
 			continue

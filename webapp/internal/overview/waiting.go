@@ -3,7 +3,6 @@ package overview
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"kloigos/backend/api"
@@ -27,10 +26,6 @@ func (v view) tasks() []task {
 		all = append(all, ofHost(h)...)
 	}
 	for _, a := range v.Failed {
-		if wasCancelled(a) {
-			all = append(all, task{ui.Gone, a.LoginUser + " on " + a.Unit + ": cancelled", "Retry its job, or end the allocation to free the unit.", "/allocations/" + a.ID})
-			continue
-		}
 		all = append(all, task{ui.Bad, a.LoginUser + " on " + a.Unit + ": " + ui.Word(a.State), ui.Sentence(a.StateMeans) + ".", "/allocations/" + a.ID})
 	}
 	if q := v.Queue; !q.Paused && seconds(q.OldestQueuedSeconds) > longInQueue {
@@ -41,12 +36,6 @@ func (v view) tasks() []task {
 	}
 	slices.SortStableFunc(all, func(a, b task) int { return cmp.Compare(urgency(a.Tone), urgency(b.Tone)) })
 	return all
-}
-
-// wasCancelled tells whether an allocation failed because its job was taken out
-// of the queue.
-func wasCancelled(a api.Allocation) bool {
-	return a.State == "allocation_failed" && strings.Contains(a.StateMessage, "cancelled")
 }
 
 func urgency(t ui.Tone) int {

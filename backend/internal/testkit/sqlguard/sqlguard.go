@@ -1,23 +1,27 @@
-// Package sqlguard makes a test fail when the store sends SQL that CockroachDB's
-// grammar was never asked about: a statement that is neither a constant of the
-// store nor made of the pieces in its golden file of assembled statements. Both
-// are what crdb/grammar parses.
+// Package sqlguard makes a test fail when a package sends SQL that CockroachDB's
+// grammar was never asked about: a statement that is neither a constant of a
+// package that holds SQL nor made of the pieces in its golden file of assembled
+// statements. Both are what crdb/grammar parses.
 //
 // It knows nothing of what a statement means.
 package sqlguard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/constant"
 	"go/parser"
 	"go/token"
 	"go/types"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -58,7 +62,7 @@ func (g tracer) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.Trace
 
 func (g tracer) look(sql string) {
 	if !g.known.Has(sql) {
-		g.t.Errorf("the store sends a statement that the grammar test does not see; is it in store/testdata/assembled.sql? (go test ./backend/internal/store -run Assembled -update)\n%s", sql)
+		g.t.Errorf("a statement that the grammar test does not see is sent; is it a constant of a file *_sql.go, or in a testdata/assembled.sql? (go test ./backend/internal/store -run Assembled -update)\n%s", sql)
 	}
 }
 
@@ -68,7 +72,7 @@ func (tracer) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryDat
 
 func (tracer) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// Known is all SQL that the store is known to send.
+// Known is all SQL that is known to be sent.
 type Known struct {
 	constants  map[string]bool
 	frames     map[string]bool            // base and tail of assembled statements
@@ -76,23 +80,48 @@ type Known struct {
 }
 
 var loaded = sync.OnceValues(func() (*Known, error) {
-	_, here, _, _ := runtime.Caller(0)
-	store := filepath.Join(filepath.Dir(here), "..", "..", "store")
-	golden, err := os.ReadFile(filepath.Join(store, "testdata", "assembled.sql"))
+	dirs, err := Dirs()
 	if err != nil {
 		return nil, err
 	}
-	return Load(store, string(golden))
+	return Load(dirs...)
 })
 
-// Load reads the constants of the package in dir, and assembled statements
-// that each end with a semicolon.
-func Load(dir, assembled string) (*Known, error) {
-	constants, _, err := Constants(dir)
-	if err != nil {
-		return nil, err
+// Dirs are the packages of the backend that hold SQL: store, the kernel's db, and
+// each that has a file *_sql.go.
+func Dirs() ([]string, error) {
+	_, here, _, _ := runtime.Caller(0)
+	root := filepath.Join(filepath.Dir(here), "..", "..")
+	dirs := []string{filepath.Join(root, "store"), filepath.Join(root, "kernel", "db")}
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if dir := filepath.Dir(path); err == nil && strings.HasSuffix(path, "_sql.go") && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+		return err
+	})
+	return dirs, err
+}
+
+// Load reads the constants of packages, and the assembled statements that each
+// has in testdata/assembled.sql, where each ends with a semicolon.
+func Load(dirs ...string) (*Known, error) {
+	k := &Known{constants: map[string]bool{}, frames: map[string]bool{}, conditions: map[string]map[string]bool{}}
+	for _, dir := range dirs {
+		constants, _, err := Constants(dir)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(k.constants, constants)
+		assembled, err := os.ReadFile(filepath.Join(dir, "testdata", "assembled.sql"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		k.add(string(assembled))
 	}
-	k := &Known{constants: constants, frames: map[string]bool{}, conditions: map[string]map[string]bool{}}
+	return k, nil
+}
+
+func (k *Known) add(assembled string) {
 	for sql := range strings.SplitSeq(assembled, ";\n") {
 		if sql = comment.ReplaceAllString(sql, ""); strings.TrimSpace(sql) == "" {
 			continue
@@ -106,7 +135,6 @@ func Load(dir, assembled string) (*Known, error) {
 			k.conditions[base][c] = true
 		}
 	}
-	return k, nil
 }
 
 var (
@@ -185,11 +213,22 @@ func Constants(dir string) (constants map[string]bool, conversions []string, err
 			if !ok || len(call.Args) != 1 {
 				return true
 			}
-			if name, ok := call.Fun.(*ast.Ident); ok && name.Name == "statement" && info.Types[call.Args[0]].Value == nil {
+			if typeName(call.Fun) == "Statement" && info.Types[call.Args[0]].Value == nil {
 				conversions = append(conversions, filepath.Base(set.Position(call.Pos()).Filename))
 			}
 			return true
 		})
 	}
 	return constants, conversions, nil
+}
+
+// typeName is the last part of a name, or "".
+func typeName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	}
+	return ""
 }

@@ -16,7 +16,13 @@ func TestHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	const golden = "-- a comment\n\nSELECT a.id\n  FROM a\n WHERE true\n  AND a.x = $1\n  AND a.y IN ($2, $3)\nORDER BY a.id\nLIMIT $4;\n\nSELECT a.id\n  FROM a\n WHERE true\nORDER BY a.id\nLIMIT $1\nFOR UPDATE;\n"
-	k, err := sqlguard.Load(dir, golden)
+	if err := os.Mkdir(filepath.Join(dir, "testdata"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "testdata", "assembled.sql"), []byte(golden), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k, err := sqlguard.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

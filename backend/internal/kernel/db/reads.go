@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -10,27 +10,38 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// querier is what a pool and a transaction have in common.
-type querier struct {
-	conn interface {
-		Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-		QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-		SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
-	}
+// Conn is what a pool, a connection and a transaction have in common.
+type Conn interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// Reader sends statements that only read.
+type Reader struct {
+	conn Conn
 	// again tries a statement outside of a transaction again. CockroachDB does so itself, but not any more once it has
 	// sent some of the rows, which it does from 512 KiB on. Nil within a transaction, which is tried as a whole, and on
 	// PostgreSQL, which refuses no statement by itself at READ COMMITTED.
 	again *DB
 }
 
-func (q querier) tries(ctx context.Context, read func() error) error {
+// Over reads over one connection, and tries nothing again.
+func Over(conn Conn) Reader { return Reader{conn: conn} }
+
+// PostgresTx is a transaction of PostgreSQL's which reads over conn and can write
+// nothing: with it a test sees what would be sent.
+func PostgresTx(conn Conn) *Tx { return &Tx{Reader: Over(conn), tx: &beginning{}} }
+
+func (q Reader) tries(ctx context.Context, read func() error) error {
 	if q.again == nil {
 		return read()
 	}
 	return q.again.tries(ctx, read)
 }
 
-func (q querier) Query(ctx context.Context, sql statement, args ...any) (pgx.Rows, error) {
+// Query sends a statement that only reads. The caller closes the rows.
+func (q Reader) Query(ctx context.Context, sql Statement, args ...any) (pgx.Rows, error) {
 	if q.again == nil {
 		return q.conn.Query(ctx, string(sql), args...)
 	}
@@ -50,7 +61,8 @@ func (q querier) Query(ctx context.Context, sql statement, args ...any) (pgx.Row
 	return all, nil
 }
 
-func (q querier) QueryRow(ctx context.Context, sql statement, args ...any) pgx.Row {
+// QueryRow sends a statement of which the first row counts.
+func (q Reader) QueryRow(ctx context.Context, sql Statement, args ...any) pgx.Row {
 	if q.again == nil {
 		return q.conn.QueryRow(ctx, string(sql), args...)
 	}

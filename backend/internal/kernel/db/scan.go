@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"fmt"
@@ -10,10 +10,10 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// appendRows reads rows behind others, each column into the field that its db
+// AppendRows reads rows behind others, each column into the field that its db
 // tag names. Pages of lists are most of what is read, so that a row takes no
 // memory but its own, as it does with pgx.RowToStructByName.
-func appendRows[R any](all []R, rows pgx.Rows) ([]R, error) {
+func AppendRows[R any](all []R, rows pgx.Rows) ([]R, error) {
 	defer rows.Close()
 	var fields [][]int
 	var targets []any
@@ -51,13 +51,13 @@ func fieldsOf(row reflect.Type, columns []pgconn.FieldDescription) ([][]int, err
 	for i, c := range columns {
 		field, ok := named[c.Name]
 		if !ok {
-			return nil, fmt.Errorf("%s has no field for the column %q", row, c.Name)
+			return nil, fmt.Errorf("%s has no field for the Column %q", row, c.Name)
 		}
 		fields[i] = field
 		delete(named, c.Name) // nor does a second column of the name have one
 	}
 	for name := range named {
-		return nil, fmt.Errorf("no column is called %q, as a field of %s is", name, row)
+		return nil, fmt.Errorf("no Column is called %q, as a field of %s is", name, row)
 	}
 	return fields, nil
 }

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -63,13 +63,6 @@ func (c *counters) read(t *testing.T, name string) (n int) {
 	return n
 }
 
-func postgresOnly(t *testing.T) {
-	t.Helper()
-	if testkit.IsCockroach(t) {
-		t.Skip("PostgreSQL's own way; CockroachDB's is another")
-	}
-}
-
 const (
 	sqlAdd    = `UPDATE counters SET n = n + 1 WHERE name = $1`
 	sqlLook   = `SELECT n FROM counters WHERE name = $1`
@@ -79,7 +72,7 @@ const (
 func TestTransactionCommits(t *testing.T) {
 	t.Parallel()
 	c := setup(t)
-	if err := c.InTx(t.Context(), func(tx *Tx) error { return tx.one(t.Context(), errors.New("none"), sqlAdd, "a") }); err != nil {
+	if err := c.InTx(t.Context(), func(tx *Tx) error { return tx.One(t.Context(), errors.New("none"), sqlAdd, "a") }); err != nil {
 		t.Fatal(err)
 	}
 	if c.read(t, "a") != 1 {
@@ -95,18 +88,18 @@ func TestSerializationFailureRunsTheClosureAgain(t *testing.T) {
 	var saw int
 	err := c.InTx(t.Context(), func(tx *Tx) error {
 		runs++
-		if tx.postgres() {
-			if _, err := tx.exec(t.Context(), sqlFrozen); err != nil {
+		if tx.Postgres() {
+			if _, err := tx.Exec(t.Context(), sqlFrozen); err != nil {
 				return err
 			}
 		}
-		if err := tx.q.QueryRow(t.Context(), sqlLook, "a").Scan(&saw); err != nil {
+		if err := tx.QueryRow(t.Context(), sqlLook, "a").Scan(&saw); err != nil {
 			return err
 		}
 		if runs <= 2 { // somebody else commits behind our snapshot
 			c.exec(t, sqlAdd, "a")
 		}
-		if _, err := tx.exec(t.Context(), sqlAdd, "a"); err != nil {
+		if _, err := tx.Exec(t.Context(), sqlAdd, "a"); err != nil {
 			return fmt.Errorf("deep inside: %w", err)
 		}
 		return nil
@@ -128,19 +121,19 @@ func TestDeadlocksEnd(t *testing.T) {
 			runs := 0
 			err := c.InTx(t.Context(), func(tx *Tx) error {
 				runs++
-				if tx.postgres() {
-					if _, err := tx.exec(t.Context(), `SET LOCAL deadlock_timeout = '50ms'`); err != nil {
+				if tx.Postgres() {
+					if _, err := tx.Exec(t.Context(), `SET LOCAL deadlock_timeout = '50ms'`); err != nil {
 						return err
 					}
 				}
-				if _, err := tx.exec(t.Context(), sqlAdd, order[0]); err != nil {
+				if _, err := tx.Exec(t.Context(), sqlAdd, order[0]); err != nil {
 					return err
 				}
 				if runs == 1 { // each holds what the other wants
 					both.Done()
 					both.Wait()
 				}
-				_, err := tx.exec(t.Context(), sqlAdd, order[1])
+				_, err := tx.Exec(t.Context(), sqlAdd, order[1])
 				return err
 			})
 			if err != nil {
@@ -177,7 +170,7 @@ func TestErrorsRollBack(t *testing.T) {
 	c := setup(t)
 	mine := errors.New("mine")
 	err := c.InTx(t.Context(), func(tx *Tx) error {
-		if _, err := tx.exec(t.Context(), sqlAdd, "a"); err != nil {
+		if _, err := tx.Exec(t.Context(), sqlAdd, "a"); err != nil {
 			return err
 		}
 		return fmt.Errorf("wrapped: %w", mine)
@@ -196,7 +189,7 @@ func TestPanicGivesTheConnectionBack(t *testing.T) {
 	func() {
 		defer func() { _ = recover() }()
 		_ = c.InTx(t.Context(), func(tx *Tx) error {
-			if _, err := tx.exec(t.Context(), sqlAdd, "a"); err != nil {
+			if _, err := tx.Exec(t.Context(), sqlAdd, "a"); err != nil {
 				t.Error(err)
 			}
 			panic("in the middle")
@@ -228,7 +221,7 @@ func TestWhatCannotBeSent(t *testing.T) {
 			defer func() { panicked = recover() != nil }()
 			if err := c.InTx(t.Context(), func(tx *Tx) error {
 				tries++
-				_, err := tx.exec(t.Context(), sqlAdd, u)
+				_, err := tx.Exec(t.Context(), sqlAdd, u)
 				return err
 			}); err == nil {
 				t.Error("it was sent")
@@ -253,18 +246,18 @@ func TestRefusedCommits(t *testing.T) {
 	if !c.cockroach { // which has no such constraints
 		c.exec(t, `CREATE TABLE late (n INT8 UNIQUE DEFERRABLE INITIALLY DEFERRED)`)
 		err := c.InTx(t.Context(), func(tx *Tx) error {
-			_, err := tx.exec(t.Context(), `INSERT INTO late (n) VALUES (1), (1)`)
+			_, err := tx.Exec(t.Context(), `INSERT INTO late (n) VALUES (1), (1)`)
 			return err
 		})
-		if _, dup := uniqueViolation(err); !dup || errors.Is(err, ErrCommitUnknown) {
+		if _, dup := UniqueViolation(err); !dup || errors.Is(err, ErrCommitUnknown) {
 			t.Errorf("a constraint that is checked at COMMIT: %v", err)
 		}
 	}
 	err := c.InTx(t.Context(), func(tx *Tx) error {
-		if _, err := tx.exec(t.Context(), sqlAdd, "a"); err != nil {
+		if _, err := tx.Exec(t.Context(), sqlAdd, "a"); err != nil {
 			return err
 		}
-		_, _ = tx.exec(t.Context(), `SELECT 1 / 0`) // swallowed: the server rolls back all the same
+		_, _ = tx.Exec(t.Context(), `SELECT 1 / 0`) // swallowed: the server rolls back all the same
 		return nil
 	})
 	if err == nil || !c.cockroach && !errors.Is(err, pgx.ErrTxCommitRollback) || errors.Is(err, ErrCommitUnknown) || c.read(t, "a") != 0 {
@@ -281,7 +274,7 @@ func cancelledBeforeCommit(t *testing.T, c *counters) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	err := c.InTx(ctx, func(tx *Tx) error {
-		_, err := tx.exec(ctx, sqlAdd, "a")
+		_, err := tx.Exec(ctx, sqlAdd, "a")
 		cancel()
 		return err
 	})
@@ -294,7 +287,7 @@ func cancelledBeforeCommit(t *testing.T, c *counters) {
 	if err := c.InTx(ctx, func(*Tx) error { t.Error("ran"); return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled before it began: %v", err)
 	}
-	if err := c.InTx(t.Context(), func(tx *Tx) error { return tx.one(t.Context(), nil, sqlAdd, "a") }); err != nil {
+	if err := c.InTx(t.Context(), func(tx *Tx) error { return tx.One(t.Context(), nil, sqlAdd, "a") }); err != nil {
 		t.Errorf("the next one: %v", err)
 	}
 }
@@ -333,7 +326,7 @@ func loseCommit(t *testing.T, c *counters, delivered bool) {
 	runs := 0
 	err := db.InTx(t.Context(), func(tx *Tx) error {
 		runs++
-		return tx.one(t.Context(), errors.New("none"), sqlAdd, "a")
+		return tx.One(t.Context(), errors.New("none"), sqlAdd, "a")
 	})
 	if !errors.Is(err, ErrCommitUnknown) || runs != 1 {
 		t.Fatalf("%d runs, %v", runs, err)

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -153,7 +153,7 @@ func TestADeadNodeIsPassedOver(t *testing.T) {
 	alive := newGate(t, c.url)
 	for range 8 { // whichever comes first
 		db := open(t, through(t, c.url, dead(t), alive.address()))
-		if err := db.InTx(t.Context(), func(tx *Tx) error { return tx.one(t.Context(), nil, sqlAdd, "a") }); err != nil {
+		if err := db.InTx(t.Context(), func(tx *Tx) error { return tx.One(t.Context(), nil, sqlAdd, "a") }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -200,7 +200,7 @@ func fill(t *testing.T, db *DB, all ...*gate) {
 			full.Go(func() {
 				done := sync.OnceFunc(held.Done)
 				err := db.InTx(t.Context(), func(tx *Tx) error {
-					_, err := tx.exec(t.Context(), `SELECT 1`)
+					_, err := tx.Exec(t.Context(), `SELECT 1`)
 					done()
 					held.Wait()
 					return err
@@ -241,7 +241,7 @@ func TestANodeFallsSilent(t *testing.T) {
 	var all sync.WaitGroup
 	for range 16 {
 		all.Go(func() {
-			err := db.InTx(within, func(tx *Tx) error { return tx.one(within, errors.New("none"), sqlAdd, "a") })
+			err := db.InTx(within, func(tx *Tx) error { return tx.One(within, errors.New("none"), sqlAdd, "a") })
 			if err != nil {
 				t.Error(err)
 			}
@@ -277,7 +277,7 @@ func TestANodeDies(t *testing.T) {
 	one, two, three := newGate(t, c.url), newGate(t, c.url), newGate(t, c.url)
 	db := open(t, through(t, c.url, one.address(), two.address(), three.address()))
 	add := func() error {
-		return db.InTx(t.Context(), func(tx *Tx) error { return tx.one(t.Context(), errors.New("none"), sqlAdd, "a") })
+		return db.InTx(t.Context(), func(tx *Tx) error { return tx.One(t.Context(), errors.New("none"), sqlAdd, "a") })
 	}
 	fill(t, db, one, two, three)
 	two.die()
@@ -293,13 +293,13 @@ func TestANodeDies(t *testing.T) {
 	runs := 0
 	err := db.InTx(t.Context(), func(tx *Tx) error {
 		if runs++; runs == 1 {
-			if _, err := tx.exec(t.Context(), `SELECT 1`); err != nil {
+			if _, err := tx.Exec(t.Context(), `SELECT 1`); err != nil {
 				return err
 			}
 			one.die()
 			three.die()
 		}
-		return tx.one(t.Context(), errors.New("none"), sqlAdd, "b")
+		return tx.One(t.Context(), errors.New("none"), sqlAdd, "b")
 	})
 	if err == nil || runs != 1 || c.read(t, "b") != 0 {
 		t.Errorf("%d runs, %v, counted %d", runs, err, c.read(t, "b"))

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"strconv"
@@ -19,29 +19,34 @@ type Position struct {
 	Back   bool      `json:"back,omitempty"`
 }
 
-// list puts a statement together at run time, out of pieces that are all
+// List puts a statement together at run time, out of pieces that are all
 // constant: a SELECT ... WHERE, then conditions, then order, limit and lock.
 // Values only ever go through arguments.
-type list struct {
+type List struct {
 	sql   strings.Builder
 	args  []any
 	fixed bool // the limit is part of the statement
 }
 
-func newList(base statement, args ...any) *list {
-	l := &list{args: args}
+// NewList begins a list of what base selects. base ends with a WHERE, to which
+// conditions are added; args are those of base.
+func NewList(base Statement, args ...any) *List {
+	l := &List{args: args}
 	l.sql.WriteString(string(base))
 	return l
 }
 
-// plannedOnce is for a list that is read along the same index whatever values
+// PlannedOnce is for a list that is read along the same index whatever values
 // are asked for: PostgreSQL keeps its plan. Where the limit is a parameter it
 // plans each time, since a plan for any limit seems dear to it: a tenth of all
 // rows. That is right where another value wants another plan.
-func (l *list) plannedOnce() { l.fixed = true }
+func (l *List) PlannedOnce() { l.fixed = true }
 
-// and adds a condition; each ? in it is one of the values.
-func (l *list) and(condition statement, values ...any) *list {
+// IsPlannedOnce tells whether PlannedOnce was called.
+func (l *List) IsPlannedOnce() bool { return l.fixed }
+
+// And adds a condition; each ? in it is one of the values.
+func (l *List) And(condition Statement, values ...any) *List {
 	l.sql.WriteString("\n  AND ")
 	for part := range strings.SplitSeq(string(condition), "?") {
 		l.sql.WriteString(part)
@@ -53,29 +58,30 @@ func (l *list) and(condition statement, values ...any) *list {
 	return l
 }
 
-// andIf adds the condition if the filter is set.
-func (l *list) andIf(value string, condition statement) *list {
+// AndIf adds the condition if the filter is set.
+func (l *List) AndIf(value string, condition Statement) *List {
 	if value == "" {
 		return l
 	}
-	return l.and(condition, value)
+	return l.And(condition, value)
 }
 
-func (l *list) value(v any) {
+func (l *List) value(v any) {
 	l.args = append(l.args, v)
 	l.sql.WriteString("$" + strconv.Itoa(len(l.args)))
 }
 
-// all is the statement without order or limit.
-func (l *list) all() (statement, []any) { return statement(l.sql.String()), l.args }
+// All is the statement without order or limit.
+func (l *List) All() (Statement, []any) { return Statement(l.sql.String()), l.args }
 
-func (l *list) page(order statement, limit int) (statement, []any) {
+// Page is the statement of one page, and its arguments.
+func (l *List) Page(order Statement, limit int) (Statement, []any) {
 	l.sql.WriteString("\nORDER BY " + string(order))
 	return l.limited(limit)
 }
 
 // sorted is a page from behind a place in an order.
-func (l *list) sorted(columns []column, descending bool, after *Position, limit int) (statement, []any) {
+func (l *List) sorted(columns []Column, descending bool, after *Position, limit int) (Statement, []any) {
 	names, compare, direction := make([]string, len(columns)), " > ", ""
 	if descending {
 		compare, direction = " < ", " DESC"
@@ -97,19 +103,19 @@ func (l *list) sorted(columns []column, descending bool, after *Position, limit 
 	return l.limited(limit)
 }
 
-func (l *list) limited(limit int) (statement, []any) {
+func (l *List) limited(limit int) (Statement, []any) {
 	l.sql.WriteString("\nLIMIT ")
 	if l.fixed {
 		l.sql.WriteString(strconv.Itoa(limit))
 	} else {
 		l.value(limit)
 	}
-	return l.all()
+	return l.All()
 }
 
-// locked is a page whose rows are locked until the transaction ends.
-func (l *list) locked(order statement, limit int, lock statement) (statement, []any) {
-	l.page(order, limit)
+// Locked is a page whose rows are locked until the transaction ends.
+func (l *List) Locked(order Statement, limit int, lock Statement) (Statement, []any) {
+	l.Page(order, limit)
 	l.sql.WriteString("\n" + string(lock))
-	return l.all()
+	return l.All()
 }

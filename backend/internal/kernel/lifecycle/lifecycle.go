@@ -1,9 +1,14 @@
-package domain
+// Package lifecycle owns what nouns and kinds of jobs are as data: states, moves,
+// deadlines. The guard in Go, the CHECK in SQL, diagrams and tests come from these
+// values. It knows no noun.
+package lifecycle
 
 import (
 	"fmt"
 	"slices"
 	"time"
+
+	"kloigos/backend/internal/kernel/fault"
 )
 
 // Event is what happens to an object: it moves it from one state to the next.
@@ -45,7 +50,7 @@ func (l Lifecycle[S]) Next(from S, on Event) (S, error) {
 		}
 	}
 	var none S
-	return none, Conflictf(l.Noun+"_state", "the %s is %s (%s), which does not take %q", noun(l.Noun), from, l.Info(from).Means, on)
+	return none, fault.Conflictf(l.Noun+"_state", "the %s is %s (%s), which does not take %q", noun(l.Noun), from, l.Info(from).Means, on)
 }
 
 // Stays tells whether an event is taken in a state and leaves it as it is.

@@ -1,4 +1,7 @@
-package store
+// Package db owns the database: the pool, transactions that may run twice, reads
+// that are retried, lists and their pages. It knows no noun. Statements are
+// constants of the program, so that all SQL can be checked before it runs.
+package db
 
 import (
 	"context"
@@ -21,26 +24,16 @@ import (
 // look at the rows, settles it.
 var ErrCommitUnknown = errors.New("the answer to COMMIT was lost")
 
-// ErrLost says that a job's attempt is no longer the caller's: its lease ran
-// out and another worker took it over, or it was ended.
-var ErrLost = errors.New("the job's lease is lost")
-
 var errNotBegun = errors.New("begin: the connection was dead")
 
-// statement is SQL, or a piece of it, that was there when the program was
+// Statement is SQL, or a piece of it, that was there when the program was
 // compiled: a constant becomes one by itself. Text that comes together at run
 // time does not, except in list, the one place that converts.
-type statement string
-
-// Reads is everything that can be read, inside a transaction or outside.
-type Reads struct {
-	q         querier
-	artifacts *artifacts
-}
+type Statement string
 
 // DB is the database.
 type DB struct {
-	Reads
+	Reader
 	pool      *pgxpool.Pool
 	cockroach bool
 	version   string
@@ -52,34 +45,23 @@ type DB struct {
 
 // Tx is one transaction: all that can be written.
 type Tx struct {
-	Reads
+	Reader
 	tx interface {
 		Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	}
-	unsorted bool // see PrepareClaim
 }
 
-// postgres tells whether it is one of PostgreSQL's.
-func (tx *Tx) postgres() bool {
+// Postgres tells whether it is one of PostgreSQL's.
+func (tx *Tx) Postgres() bool {
 	t, is := tx.tx.(*beginning)
 	return is && !t.cockroach
 }
 
-// cockroach tells whether it is one of CockroachDB's.
-func (tx *Tx) cockroach() bool {
+// Cockroach tells whether it is one of CockroachDB's.
+func (tx *Tx) Cockroach() bool {
 	t, is := tx.tx.(*beginning)
 	return is && t.cockroach
 }
-
-// On CockroachDB at SERIALIZABLE, FOR UPDATE locks all rows that were read of a
-// table, also those that a join or a NOT EXISTS then leaves out, and others pass
-// those over with SKIP LOCKED. With this it locks what the statement returns. A
-// statement that reads by an index what it returns does without: there it would
-// only read, and wait, more.
-const (
-	sqlLockReturned = `SET LOCAL optimizer_use_lock_op_for_serializable = on`
-	sqlLockRead     = `SET LOCAL optimizer_use_lock_op_for_serializable = off`
-)
 
 // Option sets something of a DB that only few need.
 type Option func(*pgxpool.Config)
@@ -142,9 +124,9 @@ func Open(ctx context.Context, url string, options ...Option) (*DB, error) {
 		return nil, err
 	}
 	db.cockroach = nodes.IsCockroach(db.version)
-	db.Reads = Reads{querier{conn: pool}, &artifacts{}}
+	db.Reader = Reader{conn: pool}
 	if db.cockroach {
-		db.q.again = db
+		db.again = db
 	}
 	return db, nil
 }
@@ -296,7 +278,7 @@ func (db *DB) postgresTx(ctx context.Context, f func(*Tx) error) error {
 			tx.rollBack(ctx)
 		}
 	}()
-	err := f(&Tx{Reads: Reads{querier{conn: tx}, db.artifacts}, tx: tx})
+	err := f(&Tx{Reader: Reader{conn: tx}, tx: tx})
 	returned = true
 	if err == nil && ctx.Err() != nil { // no COMMIT is sent, so nothing about it is unknown
 		err = fmt.Errorf("commit: %w", ctx.Err())
@@ -344,12 +326,14 @@ func commitError(err error) error {
 }
 
 func retryable(err error) bool {
-	s := sqlState(err)
+	s := SQLState(err)
 	// A pooled connection that died while idle is noticed at BEGIN at the latest.
 	return s == serializationFailure || s == "40P01" || errors.Is(err, errNotBegun)
 }
 
-func sqlState(err error) string {
+// SQLState is the five characters by which the database names an error; "" of
+// another error.
+func SQLState(err error) string {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
 		return pg.Code
@@ -357,9 +341,9 @@ func sqlState(err error) string {
 	return ""
 }
 
-// uniqueViolation tells whether err is a second row under a unique key, and
+// UniqueViolation tells whether err is a second row under a unique key, and
 // which constraint or index it is.
-func uniqueViolation(err error) (constraint string, ok bool) {
+func UniqueViolation(err error) (constraint string, ok bool) {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && pg.Code == "23505" {
 		return pg.ConstraintName, true
@@ -367,14 +351,15 @@ func uniqueViolation(err error) (constraint string, ok bool) {
 	return "", false
 }
 
-func (tx *Tx) exec(ctx context.Context, sql statement, args ...any) (int64, error) {
+// Exec sends a statement and returns how many rows it changed.
+func (tx *Tx) Exec(ctx context.Context, sql Statement, args ...any) (int64, error) {
 	tag, err := tx.tx.Exec(ctx, string(sql), args...)
 	return tag.RowsAffected(), err
 }
 
-// one runs a statement that must touch exactly one row.
-func (tx *Tx) one(ctx context.Context, ifNone error, sql statement, args ...any) error {
-	n, err := tx.exec(ctx, sql, args...)
+// One runs a statement that must touch exactly one row.
+func (tx *Tx) One(ctx context.Context, ifNone error, sql Statement, args ...any) error {
+	n, err := tx.Exec(ctx, sql, args...)
 	if err != nil {
 		return err
 	}
@@ -384,15 +369,17 @@ func (tx *Tx) one(ctx context.Context, ifNone error, sql statement, args ...any)
 	return nil
 }
 
-func collect[T any](ctx context.Context, q querier, sql statement, args ...any) ([]T, error) {
+// Collect reads all rows of a statement.
+func Collect[T any](ctx context.Context, q Reader, sql Statement, args ...any) ([]T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
 	}
-	return appendRows([]T{}, rows)
+	return AppendRows([]T{}, rows)
 }
 
-func first[T any](ctx context.Context, q querier, ifNone error, sql statement, args ...any) (T, error) {
+// First reads the first row of a statement; ifNone if there is none.
+func First[T any](ctx context.Context, q Reader, ifNone error, sql Statement, args ...any) (T, error) {
 	var none T
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
@@ -405,4 +392,5 @@ func first[T any](ctx context.Context, q querier, ifNone error, sql statement, a
 	return v, err
 }
 
-func isNoRows(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
+// IsNoRows tells whether a row was asked for and there was none.
+func IsNoRows(err error) bool { return errors.Is(err, pgx.ErrNoRows) }

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -49,7 +49,7 @@ func (db *DB) cockroachTry(ctx context.Context, until time.Time, f func(*Tx) err
 	}
 	t := &restarting{beginning: &beginning{pool: db.pool, cockroach: true}, db: db, until: until}
 	err := crdb.ExecuteInTx(crdb.WithMaxRetries(ctx, 0), t, func() error {
-		err := f(&Tx{Reads: Reads{querier{conn: t.beginning}, db.artifacts}, tx: t.beginning})
+		err := f(&Tx{Reader: Reader{conn: t.beginning}, tx: t.beginning})
 		if err == nil && ctx.Err() != nil { // the release is not sent, so nothing about it is unknown
 			err = fmt.Errorf("commit: %w", ctx.Err())
 		}
@@ -60,7 +60,7 @@ func (db *DB) cockroachTry(ctx context.Context, until time.Time, f func(*Tx) err
 	if errors.As(err, &ended) {
 		err = ended.Unwrap()
 	}
-	if sqlState(err) == ambiguous && !errors.Is(err, ErrCommitUnknown) {
+	if SQLState(err) == ambiguous && !errors.Is(err, ErrCommitUnknown) {
 		return fmt.Errorf("%w: %w", ErrCommitUnknown, err)
 	}
 	return err

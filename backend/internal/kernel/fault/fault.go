@@ -1,4 +1,6 @@
-package domain
+// Package fault owns the typed errors that every layer may return: not found,
+// invalid, conflict. One place of the API maps them to problems. It knows no noun.
+package fault
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 // Snapshot runs f on one unchanging picture of the database, and writes
 // nothing. f may run more than once.
-func (db *DB) Snapshot(ctx context.Context, f func(Reads) error) error {
+func (db *DB) Snapshot(ctx context.Context, f func(Reader) error) error {
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	if db.cockroach {
 		options.IsoLevel = pgx.Serializable
@@ -18,7 +18,7 @@ func (db *DB) Snapshot(ctx context.Context, f func(Reads) error) error {
 		begun := false
 		err := pgx.BeginTxFunc(ctx, db.pool, options, func(tx pgx.Tx) error {
 			begun = true
-			return f(Reads{querier{conn: tx}, db.artifacts})
+			return f(Reader{conn: tx})
 		})
 		if !begun && notBegun(ctx, err) {
 			return fmt.Errorf("%w: %w", errNotBegun, err)
