@@ -2,7 +2,7 @@
 """Owns the question whether the running sshd and kernel follow the files that confine tenants, and whether sshd holds them.
 
 sshd reads its configuration at start and on reload only, and says nowhere what it has read. So it is reloaded when a
-file of its configuration is younger than the last change of its service's state, which a reload is too. It writes no
+file of its configuration was changed after the last change of its service's state, which a reload is too. It writes no
 configuration, and refuses a server that would let a tenant's session pass around PAM or around the login shell.
 Modules of the kernel that our modprobe rules forbid are unloaded if they are there by now; protocols only where nothing
 uses them, since the host itself may.
@@ -28,15 +28,17 @@ author: Kloigos
 
 SERVICE = "ssh.service"
 SSHD = "/usr/sbin/sshd"
+SSHD_CONFIG = "/etc/ssh/sshd_config"
 FORBIDDEN = "/etc/modprobe.d/50-kloigos.conf"
 PROTOCOLS = "/etc/modprobe.d/50-kloigos-protocols.conf"
 PING = "/proc/sys/net/ipv4/ping_group_range"
 
 
 def changed_at():
-    """When the configuration was last changed; a removed file shows in its directory's time."""
-    names = ["/etc/ssh/sshd_config", "/etc/ssh/sshd_config.d"] + glob.glob("/etc/ssh/sshd_config.d/*.conf")
-    return max(os.stat(name).st_mtime for name in names if os.path.exists(name))
+    """When the configuration was last changed, by the kernel: the date of a file can be any, the future included. A removed
+    file shows in its directory's time."""
+    names = [SSHD_CONFIG, SSHD_CONFIG + ".d"] + glob.glob(SSHD_CONFIG + ".d/*.conf")
+    return max(os.stat(name).st_ctime for name in names if os.path.exists(name))
 
 
 def named_in(path):
@@ -119,7 +121,7 @@ class Confinement:
             wrong.append("Subsystem sftp must be the external sftp-server: the internal one runs outside a tenant's profile")
         if now.get("permituserenvironment", "no") != "no":
             wrong.append("PermitUserEnvironment must be no")
-        with open("/etc/ssh/sshd_config", encoding="utf-8") as file:
+        with open(SSHD_CONFIG, encoding="utf-8") as file:
             if not re.search(r"^\s*Include\s+/etc/ssh/sshd_config\.d/\*\.conf", file.read(), re.M | re.I):
                 wrong.append("/etc/ssh/sshd_config must include /etc/ssh/sshd_config.d/*.conf")
         if wrong:
