@@ -192,6 +192,8 @@ const (
 	CodeUnreachable    FailureCode = "unreachable"      // no connection, or it broke
 	CodeHostKeyChanged FailureCode = "host_key_changed" // the host shows another key than the known ones
 	CodeLoginRefused   FailureCode = "login_refused"    // the host does not take our key for this user
+	CodeAccountClosed  FailureCode = "account_closed"   // the host takes our key, and lets this user run nothing: expired, nologin, PAM
+	CodeLoginPrints    FailureCode = "login_prints"     // what the user's shell prints makes the answers of modules unreadable
 	CodeSudoRefused    FailureCode = "sudo_refused"     // passwordless sudo does not work
 	CodeTaskFailed     FailureCode = "task_failed"
 	CodeFenced         FailureCode = "fenced"          // the fence on the host refused: a newer holder, or another incarnation

@@ -71,7 +71,7 @@ var shownKeyPattern = regexp.MustCompile(`fingerprint for the (\S+) key sent by 
 // explainConnection leaves of ssh's words what is of use: its advice about a changed key names files that are gone
 // when somebody reads it.
 func explainConnection(code FailureCode, message string) string {
-	for _, preface := range []string{"Make sure this host can be reached over ssh: ", "Failed to connect to the host via ssh: "} {
+	for _, preface := range []string{"Make sure this host can be reached over ssh:", "Failed to connect to the host via ssh:"} {
 		if _, after, found := strings.Cut(message, preface); found {
 			message = after
 		}
@@ -82,9 +82,17 @@ func explainConnection(code FailureCode, message string) string {
 	return strings.TrimSpace(message)
 }
 
-// vague tells whether Ansible has lost ssh's words on the way.
+// vague tells whether Ansible's words leave the cause open: it has lost ssh's, or ssh has none for a login that the
+// host has ended.
 func (f *Failure) vague() bool {
-	return f.Code == CodeUnreachable && (f.Message == "" || strings.Contains(f.Message, "[Errno "))
+	return f.Code == CodeUnreachable && (f.Message == "" || strings.Contains(f.Message, "[Errno ") ||
+		strings.Contains(f.Message, "Connection closed by") || strings.Contains(f.Message, "Connection reset by"))
+}
+
+// noAnswer tells whether a module's answer was not to be read, and nothing says why. What the login of the user prints
+// or refuses can be the cause.
+func (f *Failure) noAnswer() bool {
+	return f.Code == CodeTaskFailed && strings.HasPrefix(f.Message, "MODULE FAILURE")
 }
 
 // outcome is settled after all streams have ended. stopped is the code of a run that was ended from here, else "".

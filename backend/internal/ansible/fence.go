@@ -20,7 +20,7 @@ import (
 func refusedByFence(ctx context.Context, h *Host, fence string, timeout time.Duration) (message string, refused bool) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	client, _, err := connect(ctx, h)
+	client, _, err := connect(ctx, h, nil)
 	if err != nil {
 		return "", false
 	}
@@ -74,7 +74,7 @@ func (s *Supervised) End(ctx context.Context, host Host) error {
 	if problems := host.problems(); len(problems) > 0 || host.Fence == nil {
 		return fmt.Errorf("%w: host %q without a fence, or %w", ErrInvalidPlay, host.Name, errors.Join(problems...))
 	}
-	client, unknown, err := connect(ctx, &host)
+	client, unknown, err := connect(ctx, &host, nil)
 	if unknown != nil {
 		return fmt.Errorf("end older runs on %s: it shows another key", host.Name)
 	}
@@ -88,8 +88,31 @@ func (s *Supervised) End(ctx context.Context, host Host) error {
 	return nil
 }
 
-// connect logs in to a host as Ansible does. unknown is the key that the host showed, if that was not a known one.
-func connect(ctx context.Context, h *Host) (client *ssh.Client, unknown ssh.PublicKey, err error) {
+// login is what a host did while we logged in.
+type login struct {
+	signed bool   // it took the key and was shown that we have it
+	said   string // what it said after that, before it let the user in or not
+}
+
+// seen makes a signer note when the host was shown a signature.
+type seen struct {
+	ssh.AlgorithmSigner
+	in *login
+}
+
+func (s seen) SignWithAlgorithm(rand io.Reader, data []byte, algorithm string) (*ssh.Signature, error) {
+	s.in.signed = true
+	return s.AlgorithmSigner.SignWithAlgorithm(rand, data, algorithm)
+}
+
+func (s seen) Sign(rand io.Reader, data []byte) (*ssh.Signature, error) {
+	s.in.signed = true
+	return s.AlgorithmSigner.Sign(rand, data)
+}
+
+// connect logs in to a host as Ansible does. unknown is the key that the host showed, if that was not a known one. in,
+// if there is one, tells how far the login came.
+func connect(ctx context.Context, h *Host, in *login) (client *ssh.Client, unknown ssh.PublicKey, err error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(h.Address, strconv.Itoa(h.port())))
 	if err != nil {
 		return nil, nil, err
@@ -99,12 +122,24 @@ func connect(ctx context.Context, h *Host) (client *ssh.Client, unknown ssh.Publ
 		_ = conn.Close()
 		return nil, nil, err // which can't be: Validate has parsed it
 	}
+	if in == nil {
+		in = &login{}
+	}
+	if plain, ok := signer.(ssh.AlgorithmSigner); ok {
+		signer = seen{plain, in}
+	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
 	defer stop()
 	c, channels, requests, err := ssh.NewClientConn(conn, h.Address, &ssh.ClientConfig{
 		User:              h.User,
 		Auth:              []ssh.AuthMethod{ssh.PublicKeys(signer)},
 		HostKeyAlgorithms: h.hostKeyAlgorithms(),
+		BannerCallback: func(message string) error {
+			if in.signed { // before that it is the same for whoever comes
+				in.said = tail(in.said+message, maxMessage)
+			}
+			return nil
+		},
 		HostKeyCallback: func(_ string, _ net.Addr, key ssh.PublicKey) error {
 			if !h.knows(key) {
 				unknown = key

@@ -350,10 +350,12 @@ func (r *supervisedRun) explain(ctx context.Context) {
 				f.Code, f.Message = CodeFenced, strings.TrimSpace(r.collect.clean(message, maxMessage))
 			}
 		}
-		if !f.vague() {
+		if !f.vague() && !f.noAnswer() {
 			continue
 		}
-		if code, message, found := diagnose(ctx, &r.play.Hosts[at], r.config.ConnectTimeout); found {
+		code, message, found := diagnose(ctx, &r.play.Hosts[at], r.config.ConnectTimeout)
+		// Of a module that was run, only the login is in question.
+		if found && (f.vague() || code == CodeAccountClosed || code == CodeLoginPrints) {
 			f.Code, f.Message = code, r.collect.clean(message, maxMessage)
 		}
 	}

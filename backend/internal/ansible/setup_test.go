@@ -118,7 +118,7 @@ func setup(t *testing.T) *bed {
 			t.Fatal(err)
 		}
 	}
-	b.startSSHD(t, sshd)
+	b.startSSHD(t, sshd, "-D", "-e", "-f", filepath.Join(b.dir, "sshd_config"))
 	b.runner, err = NewRunner(Config{RunRoot: b.root, fence: filepath.Join(b.dir, "fence-python"), canaries: []string{b.dir}})
 	if err != nil {
 		t.Fatal(err)
@@ -169,10 +169,10 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-func (b *bed) startSSHD(t *testing.T, sshd string) {
+func (b *bed) startSSHD(t *testing.T, program string, args ...string) {
 	t.Helper()
 	var log bytes.Buffer
-	cmd := exec.Command(sshd, "-D", "-e", "-f", filepath.Join(b.dir, "sshd_config"))
+	cmd := exec.Command(program, args...)
 	cmd.Stderr = &log
 	// A session may hold stderr for as long as its command runs.
 	cmd.WaitDelay = time.Second

@@ -394,6 +394,7 @@ func TestErrorsTellTheNextStep(t *testing.T) {
 		domain.ErrCodeUnreachable, domain.ErrCodeHostKeyChanged, domain.ErrCodeSudoRefused, domain.ErrCodeTaskFailed, domain.ErrCodeFenced, domain.ErrCodeNoFence,
 		domain.ErrCodeTimeout, domain.ErrCodeCancelled, domain.ErrCodePlaybookError, domain.ErrCodeInternal, domain.ErrCodeDeadline, domain.ErrCodeHostDiffers,
 		domain.ErrCodeSuperseded, domain.ErrCodeAccessDenied, domain.ErrCodeTargetDenied, domain.ErrCodeHostUnsupported, domain.ErrCodeDuplicate, domain.ErrCodeKilled, domain.ErrCodeIdentityTaken, domain.ErrCodeAddressOnHost,
+		domain.ErrCodeAccountClosed, domain.ErrCodeLoginPrints,
 	} {
 		if domain.NextStep(code) == "" {
 			t.Errorf("nobody says what to do about %s", code)

@@ -109,6 +109,8 @@ const (
 	ErrCodeHostDiffers     = "host_differs"
 	ErrCodeSuperseded      = "superseded"
 	ErrCodeAccessDenied    = "ssh_access_denied"
+	ErrCodeAccountClosed   = "account_closed"
+	ErrCodeLoginPrints     = "login_prints"
 	ErrCodeTargetDenied    = "target_denied"
 	ErrCodeHostUnsupported = "host_unsupported"
 	ErrCodeDuplicate       = "duplicate_host"
@@ -135,6 +137,8 @@ var nextSteps = map[string]string{
 	ErrCodeHostDiffers:     "Another machine answers at this address, or the machine was reinstalled. Check the address. Declare a machine lost if it is gone for good; register a reinstalled machine as a new host.",
 	ErrCodeSuperseded:      "The object has changed since this was requested; no action is needed.",
 	ErrCodeAccessDenied:    "Add the public key shown on the host's page to ~/.ssh/authorized_keys of its admin user, then retry the job.",
+	ErrCodeAccountClosed:   "Check the admin user's account on the host: its expiry date (chage -l), its login shell, /etc/nologin and the rules of PAM. Then retry the job.",
+	ErrCodeLoginPrints:     "Let the admin user's ~/.bashrc and the files that it reads print only in interactive shells, then retry the job.",
 	ErrCodeTargetDenied:    "Register the host under an address that the control plane may connect to.",
 	ErrCodeHostUnsupported: "Fix the cause that the message names, then probe the host again.",
 	ErrCodePlanStale:       "Nothing more was changed on the host. Retry the job to continue without the plan, or give up and start again with a new plan.",
@@ -160,7 +164,7 @@ func (e *JobError) Healable() bool {
 func (e *JobError) Answered() bool {
 	switch e.Code {
 	case ErrCodeTaskFailed, ErrCodeFenced, ErrCodeNoFence, ErrCodeFenceUnchecked, ErrCodeSudoRefused, ErrCodeAccessDenied,
-		ErrCodeHostDiffers, ErrCodeHostUnsupported, ErrCodeIdentityTaken, ErrCodeAddressOnHost:
+		ErrCodeAccountClosed, ErrCodeLoginPrints, ErrCodeHostDiffers, ErrCodeHostUnsupported, ErrCodeIdentityTaken, ErrCodeAddressOnHost:
 		return true
 	default:
 		return false

@@ -162,7 +162,7 @@ func TestEveryFailureTellsWhatToDo(t *testing.T) {
 	for code, want := range map[ansible.FailureCode]string{
 		ansible.CodeHostKeyChanged: domain.ErrCodeHostKeyChanged, ansible.CodeLoginRefused: domain.ErrCodeAccessDenied,
 		ansible.CodeSudoRefused: domain.ErrCodeSudoRefused, ansible.CodeTaskFailed: domain.ErrCodeTaskFailed, ansible.CodeFenced: domain.ErrCodeFenced,
-		ansible.CodeNoFence: domain.ErrCodeNoFence,
+		ansible.CodeNoFence: domain.ErrCodeNoFence, ansible.CodeAccountClosed: domain.ErrCodeAccountClosed, ansible.CodeLoginPrints: domain.ErrCodeLoginPrints,
 		ansible.CodeTimeout: domain.ErrCodeTimeout, ansible.CodePlaybookError: domain.ErrCodePlaybookError, "something new": domain.ErrCodeTaskFailed,
 	} {
 		p.Runner.Handle("host_probe", scripted.Script{Failure: &ansible.Failure{Code: code}})

@@ -141,6 +141,8 @@ var codes = map[ansible.FailureCode]string{
 	ansible.CodeUnreachable:    domain.ErrCodeUnreachable,
 	ansible.CodeHostKeyChanged: domain.ErrCodeHostKeyChanged,
 	ansible.CodeLoginRefused:   domain.ErrCodeAccessDenied,
+	ansible.CodeAccountClosed:  domain.ErrCodeAccountClosed,
+	ansible.CodeLoginPrints:    domain.ErrCodeLoginPrints,
 	ansible.CodeSudoRefused:    domain.ErrCodeSudoRefused,
 	ansible.CodeTaskFailed:     domain.ErrCodeTaskFailed,
 	ansible.CodeFenced:         domain.ErrCodeFenced,
