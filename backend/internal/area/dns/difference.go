@@ -19,6 +19,9 @@ const (
 	Observe    Mode = "observe"     // changes nothing and tells the difference
 )
 
+// Modes lists the modes of a zone.
+func Modes() []Mode { return []Mode{Sync, UpsertOnly, Observe} }
+
 // Adoption says whether a record set that exists without our ownership record may be taken over. It is an explicit act for
 // one record set.
 type Adoption string

@@ -29,55 +29,20 @@ type Input struct {
 	Log func(line string)
 }
 
-// Report says what a synchronization found and did.
-type Report struct {
-	Unchanged   bool   // the serial is the known one: nothing was read, and all else but Serial is empty
-	Serial      uint32 // at which the zone was last read
-	NegativeTTL uint32 // seconds
-	Outside     int    // records that the server sent although their names are not in the zone
-	// Results has every record set of the intent and of the server, as the last reading found it, sorted by name and type.
-	Results []Result
-	Applied int // changes that were made, those of an earlier attempt among them
-	// Brake is set if nothing was applied since the plan changes too much. Plan is what a person then confirms.
-	Brake *dns.Brake
-	Plan  dns.Confirmation
-}
-
-// Result of one record set.
-type Result struct {
-	dns.Result
-	// Failure is why its change could not be made. It is nil if it was made, or if there was none to make.
-	Failure *provider.Error
-}
-
-// Settled reports whether the zone was in line with the intent when it was last read: all that is left to do is what a
-// person has to decide on, or what the mode does not do.
-func (r Report) Settled(mode dns.Mode) bool {
-	if r.Unchanged {
-		return true
-	}
-	for _, result := range r.Results {
-		if result.Failure != nil || mode != dns.Observe && result.Outcome.Writes() {
-			return false
-		}
-	}
-	return r.Brake == nil
-}
-
 // Sync brings a zone in line with its intent as far as mode, ownership, delegation and brake allow. It asks for the serial
 // first, and transfers the zone only if serial or intent changed. After its changes it reads the zone again, so that the
 // report tells what is there, and its serial hides no change of another hand.
 //
 // It can be repeated after a crash at any place: a change that was made is found made. The error is a *provider.Error of a
 // call that concerns the whole zone, or an error of dns.Difference; the report then holds what was known until then.
-func Sync(ctx context.Context, server provider.Provider, in Input) (Report, error) {
+func Sync(ctx context.Context, server provider.Provider, in Input) (dns.Report, error) {
 	if in.Known != nil {
 		serial, err := server.Serial(ctx)
 		if err != nil {
-			return Report{}, err
+			return dns.Report{}, err
 		}
 		if serial == *in.Known {
-			return Report{Unchanged: true, Serial: serial}, nil
+			return dns.Report{Unchanged: true, Serial: serial}, nil
 		}
 	}
 	s := synchronization{Input: in, server: server, failures: make(map[place]*provider.Error)}
@@ -103,7 +68,7 @@ type place struct {
 type synchronization struct {
 	Input
 	server   provider.Provider
-	report   Report
+	report   dns.Report
 	failures map[place]*provider.Error
 }
 
@@ -118,9 +83,9 @@ func (s *synchronization) read(ctx context.Context) (dns.Plan, error) {
 		return dns.Plan{}, fmt.Errorf("compare zone %s with its intent: %w", s.Settings.Zone, err)
 	}
 	s.report.Serial, s.report.NegativeTTL, s.report.Outside = snapshot.Serial, snapshot.NegativeTTL, snapshot.Outside
-	s.report.Results = make([]Result, len(plan.Results))
+	s.report.Results = make([]dns.SetResult, len(plan.Results))
 	for i, result := range plan.Results {
-		s.report.Results[i] = Result{Result: result}
+		s.report.Results[i] = dns.SetResult{Result: result}
 	}
 	if confirmation := plan.Confirmation(); plan.Brake != nil && !s.Confirmed.Covers(confirmation) {
 		s.report.Brake, s.report.Plan = plan.Brake, confirmation
@@ -163,8 +128,8 @@ func (s *synchronization) apply(ctx context.Context, plan dns.Plan, last bool) (
 // fail puts the failures to their results.
 func (s *synchronization) fail() {
 	for i, result := range s.report.Results {
-		if result.Outcome.Writes() {
-			s.report.Results[i].Failure = s.failures[place{result.Name, result.Type}]
+		if failed := s.failures[place{result.Name, result.Type}]; failed != nil && result.Outcome.Writes() {
+			s.report.Results[i].Failure = &dns.Failure{Reason: string(failed.Reason), Retry: failed.Retry, Text: failed.Text}
 		}
 	}
 }

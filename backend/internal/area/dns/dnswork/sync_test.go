@@ -40,7 +40,7 @@ func (w *watched) Apply(ctx context.Context, change dns.Change) (provider.Applie
 func connect(t *testing.T, server *dnsserver.Server) *watched {
 	t.Helper()
 	client, err := rfc2136.New(rfc2136.Config{
-		Server: server.Address, Zone: zone, Allow: AddressRule(true),
+		Server: server.Address, Zone: zone, Allow: dns.AddressRule(true),
 		Key: rfc2136.Key{Name: dns.Name(server.SHA256.Name), Algorithm: rfc2136.SHA256, Secret: server.SHA256.Secret},
 	})
 	if err != nil {
@@ -71,7 +71,7 @@ func input(mode dns.Mode, desired ...dns.Desired) Input {
 	return Input{Settings: dns.Settings{Zone: zone, ZoneID: "z", Installation: "i", Mode: mode}, Desired: desired}
 }
 
-func mustSync(t *testing.T, server provider.Provider, in Input) Report {
+func mustSync(t *testing.T, server provider.Provider, in Input) dns.Report {
 	t.Helper()
 	report, err := Sync(t.Context(), server, in)
 	if err != nil {
@@ -81,7 +81,7 @@ func mustSync(t *testing.T, server provider.Provider, in Input) Report {
 }
 
 // outcomes are the results by name and type.
-func outcomes(report Report) map[string]dns.Outcome {
+func outcomes(report dns.Report) map[string]dns.Outcome {
 	found := make(map[string]dns.Outcome)
 	for _, result := range report.Results {
 		found[result.Name.Relative(zone)+" "+string(result.Type)] = result.Outcome
@@ -179,7 +179,7 @@ func TestTwoSyncsAtOnce(t *testing.T) {
 		// Each has read the zone before either changes it.
 		var ready, group sync.WaitGroup
 		ready.Add(2)
-		var reports [2]Report
+		var reports [2]dns.Report
 		var errs [2]error
 		for i := range reports {
 			client := connect(t, server)
@@ -225,7 +225,7 @@ func TestSyncMeetsAnotherHand(t *testing.T) {
 			t.Errorf("settled: %+v", report)
 		}
 		for _, result := range report.Results {
-			if contested := result.Failure != nil && result.Failure.Reason == provider.Changed; contested != (result.Name == "www.example.org.") {
+			if contested := result.Failure != nil && result.Failure.Reason == string(provider.Changed); contested != (result.Name == "www.example.org.") {
 				t.Errorf("%s: %v", result.Name, result.Failure)
 			}
 		}
@@ -393,7 +393,7 @@ func TestRefusalsOfTheServer(t *testing.T) {
 		client = connect(t, start(t, dnsserver.Options{DenyUpdate: true}))
 		report := mustSync(t, client, input(dns.Sync, hosts(t, 2, "192.0.2.1")...))
 		for _, result := range report.Results {
-			if result.Failure == nil || result.Failure.Reason != provider.UpdateRefused {
+			if result.Failure == nil || result.Failure.Reason != string(provider.UpdateRefused) {
 				t.Errorf("update: %+v", result)
 			}
 		}
@@ -413,7 +413,7 @@ func TestAPrivateServerIsNotAsked(t *testing.T) {
 	t.Parallel()
 	server := dnsserver.Knot(t, dnsserver.Options{})
 	client, err := rfc2136.New(rfc2136.Config{
-		Server: server.Address, Zone: zone, Allow: AddressRule(false),
+		Server: server.Address, Zone: zone, Allow: dns.AddressRule(false),
 		Key: rfc2136.Key{Name: dns.Name(server.SHA256.Name), Algorithm: rfc2136.SHA256, Secret: server.SHA256.Secret},
 	})
 	if err != nil {

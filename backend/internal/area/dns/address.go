@@ -1,10 +1,6 @@
-package dnswork
+package dns
 
-import (
-	"net/netip"
-
-	"kloigos/backend/internal/area/dns"
-)
+import "net/netip"
 
 // never are ranges without any name server: a zone cannot allow them. Link-local addresses are among them, since clouds
 // serve credentials of the machine there.
@@ -27,21 +23,21 @@ func prefixes(texts ...string) []netip.Prefix {
 }
 
 // AddressRule decides which addresses the name servers of a zone may have. The name of a server, and the NS records of a
-// zone, come from a tenant and may lead to services inside our own network. The error is a dns.Refusal.
+// zone, come from a tenant and may lead to services inside our own network. The error is a Refusal.
 func AddressRule(allowPrivate bool) func(netip.Addr) error {
 	return func(address netip.Addr) error {
 		address = address.Unmap().WithZone("")
 		switch {
-		case !address.IsValid() || contains(never, address):
-			return dns.Refusal(address.String() + " is not the address of a name server.")
-		case !allowPrivate && contains(private, address):
-			return dns.Refusal(address.String() + " is in a private range. The zone must allow private name servers.")
+		case !address.IsValid() || inAny(never, address):
+			return Refusal(address.String() + " is not the address of a name server.")
+		case !allowPrivate && inAny(private, address):
+			return Refusal(address.String() + " is in a private range. The zone must allow private name servers.")
 		}
 		return nil
 	}
 }
 
-func contains(ranges []netip.Prefix, address netip.Addr) bool {
+func inAny(ranges []netip.Prefix, address netip.Addr) bool {
 	for _, each := range ranges {
 		if each.Contains(address) {
 			return true

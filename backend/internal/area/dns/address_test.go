@@ -1,4 +1,4 @@
-package dnswork
+package dns
 
 import (
 	"net/netip"

@@ -1,0 +1,111 @@
+package dns
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/fault"
+)
+
+const sqlRecordSet = `
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true`
+
+// RecordSetByID returns a record set.
+func RecordSetByID(ctx context.Context, q db.Reader, id uuid.UUID) (ManagedSet, error) {
+	return db.First[ManagedSet](ctx, q, fault.ErrNotFound, sqlRecordSet+" AND s.id = $1", id)
+}
+
+// recordSetAt returns the record set of a name and type that is not deleted.
+func recordSetAt(ctx context.Context, q db.Reader, zone uuid.UUID, name Name, kind Type) (ManagedSet, error) {
+	return db.First[ManagedSet](ctx, q, fault.ErrNotFound, sqlRecordSet+" AND s.zone_id = $1 AND s.name = $2 AND s.type = $3 AND s.state <> 'deleting'", zone, name, kind)
+}
+
+// RecordSetsOf returns the record sets of an owner, in the order of their names.
+func RecordSetsOf(ctx context.Context, q db.Reader, owner SetOwner) ([]ManagedSet, error) {
+	return db.Collect[ManagedSet](ctx, q, sqlRecordSet+" AND s.owner = $1 AND s.owner <> 'user' ORDER BY s.name, s.type, s.id", owner)
+}
+
+// recordSetsOfZone returns all record sets of a zone.
+func recordSetsOfZone(ctx context.Context, q db.Reader, zone uuid.UUID) ([]ManagedSet, error) {
+	return db.Collect[ManagedSet](ctx, q, sqlRecordSet+" AND s.zone_id = $1 ORDER BY s.name, s.id", zone)
+}
+
+// holdRecordSet returns a record set and locks its row until the transaction ends.
+func holdRecordSet(ctx context.Context, tx *db.Tx, id uuid.UUID) (ManagedSet, error) {
+	return db.First[ManagedSet](ctx, tx.Reader, fault.ErrNotFound, sqlRecordSet+" AND s.id = $1 FOR UPDATE OF s", id)
+}
+
+// RecordSetSorting is the orders that record sets can be listed in.
+var RecordSetSorting = db.Sorting[ManagedSet]{
+	{Name: "name", Columns: []db.Column{db.ByText("s.name"), db.ByID("s.id")}, At: func(m ManagedSet) db.Position {
+		return db.Position{Text: string(m.Name), ID: m.ID}
+	}},
+	{Name: "state", Columns: []db.Column{db.ByText("s.state"), db.ByID("s.id")}, At: func(m ManagedSet) db.Position {
+		return db.Position{Text: string(m.State), ID: m.ID}
+	}},
+}
+
+// RecordSetFilter narrows a list of record sets.
+type RecordSetFilter struct {
+	WorkspaceID uuid.UUID
+	ZoneID      uuid.UUID // the zero value for all zones
+	Name        Name      // canonical
+	Type, State string
+	Owner       string
+	Sort        string // one of RecordSetSorting; "" for the first
+	After       *db.Position
+	Limit       int
+}
+
+// RecordSets lists record sets.
+func RecordSets(ctx context.Context, q db.Reader, f RecordSetFilter) ([]ManagedSet, error) {
+	l := db.NewList(sqlRecordSet).And("s.workspace_id = ?", f.WorkspaceID)
+	if f.ZoneID != uuid.Nil {
+		l.And("s.zone_id = ?", f.ZoneID)
+	}
+	l.AndIf(string(f.Name), "s.name = ?").AndIf(f.Type, "s.type = ?").AndIf(f.State, "s.state = ?").AndIf(f.Owner, "s.owner = ?")
+	return RecordSetSorting.Read(ctx, q, l, f.Sort, f.After, f.Limit)
+}
+
+const sqlTakeName = `
+INSERT INTO dns_names (zone_id, name, alone)
+VALUES ($1, $2, $3)
+ON CONFLICT DO NOTHING`
+
+// sqlTurnName gives a name to a CNAME record set, or to others. Record sets that stand there refuse it.
+const sqlTurnName = `
+UPDATE dns_names
+   SET alone = $3
+ WHERE zone_id = $1 AND name = $2 AND alone <> $3`
+
+const sqlForgetDeletedSet = `
+DELETE FROM dns_record_sets
+ WHERE zone_id = $1 AND name = $2 AND type = $3 AND state = 'deleting'`
+
+const sqlInsertRecordSet = `
+INSERT INTO dns_record_sets (id, workspace_id, zone_id, name, type, ttl, contents, owner, alone, adopt, state)
+SELECT $1::UUID, z.workspace_id, z.id, $3::TEXT, $4::TEXT, $5::INT8, $6::TEXT[], $7::TEXT, $8::BOOL, $9::TEXT, $10::TEXT
+  FROM dns_zones z
+ WHERE z.id = $2
+ON CONFLICT (zone_id, name, type) WHERE state <> 'deleting' DO NOTHING`
+
+const sqlChangeRecordSet = `
+UPDATE dns_record_sets
+   SET state = $3, ttl = $4, contents = $5, adopt = $6, state_message = '', outcome = '', revision = revision + 1,
+       version = version + 1, updated_at = now()
+ WHERE id = $1 AND state = $2`
+
+const sqlDeletingRecordSet = `
+UPDATE dns_record_sets
+   SET state = $3, alone = NULL, state_message = '', outcome = '', revision = revision + 1, version = version + 1, updated_at = now()
+ WHERE id = $1 AND state = $2`
+
+const sqlForgetRecordSet = `
+DELETE FROM dns_record_sets
+ WHERE id = $1 AND state = $2`

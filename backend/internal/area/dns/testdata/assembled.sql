@@ -1,0 +1,949 @@
+-- Statements that the area puts together at run time; written by go test ./backend/internal/area/dns -run Assembled -update
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND (s.name, s.id) < ($2, $3)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $4;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND (s.name, s.id) > ($2, $3)
+ORDER BY s.name, s.id
+LIMIT $4;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND (s.state, s.id) < ($2, $3)
+ORDER BY s.state DESC, s.id DESC
+LIMIT $4;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND (s.state, s.id) > ($2, $3)
+ORDER BY s.state, s.id
+LIMIT $4;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.name = $2
+  AND (s.name, s.id) < ($3, $4)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.name = $2
+  AND (s.name, s.id) > ($3, $4)
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.name = $2
+  AND (s.state, s.id) < ($3, $4)
+ORDER BY s.state DESC, s.id DESC
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.name = $2
+  AND (s.state, s.id) > ($3, $4)
+ORDER BY s.state, s.id
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.name = $2
+ORDER BY s.name DESC, s.id DESC
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.name = $2
+ORDER BY s.name, s.id
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.name = $2
+ORDER BY s.state DESC, s.id DESC
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.name = $2
+ORDER BY s.state, s.id
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.owner = $2
+  AND (s.name, s.id) < ($3, $4)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.owner = $2
+  AND (s.name, s.id) > ($3, $4)
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.owner = $2
+  AND (s.state, s.id) < ($3, $4)
+ORDER BY s.state DESC, s.id DESC
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.owner = $2
+  AND (s.state, s.id) > ($3, $4)
+ORDER BY s.state, s.id
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.owner = $2
+ORDER BY s.name DESC, s.id DESC
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.owner = $2
+ORDER BY s.name, s.id
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.owner = $2
+ORDER BY s.state DESC, s.id DESC
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.owner = $2
+ORDER BY s.state, s.id
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.state = $2
+  AND (s.name, s.id) < ($3, $4)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.state = $2
+  AND (s.name, s.id) > ($3, $4)
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.state = $2
+  AND (s.state, s.id) < ($3, $4)
+ORDER BY s.state DESC, s.id DESC
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.state = $2
+  AND (s.state, s.id) > ($3, $4)
+ORDER BY s.state, s.id
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.state = $2
+ORDER BY s.name DESC, s.id DESC
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.state = $2
+ORDER BY s.name, s.id
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.state = $2
+ORDER BY s.state DESC, s.id DESC
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.state = $2
+ORDER BY s.state, s.id
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.type = $2
+  AND (s.name, s.id) < ($3, $4)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.type = $2
+  AND (s.name, s.id) > ($3, $4)
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.type = $2
+  AND (s.state, s.id) < ($3, $4)
+ORDER BY s.state DESC, s.id DESC
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.type = $2
+  AND (s.state, s.id) > ($3, $4)
+ORDER BY s.state, s.id
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.type = $2
+ORDER BY s.name DESC, s.id DESC
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.type = $2
+ORDER BY s.name, s.id
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.type = $2
+ORDER BY s.state DESC, s.id DESC
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.type = $2
+ORDER BY s.state, s.id
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.zone_id = $2
+  AND (s.name, s.id) < ($3, $4)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.zone_id = $2
+  AND (s.name, s.id) > ($3, $4)
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.zone_id = $2
+  AND (s.state, s.id) < ($3, $4)
+ORDER BY s.state DESC, s.id DESC
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.zone_id = $2
+  AND (s.state, s.id) > ($3, $4)
+ORDER BY s.state, s.id
+LIMIT $5;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.zone_id = $2
+  AND s.name = $3
+  AND s.type = $4
+  AND s.state = $5
+  AND s.owner = $6
+  AND (s.name, s.id) < ($7, $8)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $9;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.zone_id = $2
+  AND s.name = $3
+  AND s.type = $4
+  AND s.state = $5
+  AND s.owner = $6
+  AND (s.name, s.id) > ($7, $8)
+ORDER BY s.name, s.id
+LIMIT $9;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.zone_id = $2
+  AND s.name = $3
+  AND s.type = $4
+  AND s.state = $5
+  AND s.owner = $6
+  AND (s.state, s.id) < ($7, $8)
+ORDER BY s.state DESC, s.id DESC
+LIMIT $9;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.zone_id = $2
+  AND s.name = $3
+  AND s.type = $4
+  AND s.state = $5
+  AND s.owner = $6
+  AND (s.state, s.id) > ($7, $8)
+ORDER BY s.state, s.id
+LIMIT $9;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.zone_id = $2
+  AND s.name = $3
+  AND s.type = $4
+  AND s.state = $5
+  AND s.owner = $6
+ORDER BY s.name DESC, s.id DESC
+LIMIT $7;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.zone_id = $2
+  AND s.name = $3
+  AND s.type = $4
+  AND s.state = $5
+  AND s.owner = $6
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.zone_id = $2
+  AND s.name = $3
+  AND s.type = $4
+  AND s.state = $5
+  AND s.owner = $6
+ORDER BY s.state DESC, s.id DESC
+LIMIT $7;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.zone_id = $2
+  AND s.name = $3
+  AND s.type = $4
+  AND s.state = $5
+  AND s.owner = $6
+ORDER BY s.state, s.id
+LIMIT $7;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.zone_id = $2
+ORDER BY s.name DESC, s.id DESC
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.zone_id = $2
+ORDER BY s.name, s.id
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.zone_id = $2
+ORDER BY s.state DESC, s.id DESC
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+  AND s.zone_id = $2
+ORDER BY s.state, s.id
+LIMIT $3;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+ORDER BY s.name DESC, s.id DESC
+LIMIT $2;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+ORDER BY s.name, s.id
+LIMIT $2;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+ORDER BY s.state DESC, s.id DESC
+LIMIT $2;
+
+SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+  FROM dns_record_sets s
+  JOIN dns_zones z ON z.id = s.zone_id
+ WHERE true
+  AND s.workspace_id = $1
+ORDER BY s.state, s.id
+LIMIT $2;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND (z.name, z.id) < ($2, $3)
+ORDER BY z.name DESC, z.id DESC
+LIMIT $4;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND (z.name, z.id) > ($2, $3)
+ORDER BY z.name, z.id
+LIMIT $4;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND (z.state, z.id) < ($2, $3)
+ORDER BY z.state DESC, z.id DESC
+LIMIT $4;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND (z.state, z.id) > ($2, $3)
+ORDER BY z.state, z.id
+LIMIT $4;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.mode = $2
+  AND (z.name, z.id) < ($3, $4)
+ORDER BY z.name DESC, z.id DESC
+LIMIT $5;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.mode = $2
+  AND (z.name, z.id) > ($3, $4)
+ORDER BY z.name, z.id
+LIMIT $5;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.mode = $2
+  AND (z.state, z.id) < ($3, $4)
+ORDER BY z.state DESC, z.id DESC
+LIMIT $5;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.mode = $2
+  AND (z.state, z.id) > ($3, $4)
+ORDER BY z.state, z.id
+LIMIT $5;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.mode = $2
+ORDER BY z.name DESC, z.id DESC
+LIMIT $3;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.mode = $2
+ORDER BY z.name, z.id
+LIMIT $3;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.mode = $2
+ORDER BY z.state DESC, z.id DESC
+LIMIT $3;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.mode = $2
+ORDER BY z.state, z.id
+LIMIT $3;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.state = $2
+  AND (z.name, z.id) < ($3, $4)
+ORDER BY z.name DESC, z.id DESC
+LIMIT $5;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.state = $2
+  AND (z.name, z.id) > ($3, $4)
+ORDER BY z.name, z.id
+LIMIT $5;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.state = $2
+  AND (z.state, z.id) < ($3, $4)
+ORDER BY z.state DESC, z.id DESC
+LIMIT $5;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.state = $2
+  AND (z.state, z.id) > ($3, $4)
+ORDER BY z.state, z.id
+LIMIT $5;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.state = $2
+  AND z.mode = $3
+  AND (z.name, z.id) < ($4, $5)
+ORDER BY z.name DESC, z.id DESC
+LIMIT $6;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.state = $2
+  AND z.mode = $3
+  AND (z.name, z.id) > ($4, $5)
+ORDER BY z.name, z.id
+LIMIT $6;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.state = $2
+  AND z.mode = $3
+  AND (z.state, z.id) < ($4, $5)
+ORDER BY z.state DESC, z.id DESC
+LIMIT $6;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.state = $2
+  AND z.mode = $3
+  AND (z.state, z.id) > ($4, $5)
+ORDER BY z.state, z.id
+LIMIT $6;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.state = $2
+  AND z.mode = $3
+ORDER BY z.name DESC, z.id DESC
+LIMIT $4;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.state = $2
+  AND z.mode = $3
+ORDER BY z.name, z.id
+LIMIT $4;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.state = $2
+  AND z.mode = $3
+ORDER BY z.state DESC, z.id DESC
+LIMIT $4;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.state = $2
+  AND z.mode = $3
+ORDER BY z.state, z.id
+LIMIT $4;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.state = $2
+ORDER BY z.name DESC, z.id DESC
+LIMIT $3;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.state = $2
+ORDER BY z.name, z.id
+LIMIT $3;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.state = $2
+ORDER BY z.state DESC, z.id DESC
+LIMIT $3;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+  AND z.state = $2
+ORDER BY z.state, z.id
+LIMIT $3;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+ORDER BY z.name DESC, z.id DESC
+LIMIT $2;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+ORDER BY z.name, z.id
+LIMIT $2;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+ORDER BY z.state DESC, z.id DESC
+LIMIT $2;
+
+SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
+       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
+  FROM dns_zones z
+ WHERE true
+  AND z.workspace_id = $1
+ORDER BY z.state, z.id
+LIMIT $2;
