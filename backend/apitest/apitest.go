@@ -6,12 +6,9 @@ package apitest
 
 import (
 	"context"
-	"crypto/sha256"
-	"fmt"
 	"log/slog"
 	"net"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"kloigos/backend/internal/ansible"
@@ -21,9 +18,9 @@ import (
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/intent"
-	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit/site"
 	"kloigos/backend/internal/worker"
+	"kloigos/playbooks"
 )
 
 // Site is one installation.
@@ -90,10 +87,17 @@ func (s *Site) NewKey() string {
 	return public
 }
 
-// Fail has the runs of a playbook fail from now on.
+// Fail has the runs of a playbook fail at a task from now on.
 func (s *Site) Fail(playbook, message string) {
-	s.site.Runner.Handle(playbook, scripted.Script{
-		Failure: &ansible.Failure{Task: "A task", Message: message},
+	s.site.Runner.HandleFunc(playbook, func(ctx context.Context, p ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		const task = "A task"
+		return site.Play(ctx, p, sink, scripted.Script{
+			Events: []ansible.Event{
+				{Kind: ansible.EventTaskStarted, Task: task},
+				{Kind: ansible.EventFailed, Task: task, Host: p.Hosts[0].Name, Message: message},
+			},
+			Failure: &ansible.Failure{Task: task, Message: message},
+		})
 	})
 }
 
@@ -108,23 +112,16 @@ func (s *Site) Hold(playbook string) (release func()) {
 	return func() { close(wait) }
 }
 
-// Version makes a version of a playbook with these files and makes it the default.
-func (s *Site) Version(playbook string, files map[string]string) {
+// Packaged is a playbook of this release, its files by their paths.
+func (s *Site) Packaged(playbook string) map[string][]byte {
 	s.t.Helper()
-	folder := fstest.MapFS{}
-	for path, text := range files {
-		folder[playbook+"/"+path] = &fstest.MapFile{Data: []byte(text)}
-	}
-	packed, err := bundle.Build(folder, playbook)
+	packed, err := bundle.Build(playbooks.Files, playbook)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.site.Tx(func(tx *store.Tx) error {
-		v := store.PlaybookVersion{
-			Playbook: playbook, SHA256: fmt.Sprintf("%x", sha256.Sum256(packed.Content)), SizeBytes: int64(len(packed.Content)),
-			DecodedBytes: packed.DecodedBytes, Files: packed.Files, Seeded: true, CreatedBy: "init",
-		}
-		_, _, err := tx.SeedPlaybook(s.t.Context(), playbook, v, packed.Content)
-		return err
-	})
+	files, err := bundle.All(packed.Content, bundle.DefaultLimits)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return files
 }

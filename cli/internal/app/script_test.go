@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -80,6 +81,31 @@ func run(t *testing.T, script string) {
 			"keep": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 			},
+			// job-id STATE: the newest job in this state becomes $JOB.
+			"job-id": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(ts.Exec("kloigos", "job", "list", "--state", args[0], "--sort=-created_at", "--limit=1", "-o", "json"))
+				ts.Setenv("JOB", first(ts, `"id": "([^"]+)"`))
+			},
+			"plan-id": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Setenv("PLAN", first(ts, `(?m)^(\S+)`)) },
+			"address": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Setenv("ADDRESS", first(ts, `(?m)^(\S+)`)) },
+			"fingerprint": func(ts *testscript.TestScript, _ bool, _ []string) {
+				ts.Setenv("FINGERPRINT", first(ts, `"offered_fingerprint": "([^"]+)"`))
+			},
+			// wait-job: no job is active any more.
+			"wait-job": func(ts *testscript.TestScript, _ bool, _ []string) {
+				ts.Check(ts.Exec("kloigos", "job", "list", "--state", "active", "-o", "json"))
+				for _, m := range regexp.MustCompile(`"id": "([^"]+)",\s+"workspace"`).FindAllStringSubmatch(ts.ReadFile("stdout"), -1) {
+					_ = ts.Exec("kloigos", "job", "follow", m[1])
+				}
+			},
+			// packaged NAME DIR: a playbook of this release is written to a folder.
+			"packaged": func(ts *testscript.TestScript, _ bool, args []string) {
+				for name, content := range s.Packaged(args[0]) {
+					path := ts.MkAbs(filepath.Join(args[1], name))
+					ts.Check(os.MkdirAll(filepath.Dir(path), 0o755))
+					ts.Check(os.WriteFile(path, content, 0o644))
+				}
+			},
 			"ready-host":    func(_ *testscript.TestScript, _ bool, args []string) { s.ReadyHost(args[0], args[1:]...) },
 			"fail-playbook": func(_ *testscript.TestScript, _ bool, args []string) { s.Fail(args[0], args[1]) },
 			"succeed":       func(*testscript.TestScript, bool, []string) { s.Succeed() },
@@ -87,6 +113,15 @@ func run(t *testing.T, script string) {
 			"release":       func(_ *testscript.TestScript, _ bool, args []string) { releases[args[0]]() },
 		},
 	})
+}
+
+// first is what an expression captures in the output of the last command.
+func first(ts *testscript.TestScript, expression string) string {
+	m := regexp.MustCompile(expression).FindStringSubmatch(ts.ReadFile("stdout"))
+	if m == nil {
+		ts.Fatalf("%s is not in the output", expression)
+	}
+	return m[1]
 }
 
 // session logs in, so that scripts need not.

@@ -35,7 +35,7 @@ var address = shape.Noun[api.Address, api.AddressFilter]{
 type newAddresses struct {
 	Network  string   `json:"network" default:"default" doc:"network that they belong to"`
 	Ranges   []string `json:"ranges" doc:"10.0.0.5 or 10.0.0.5-10.0.0.20"`
-	Endpoint string   `json:"endpoint" doc:"host:port at which SSH reaches a single address from outside, where it sits behind NAT"`
+	Endpoint string   `json:"endpoint,omitempty" doc:"host:port at which SSH reaches a single address from outside, where it sits behind NAT"`
 }
 
 func addAddresses(c *client.Client, ctx context.Context, n newAddresses, o ...client.Option) ([]api.Address, error) {

@@ -144,16 +144,14 @@ func (d fileDiffs) PrintText(w io.Writer) error {
 // upload is what a person gives for a version.
 type upload struct {
 	Playbook string `json:"playbook" doc:"name of the playbook"`
-	Dir      string `json:"dir" doc:"folder with all files of the version"`
-	Archive  string `json:"archive" doc:"tar that is compressed with zstd, as download gives it"`
-	Base     int    `json:"base" doc:"with --dir: number of the version whose other files are kept"`
-	Note     string `json:"note" doc:"why the version is made"`
+	Dir      string `json:"dir,omitempty" doc:"folder with all files of the version"`
+	Archive  string `json:"archive,omitempty" doc:"tar that is compressed with zstd, as download gives it"`
+	Base     int    `json:"base,omitempty" doc:"with --dir: number of the version whose other files are kept"`
+	Note     string `json:"note,omitempty" doc:"why the version is made"`
 }
 
 func uploadVersion(c *client.Client, ctx context.Context, u upload, o ...client.Option) (api.PlaybookVersion, error) {
 	switch {
-	case u.Playbook == "":
-		return api.PlaybookVersion{}, shape.Usage("PLAYBOOK is missing")
 	case (u.Dir == "") == (u.Archive == ""):
 		return api.PlaybookVersion{}, shape.Usage("give one of --dir and --archive")
 	case u.Archive != "":

@@ -94,5 +94,8 @@ func knowHost(a *shape.App, found api.Allocation) (string, error) {
 	if err := os.WriteFile(file, []byte(alias(found)+" "+fields[0]+" "+fields[1]+"\n"), 0o600); err != nil {
 		return "", fmt.Errorf("keep the host key: %w", err)
 	}
-	return file, nil
+	if strings.ContainsAny(file, "\"$") {
+		return "", shape.Fail(shape.CodeError, "ssh can't be given a file with a quote or a dollar in its name: %s", file)
+	}
+	return strings.ReplaceAll(file, "%", "%%"), nil // ssh expands single ones
 }

@@ -20,16 +20,18 @@ import (
 // labels has no flag; it goes into a file.
 type fields struct {
 	app   *App
+	tag   string
 	cmd   *cobra.Command
 	flags *pflag.FlagSet
 	set   map[string]func(body reflect.Value) // by flag, what puts it into the body
 	left  []string                            // fields without a flag
+	needs []string                            // fields that the API requires
 }
 
 // addFields adds a flag for each simple field of a struct. tag is the struct tag
 // with the name: json or query.
 func (a *App) addFields(cmd *cobra.Command, t reflect.Type, tag string, skip ...string) *fields {
-	f := &fields{app: a, cmd: cmd, flags: cmd.Flags(), set: map[string]func(reflect.Value){}}
+	f := &fields{app: a, tag: tag, cmd: cmd, flags: cmd.Flags(), set: map[string]func(reflect.Value){}}
 	f.add(t, tag, nil, skip)
 	return f
 }
@@ -41,9 +43,12 @@ func (f *fields) add(t reflect.Type, tag string, index []int, skip []string) {
 			f.add(field.Type, tag, at, skip)
 			continue
 		}
-		name, _, _ := strings.Cut(field.Tag.Get(tag), ",")
+		name, options, _ := strings.Cut(field.Tag.Get(tag), ",")
 		if name == "" || name == "-" || slices.Contains(skip, name) {
 			continue
+		}
+		if tag == "json" && options == "" && field.Type.Kind() != reflect.Bool && field.Tag.Get("default") == "" {
+			f.needs = append(f.needs, name)
 		}
 		f.addFlag(strings.ReplaceAll(name, "_", "-"), field, at)
 	}
@@ -124,6 +129,16 @@ func (f *fields) apply(body any) {
 			set(v)
 		}
 	}
+}
+
+// missing are the required fields that are empty, as flags.
+func (f *fields) missing(body any, except string) (flags []string) {
+	for _, name := range f.needs {
+		if v, err := fieldOf(body, f.tag, name); err == nil && v.IsZero() && name != except {
+			flags = append(flags, "--"+strings.ReplaceAll(name, "_", "-"))
+		}
+	}
+	return flags
 }
 
 // fieldOf finds the field of a struct whose tag (json or query) has this name.

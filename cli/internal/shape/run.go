@@ -170,6 +170,9 @@ func (r *running[T, F]) request(args []string) (any, error) {
 			return nil, err
 		}
 	}
+	if missing := r.body.missing(body, r.confirm); len(missing) > 0 {
+		return nil, Usage("%s: missing: %s", r.cmd.CommandPath(), strings.Join(missing, ", "))
+	}
 	if r.kind == aChange && reflect.ValueOf(body).Elem().IsZero() {
 		return nil, Usage("nothing to change: give a flag or -f FILE")
 	}

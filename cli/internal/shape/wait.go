@@ -69,7 +69,7 @@ func passing(err error) bool {
 // Outcome says how a job ended; cancelled is whether that was wanted.
 func (a *App) Outcome(j api.Job, cancelled bool) error {
 	took := ""
-	if j.StartedAt != nil && j.FinishedAt != nil {
+	if j.StartedAt != nil && j.FinishedAt != nil && j.FinishedAt.Sub(*j.StartedAt) >= time.Second {
 		took = " after " + show.Span(j.FinishedAt.Sub(*j.StartedAt))
 	}
 	switch {
@@ -92,7 +92,9 @@ func jobFailed(j api.Job) error {
 		if e.Host != "" {
 			parts = append(parts, "  host: "+show.Line(e.Host))
 		}
-		parts = append(parts, "  "+show.Line(e.Message))
+		for _, line := range strings.Split(strings.TrimSpace(e.Message), "\n") {
+			parts = append(parts, "  "+show.Line(line))
+		}
 		if e.NextStep != "" {
 			parts = append(parts, "  "+show.Line(e.NextStep))
 		}
