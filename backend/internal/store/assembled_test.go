@@ -58,7 +58,7 @@ func (noRows) FieldDescriptions() []pgconn.FieldDescription { return nil }
 func (noRows) Scan(...any) error                            { return nil }
 
 // words are the values of a text filter that change more than an argument.
-var words = []string{"x", "live", "active", "ended", "ready", "expired"}
+var words = []string{"x", "live", "active", "ended", "ready", "expired", "queued", "running", "failed", "succeeded"}
 
 // fills returns a struct with nothing set, with each field set alone, and with
 // all of them set; always, for each, in all that always gives.
@@ -102,6 +102,15 @@ func fills(t *testing.T, of reflect.Type) (all []reflect.Value) {
 				one.FieldByName("Sort").SetString(name)
 				one.FieldByName("After").Set(reflect.ValueOf(after))
 				all = append(all, one)
+				if _, hasState := of.FieldByName("State"); !hasState {
+					continue
+				}
+				for _, word := range words { // a state may lead to another index
+					sorted := reflect.New(of).Elem()
+					sorted.Set(one)
+					sorted.FieldByName("State").SetString(word)
+					all = append(all, sorted)
+				}
 			}
 		}
 	}
