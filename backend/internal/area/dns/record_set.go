@@ -98,6 +98,8 @@ type ManagedSet struct {
 	LiveRevision int64      `db:"live_revision"`
 	LiveTTL      *int64     `db:"live_ttl"`   // seconds
 	SettlesAt    *time.Time `db:"settles_at"` // until then, resolvers may tell what was there before
+	Checked      *Check     `db:"checked"`    // nil: not since it changed
+	CheckedAt    *time.Time `db:"checked_at"`
 	Version      int64      `db:"version"`
 	CreatedAt    time.Time  `db:"created_at"`
 	UpdatedAt    time.Time  `db:"updated_at"`

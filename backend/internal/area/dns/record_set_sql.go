@@ -11,7 +11,8 @@ import (
 
 const sqlRecordSet = `
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true`
@@ -97,7 +98,7 @@ ON CONFLICT (zone_id, name, type) WHERE state <> 'deleting' DO NOTHING`
 
 const sqlChangeRecordSet = `
 UPDATE dns_record_sets
-   SET state = $3, ttl = $4, contents = $5, adopt = $6, state_message = '', outcome = '', revision = revision + 1,
+   SET state = $3, ttl = $4, contents = $5, adopt = $6, state_message = '', outcome = '', checked = NULL, checked_at = NULL, revision = revision + 1,
        version = version + 1, updated_at = now()
  WHERE id = $1 AND state = $2`
 
@@ -109,3 +110,8 @@ UPDATE dns_record_sets
 const sqlForgetRecordSet = `
 DELETE FROM dns_record_sets
  WHERE id = $1 AND state = $2`
+
+const sqlRecordCheck = `
+UPDATE dns_record_sets
+   SET checked = $3, checked_at = now()
+ WHERE id = $1 AND revision = $2`

@@ -14,34 +14,46 @@ import (
 // perStatement bounds the rows of one statement.
 const perStatement = 1000
 
-// RecordSync writes the report of a synchronization, or why it failed: the states of its zone and of its record sets, and
-// the foreign records that it found. A record set that changed meanwhile keeps its state. It can be repeated.
-func RecordSync(ctx context.Context, tx *db.Tx, work SyncWork, report Report, failure *Failure) (Zone, Changed, error) {
+// RecordSync writes the report of a synchronization that ended: the states of its zone and of its record sets, and the
+// foreign records that it found. A record set that changed meanwhile keeps its state. It can be repeated.
+func RecordSync(ctx context.Context, tx *db.Tx, work SyncWork, report Report) (Zone, error) {
 	before, err := holdZone(ctx, tx, work.Zone.ID)
 	if err != nil {
-		return Zone{}, Changed{}, err
+		return Zone{}, err
 	}
 	attention := countFailed(work.Sets)
-	if len(report.Results) > 0 || failure == nil && !report.Unchanged {
+	if !report.Unchanged {
 		if attention, err = recordResults(ctx, tx, work, report); err != nil {
-			return Zone{}, Changed{}, err
+			return Zone{}, err
 		}
 	}
-	end := endOf(before, work.Zone, report, failure)
+	end := endOf(before, work.Zone, report)
 	if end.message == "" && attention > 0 {
-		end.message = fmt.Sprintf("%d record sets need attention.", attention)
+		end.message = fmt.Sprintf("Record sets that need attention: %d.", attention)
 	}
 	state, err := ZoneLifecycle.Next(before.State, end.on)
 	if err != nil {
-		return Zone{}, Changed{}, err
+		return Zone{}, err
 	}
-	err = tx.One(ctx, movedMeanwhile("dns_zone"), sqlEndSync, before.ID, before.State, state, end.message, end.reason, end.synced,
-		end.serial, end.negativeTTL, end.plan, end.owned, end.touched, end.confirmed)
+	err = tx.One(ctx, movedMeanwhile("dns_zone"), sqlEndSync, before.ID, before.State, state, end.message, end.reason, work.Zone.Revision,
+		int64(report.Serial), end.negativeTTL, end.plan, end.owned, end.touched)
 	if err != nil {
-		return Zone{}, Changed{}, fmt.Errorf("record the end of a synchronization: %w", err)
+		return Zone{}, fmt.Errorf("record the end of a synchronization: %w", err)
 	}
-	after, err := ZoneByID(ctx, tx.Reader, before.ID)
-	return after, Changed{map[string]any{"state": before.State}, map[string]any{"state": after.State, "changes": report.Applied}}, err
+	return ZoneByID(ctx, tx.Reader, before.ID)
+}
+
+// RecordFailure writes what an attempt found before it failed, and its reason. The zone moves with its job.
+func RecordFailure(ctx context.Context, tx *db.Tx, work SyncWork, report Report, failure Failure) error {
+	if len(report.Results) > 0 {
+		if _, err := recordResults(ctx, tx, work, report); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.Exec(ctx, sqlNoteReason, work.Zone.ID, failure.Reason); err != nil {
+		return fmt.Errorf("note why a synchronization failed: %w", err)
+	}
+	return nil
 }
 
 func countFailed(sets []ManagedSet) int {
@@ -58,39 +70,25 @@ func countFailed(sets []ManagedSet) int {
 type syncEnd struct {
 	on              lifecycle.Event
 	message, reason string
-	synced          int64
-	serial          *int64
 	negativeTTL     int64
-	plan, confirmed []byte
+	plan            []byte
 	owned, touched  int
 }
 
 // endOf decides how the zone ends. before is the zone now, loaded the one that the synchronization worked with.
-func endOf(before, loaded Zone, report Report, failure *Failure) syncEnd {
-	end := syncEnd{on: SyncSucceeded, synced: loaded.Revision, serial: before.Serial, negativeTTL: before.NegativeTTL}
-	if failure == nil {
-		serial := int64(report.Serial)
-		end.serial = &serial
-		if !report.Unchanged {
-			end.negativeTTL = int64(report.NegativeTTL)
-		}
+func endOf(before, loaded Zone, report Report) syncEnd {
+	end := syncEnd{on: SyncSucceeded, negativeTTL: int64(report.NegativeTTL)}
+	if report.Unchanged {
+		end.negativeTTL = before.NegativeTTL
 	}
 	switch {
-	case failure != nil:
-		end.on, end.message, end.reason = SyncFailed, failure.Text, failure.Reason
-		// A retry goes on with what a person confirmed.
-		end.synced, end.confirmed = before.SyncedRevision, before.Confirmed
+	case before.Revision != loaded.Revision: // a plan would be that of another intent, which nobody should confirm
+		end.on = SyncOutdated
 	case report.Brake != nil:
 		end.on, end.reason = SyncHeld, "brake"
 		end.message = fmt.Sprintf("The plan updates or deletes %d of %d record sets. That is more than %d %%. Confirm it to go on.",
 			report.Brake.Touched, report.Brake.Owned, report.Brake.Percent)
 		end.plan, end.owned, end.touched = report.Plan, report.Brake.Owned, report.Brake.Touched
-	case before.Revision != loaded.Revision:
-		end.on = SyncOutdated
-	}
-	if end.on == SyncHeld && before.Revision != loaded.Revision {
-		// The plan is that of another intent: nobody should confirm it.
-		end = syncEnd{on: SyncOutdated, synced: loaded.Revision, serial: end.serial, negativeTTL: end.negativeTTL}
 	}
 	return end
 }

@@ -85,26 +85,22 @@ func ChangeZone(ctx context.Context, tx *db.Tx, keys *secret.Keyset, id uuid.UUI
 	return after, Changed{before.facts(), after.facts()}, err
 }
 
-// StartSync moves a zone when a synchronization of it is enqueued.
-func StartSync(ctx context.Context, tx *db.Tx, id uuid.UUID) (Zone, Changed, error) {
-	return moveZone(ctx, tx, id, 0, SyncStarted, sqlMoveZone, nil)
+// MoveZone moves a zone on an event of its job. message says why, where the event is a failure.
+func MoveZone(ctx context.Context, tx *db.Tx, id uuid.UUID, on lifecycle.Event, message string) error {
+	zone, err := holdZone(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	state, err := ZoneLifecycle.Next(zone.State, on)
+	if err != nil {
+		return err
+	}
+	return wrap("move a zone", tx.One(ctx, movedMeanwhile("dns_zone"), sqlMoveZone, id, zone.State, state, message))
 }
 
 // ConfirmPlan lets the next synchronization make the updates and deletions that the brake held. The checksum is that of the
 // plan that was shown.
 func ConfirmPlan(ctx context.Context, tx *db.Tx, id uuid.UUID, version int64, checksum string) (Zone, Changed, error) {
-	return moveZone(ctx, tx, id, version, ZoneChanged, sqlConfirmZone, func(z Zone) error {
-		if z.State != ZoneHeld {
-			return fault.Conflictf("dns_zone_not_held", "No plan of the zone waits for a confirmation.")
-		}
-		if have := Confirmation(z.Plan).Checksum(); have != checksum {
-			return fault.Conflictf("dns_plan_changed", "The plan is another by now. Look at it again.")
-		}
-		return nil
-	})
-}
-
-func moveZone(ctx context.Context, tx *db.Tx, id uuid.UUID, version int64, on lifecycle.Event, sql db.Statement, check func(Zone) error) (Zone, Changed, error) {
 	before, err := holdZone(ctx, tx, id)
 	if err != nil {
 		return Zone{}, Changed{}, err
@@ -112,20 +108,24 @@ func moveZone(ctx context.Context, tx *db.Tx, id uuid.UUID, version int64, on li
 	if err := checkVersion("zone", before.Version, version); err != nil {
 		return Zone{}, Changed{}, err
 	}
-	if check != nil {
-		if err := check(before); err != nil {
-			return Zone{}, Changed{}, err
-		}
+	if before.State != ZoneHeld {
+		return Zone{}, Changed{}, fault.Conflictf("dns_zone_not_held", "No plan of the zone waits for a confirmation.")
 	}
-	state, err := ZoneLifecycle.Next(before.State, on)
+	if Confirmation(before.Plan).Checksum() != checksum {
+		return Zone{}, Changed{}, fault.Conflictf("dns_plan_changed", "The plan is another by now. Look at it again.")
+	}
+	state, err := ZoneLifecycle.Next(before.State, ZoneChanged)
 	if err != nil {
 		return Zone{}, Changed{}, err
 	}
-	if err := tx.One(ctx, movedMeanwhile("dns_zone"), sql, id, before.State, state); err != nil {
-		return Zone{}, Changed{}, fmt.Errorf("move a zone: %w", err)
+	if err := tx.One(ctx, movedMeanwhile("dns_zone"), sqlConfirmZone, id, before.State, state); err != nil {
+		return Zone{}, Changed{}, fmt.Errorf("confirm a plan: %w", err)
 	}
 	after, err := ZoneByID(ctx, tx.Reader, id)
-	return after, Changed{map[string]any{"state": before.State}, map[string]any{"state": after.State}}, err
+	return after, Changed{
+		map[string]any{"state": before.State},
+		map[string]any{"state": after.State, "confirmed": checksum, "record_sets": before.PlanTouched},
+	}, err
 }
 
 // DeleteZone forgets a zone without record sets. Nothing is changed on its server.

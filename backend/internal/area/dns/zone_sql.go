@@ -125,18 +125,23 @@ UPDATE dns_zones
 
 const sqlMoveZone = `
 UPDATE dns_zones
-   SET state = $3, plan = NULL, version = version + 1, updated_at = now()
+   SET state = $3, state_message = $4, plan = NULL, version = version + 1, updated_at = now()
  WHERE id = $1 AND state = $2`
+
+const sqlNoteReason = `
+UPDATE dns_zones
+   SET reason = $2
+ WHERE id = $1 AND state = 'syncing' AND reason <> $2`
 
 const sqlConfirmZone = `
 UPDATE dns_zones
-   SET state = $3, confirmed = plan, plan = NULL, state_message = '', revision = revision + 1, version = version + 1, updated_at = now()
+   SET state = $3, confirmed = plan, plan = NULL, state_message = '', reason = '', revision = revision + 1, version = version + 1, updated_at = now()
  WHERE id = $1 AND state = $2`
 
 const sqlEndSync = `
 UPDATE dns_zones
    SET state = $3, state_message = $4, reason = $5, synced_revision = $6, soa_serial = $7, negative_ttl = $8, plan = $9,
-       plan_owned = $10, plan_touched = $11, confirmed = $12, synced_at = now(), version = version + 1, updated_at = now()
+       plan_owned = $10, plan_touched = $11, confirmed = NULL, synced_at = now(), version = version + 1, updated_at = now()
  WHERE id = $1 AND state = $2`
 
 const sqlDeleteNames = `

@@ -15,6 +15,7 @@ import (
 
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/lifecycle"
 )
 
 // The CHECKs of the schema are the tables of Go.
@@ -160,11 +161,17 @@ func TestDeleteZone(t *testing.T) {
 	must(t, p, func(ctx context.Context, tx *db.Tx) (ManagedSet, Changed, error) {
 		return DeleteRecordSet(ctx, tx, OwnedByUser, www.ID, 0)
 	})
-	must(t, p, func(ctx context.Context, tx *db.Tx) (Zone, Changed, error) { return StartSync(ctx, tx, zone.ID) })
+	move := func(on lifecycle.Event, message string) {
+		must(t, p, func(ctx context.Context, tx *db.Tx) (Zone, Changed, error) {
+			return Zone{}, Changed{}, MoveZone(ctx, tx, zone.ID, on, message)
+		})
+	}
+	move(SyncStarted, "")
 	wantConflict(t, remove(), "dns_zone_state")
-	must(t, p, func(ctx context.Context, tx *db.Tx) (Zone, Changed, error) {
-		return RecordSync(ctx, tx, SyncWork{Zone: zone}, Report{}, &Failure{Reason: "unreachable", Text: "It cannot be reached."})
-	})
+	move(SyncFailed, "It cannot be reached.")
+	if failed, err := ZoneByID(t.Context(), p.Reader, zone.ID); err != nil || failed.State != ZoneFailed || failed.StateMessage != "It cannot be reached." {
+		t.Errorf("%+v, %v", failed, err)
+	}
 	if err := remove(); err != nil {
 		t.Error(err)
 	}

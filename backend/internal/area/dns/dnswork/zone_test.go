@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -117,10 +118,15 @@ func (b *bench) remove(id uuid.UUID) {
 // begin moves the zone and loads the work, as a job does.
 func (b *bench) begin() (dns.SyncWork, provider.Provider) {
 	b.t.Helper()
-	do(b, func(ctx context.Context, tx *db.Tx) (dns.Zone, dns.Changed, error) {
-		return dns.StartSync(ctx, tx, b.zone)
-	})
+	b.write(func(tx *db.Tx) error { return dns.MoveZone(b.t.Context(), tx, b.zone, dns.SyncStarted, "") })
 	return b.load()
+}
+
+func (b *bench) write(f func(tx *db.Tx) error) {
+	b.t.Helper()
+	if err := b.InTx(b.t.Context(), f); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 func (b *bench) load() (dns.SyncWork, provider.Provider) {
@@ -149,11 +155,24 @@ func (b *bench) run(work dns.SyncWork, server provider.Provider) (dns.Report, *d
 	return report, failure
 }
 
-func (b *bench) record(work dns.SyncWork, report dns.Report, failure *dns.Failure) dns.Zone {
+// record writes what a synchronization found, as the end of a job does.
+func (b *bench) record(work dns.SyncWork, report dns.Report, failure *dns.Failure) (zone dns.Zone) {
 	b.t.Helper()
-	return do(b, func(ctx context.Context, tx *db.Tx) (dns.Zone, dns.Changed, error) {
-		return dns.RecordSync(ctx, tx, work, report, failure)
+	b.write(func(tx *db.Tx) (err error) {
+		if failure == nil {
+			zone, err = dns.RecordSync(b.t.Context(), tx, work, report)
+			return err
+		}
+		if err := dns.RecordFailure(b.t.Context(), tx, work, report, *failure); err != nil {
+			return err
+		}
+		if err := dns.MoveZone(b.t.Context(), tx, b.zone, dns.SyncFailed, failure.Text); err != nil {
+			return err
+		}
+		zone, err = dns.ZoneByID(b.t.Context(), tx.Reader, b.zone)
+		return err
 	})
+	return zone
 }
 
 // sync is a whole synchronization.
@@ -393,7 +412,7 @@ func TestAdoptingWhatTheServerHolds(t *testing.T) {
 		www := b.create("www", "192.0.2.1")
 		zone, _ := b.sync()
 		b.wantZone(zone, dns.ZoneLive)
-		if !strings.Contains(zone.StateMessage, "1 record sets need attention") {
+		if !strings.Contains(zone.StateMessage, "attention: 1.") {
 			t.Errorf("%q", zone.StateMessage)
 		}
 		b.wantSet(www.ID, dns.SetFailed, dns.AdoptionNeeded)
@@ -465,5 +484,50 @@ func TestACancelledSyncIsNoFailure(t *testing.T) {
 	cancel()
 	if _, failure, err := SyncZone(ctx, server, work, false, nil); failure != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %v", failure, err)
+	}
+}
+
+// The server that takes updates is asked where no resolver knows the zone.
+func TestCheckSet(t *testing.T) {
+	t.Parallel()
+	dnsserver.Each(t, func(t *testing.T, start dnsserver.Start) {
+		t.Helper()
+		b := setup(t, start, dns.Sync)
+		www := b.create("www", "192.0.2.1")
+		look := func() dns.Check {
+			t.Helper()
+			work, _ := b.load()
+			set := b.set(www.ID)
+			check, err := CheckSet(t.Context(), work.Zone, set, netip.AddrPort{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.write(func(tx *db.Tx) error { return dns.RecordCheck(t.Context(), tx, set.ID, set.Revision, check) })
+			return check
+		}
+		if check := look(); check.Arrived() || len(check.Servers) != 1 || check.Servers[0].Status != "absent" || check.Missing() == "" {
+			t.Errorf("before: %+v", check)
+		}
+		b.sync()
+		if check := look(); !check.Arrived() || check.Missing() != "" || !slices.Equal(check.Servers[0].Values, []string{"192.0.2.1"}) {
+			t.Errorf("after: %+v", check)
+		}
+		if set := b.set(www.ID); set.Checked == nil || !set.Checked.Everywhere || set.CheckedAt == nil {
+			t.Errorf("%+v", set)
+		}
+		// A change voids it, and a check of what was there before does not come back.
+		b.change(www.ID, "192.0.2.2")
+		b.write(func(tx *db.Tx) error { return dns.RecordCheck(t.Context(), tx, www.ID, 1, dns.Check{Everywhere: true}) })
+		if set := b.set(www.ID); set.Checked != nil {
+			t.Errorf("%+v", set.Checked)
+		}
+		if check := look(); check.Arrived() || check.Servers[0].Status != "different" {
+			t.Errorf("changed: %+v", check)
+		}
+	})
+	work := dns.Zone{Name: zone, Server: "127.0.0.1:53"}
+	check, err := CheckSet(t.Context(), work, dns.ManagedSet{Name: "www.example.org.", Type: dns.A}, netip.AddrPort{})
+	if err != nil || check.Arrived() || check.Servers[0].Status != "address_refused" {
+		t.Errorf("without allow_private: %+v, %v", check, err)
 	}
 }

@@ -1,7 +1,8 @@
 -- Statements that the area puts together at run time; written by go test ./backend/internal/area/dns -run Assembled -update
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -11,7 +12,8 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $4;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -21,7 +23,8 @@ ORDER BY s.name, s.id
 LIMIT $4;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -31,7 +34,8 @@ ORDER BY s.state DESC, s.id DESC
 LIMIT $4;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -41,7 +45,8 @@ ORDER BY s.state, s.id
 LIMIT $4;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -52,7 +57,8 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -63,7 +69,8 @@ ORDER BY s.name, s.id
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -74,7 +81,8 @@ ORDER BY s.state DESC, s.id DESC
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -85,7 +93,8 @@ ORDER BY s.state, s.id
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -95,7 +104,8 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -105,7 +115,8 @@ ORDER BY s.name, s.id
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -115,7 +126,8 @@ ORDER BY s.state DESC, s.id DESC
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -125,7 +137,8 @@ ORDER BY s.state, s.id
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -136,7 +149,8 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -147,7 +161,8 @@ ORDER BY s.name, s.id
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -158,7 +173,8 @@ ORDER BY s.state DESC, s.id DESC
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -169,7 +185,8 @@ ORDER BY s.state, s.id
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -179,7 +196,8 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -189,7 +207,8 @@ ORDER BY s.name, s.id
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -199,7 +218,8 @@ ORDER BY s.state DESC, s.id DESC
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -209,7 +229,8 @@ ORDER BY s.state, s.id
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -220,7 +241,8 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -231,7 +253,8 @@ ORDER BY s.name, s.id
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -242,7 +265,8 @@ ORDER BY s.state DESC, s.id DESC
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -253,7 +277,8 @@ ORDER BY s.state, s.id
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -263,7 +288,8 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -273,7 +299,8 @@ ORDER BY s.name, s.id
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -283,7 +310,8 @@ ORDER BY s.state DESC, s.id DESC
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -293,7 +321,8 @@ ORDER BY s.state, s.id
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -304,7 +333,8 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -315,7 +345,8 @@ ORDER BY s.name, s.id
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -326,7 +357,8 @@ ORDER BY s.state DESC, s.id DESC
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -337,7 +369,8 @@ ORDER BY s.state, s.id
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -347,7 +380,8 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -357,7 +391,8 @@ ORDER BY s.name, s.id
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -367,7 +402,8 @@ ORDER BY s.state DESC, s.id DESC
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -377,7 +413,8 @@ ORDER BY s.state, s.id
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -388,7 +425,8 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -399,7 +437,8 @@ ORDER BY s.name, s.id
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -410,7 +449,8 @@ ORDER BY s.state DESC, s.id DESC
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -421,7 +461,8 @@ ORDER BY s.state, s.id
 LIMIT $5;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -436,7 +477,8 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $9;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -451,7 +493,8 @@ ORDER BY s.name, s.id
 LIMIT $9;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -466,7 +509,8 @@ ORDER BY s.state DESC, s.id DESC
 LIMIT $9;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -481,7 +525,8 @@ ORDER BY s.state, s.id
 LIMIT $9;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -495,7 +540,8 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $7;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -509,7 +555,8 @@ ORDER BY s.name, s.id
 LIMIT $7;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -523,7 +570,8 @@ ORDER BY s.state DESC, s.id DESC
 LIMIT $7;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -537,7 +585,8 @@ ORDER BY s.state, s.id
 LIMIT $7;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -547,7 +596,8 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -557,7 +607,8 @@ ORDER BY s.name, s.id
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -567,7 +618,8 @@ ORDER BY s.state DESC, s.id DESC
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -577,7 +629,8 @@ ORDER BY s.state, s.id
 LIMIT $3;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -586,7 +639,8 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $2;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -595,7 +649,8 @@ ORDER BY s.name, s.id
 LIMIT $2;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
@@ -604,7 +659,8 @@ ORDER BY s.state DESC, s.id DESC
 LIMIT $2;
 
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
-       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.version, s.created_at, s.updated_at
+       s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
+       s.version, s.created_at, s.updated_at
   FROM dns_record_sets s
   JOIN dns_zones z ON z.id = s.zone_id
  WHERE true
