@@ -48,6 +48,41 @@ func (s slice) write(t *testing.T, dir string, uid int) {
 	}
 }
 
+// TestMeasureNamesLostAddresses: an address that is gone for longer than it takes to be brought back is told.
+func TestMeasureNamesLostAddresses(t *testing.T) {
+	t.Parallel()
+	needAnsible(t)
+	dir := t.TempDir()
+	for name, uid := range map[string]string{"h1-cu01": "1001", "h1-cu02": "1002", "h1-cu03": "1003"} {
+		if err := os.WriteFile(filepath.Join(dir, name+".conf"), []byte("UID="+uid+"\nUSER=x\nADDRESS=10.0.2.10"+uid[3:]+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := exec.Command(python, "-B", "-c", `
+import importlib.util, json, sys
+spec = importlib.util.spec_from_file_location("measure", "library/kloigos_measure.py")
+m = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(m)
+m.ADDRESSES, m.IP = sys.argv[1] + "/*.conf", "/bin/sh"
+slept = []
+m.time.sleep = slept.append
+# The second is brought back meanwhile, the third is not; nobody promised the fourth an address.
+here = [["10.0.2.15", "10.0.2.101"], ["10.0.2.15", "10.0.2.101", "10.0.2.102"]]
+class Module:
+    def run_command(self, argv, **_):
+        return 0, json.dumps([{"ifname": "ens3", "addr_info": [{"local": a} for a in here.pop(0)]}]), ""
+units = [{"id": str(n), "uid": 1000 + n} for n in (1, 2, 3, 4)]
+print(json.dumps([m.lost_addresses(Module(), units), slept]))
+class Mute:
+    def run_command(self, argv, **_):
+        return 1, "", "no netlink"
+assert m.lost_addresses(Mute(), units) == {}
+`, dir).CombinedOutput()
+	if want := "[{\"3\": \"10.0.2.103\"}, [5.0]]\n"; err != nil || string(out) != want {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 func TestMeasureReadsSlices(t *testing.T) {
 	t.Parallel()
 	if exec.Command(python, "-c", "import ansible").Run() != nil {

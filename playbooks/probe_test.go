@@ -2,7 +2,9 @@ package playbooks
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,6 +56,52 @@ func TestProbeReadsTheUplink(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
+	}
+}
+
+// TestProbeReadsRangesOfIDs of Debian 12's files, with lines that are none.
+func TestProbeReadsRangesOfIDs(t *testing.T) {
+	t.Parallel()
+	needAnsible(t)
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"subuid":     "debian:100000:65536\n# none\nbroken:x:1\nempty:70000:0\n1001:70000:1000\n",
+		"subgid":     "debian:100000:65536\n",
+		"login.defs": "# UID_MIN 5\nUID_MIN\t\t\t 1000\nUID_MAX\t\t\t60000\n#SYS_UID_MIN\t\t  101\nSUB_UID_MIN\t\t   100000\nSUB_UID_MAX\t\t600100000 # as shipped\nSUB_UID_COUNT\t\t    65536\nGID_MIN 1000\n",
+	} {
+		if err := os.MkdirAll(filepath.Join(root, "etc"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, "etc", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := exec.Command(python, "-B", "-c", `
+import importlib.util, json, sys
+spec = importlib.util.spec_from_file_location("kloigos_probe", "library/kloigos_probe.py")
+m = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(m)
+m.ROOT = sys.argv[1]
+print(json.dumps(m.Probe(None).id_ranges()))
+`, root).CombinedOutput()
+	type idRange struct {
+		First, Last int64
+		By          string
+		Given       bool
+	}
+	var got []idRange
+	if err != nil || json.Unmarshal(out, &got) != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	want := []idRange{
+		{100000, 165535, "the subordinate UIDs of debian (/etc/subuid)", true},
+		{70000, 70999, "the subordinate UIDs of 1001 (/etc/subuid)", true},
+		{100000, 165535, "the subordinate GIDs of debian (/etc/subgid)", true},
+		{1000, 60000, "the UIDs of new accounts (UID_MIN to UID_MAX in /etc/login.defs)", false},
+		{100000, 600100000, "the subordinate UIDs of new accounts (SUB_UID_MIN to SUB_UID_MAX in /etc/login.defs)", false},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

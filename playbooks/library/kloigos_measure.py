@@ -3,11 +3,15 @@
 
 It reads the counters of each tenant's slice (cgroup v2) and of the file system of the unit's volume, and writes
 nothing. A slice or a volume that is not there is left out of the answer: nothing is known of it, which is not zero.
+It also names the address of a unit that the host has lost, for longer than it takes to be brought back.
 """
 
 from __future__ import annotations
 
+import glob
+import json
 import os
+import re
 import time
 
 from ansible.module_utils.basic import AnsibleModule
@@ -23,6 +27,10 @@ author: Kloigos
 """
 
 SLICES = "/sys/fs/cgroup/user.slice/"
+ADDRESSES = "/etc/kloigos/addresses/*.conf"
+IP = "/usr/sbin/ip"
+# A unit that lost its address is brought back within seconds (the host's watch).
+WATCH_SECONDS = 5.0
 # The counter of CPU time is looked at twice, so far apart.
 SECONDS = 1.0
 
@@ -76,6 +84,46 @@ def of_volume(mount):
     return {"disk_used_bytes": (found.f_blocks - found.f_bfree) * found.f_frsize, "disk_bytes": found.f_blocks * found.f_frsize}
 
 
+def addresses_of_units():
+    """The address of each tenant's UID."""
+    found = {}
+    for path in glob.glob(ADDRESSES):
+        try:
+            text = read(path)
+        except (OSError, ValueError):
+            continue
+        uid, address = re.search(r"^UID=(\d+)$", text, re.M), re.search(r"^ADDRESS=([0-9.]+)$", text, re.M)
+        if uid and address:
+            found[int(uid.group(1))] = address.group(1)
+    return found
+
+
+def addresses_here(module):
+    """Every IPv4 address of the host; None where nobody can tell."""
+    if not os.path.exists(IP):
+        return None
+    code, out, _err = module.run_command([IP, "-j", "-4", "address", "show"], environ_update={"LC_ALL": "C"})
+    try:
+        links = json.loads(out) if code == 0 else None
+    except ValueError:
+        links = None
+    return links and {a.get("local") for link in links for a in link.get("addr_info", [])}
+
+
+def lost_addresses(module, units):
+    """Ids of the units whose address is not on the host, with the address."""
+    promised = addresses_of_units()
+    def look():
+        here = addresses_here(module)
+        return {} if here is None else {u["id"]: promised[int(u["uid"])] for u in units if promised.get(int(u["uid"]), None) not in here | {None}}
+    lost = look()
+    if lost:
+        time.sleep(WATCH_SECONDS)
+        again = look()
+        lost = {unit: address for unit, address in lost.items() if unit in again}
+    return lost
+
+
 def measure(units):
     slices = {unit["id"]: "%suser-%d.slice" % (SLICES, int(unit["uid"])) for unit in units}
     before = {unit: cpu_time(path) for unit, path in slices.items()}
@@ -92,7 +140,10 @@ def main():
         argument_spec={"units": {"type": "list", "elements": "dict", "required": True}},
         supports_check_mode=True,
     )
-    module.exit_json(changed=False, kloigos_result={"units": measure(module.params["units"])})
+    units = measure(module.params["units"])
+    lost = lost_addresses(module, module.params["units"])
+    units = [dict(unit, lacks=["address " + lost[unit["id"]]]) if unit["id"] in lost else unit for unit in units]
+    module.exit_json(changed=False, kloigos_result={"units": units})
 
 
 if __name__ == "__main__":

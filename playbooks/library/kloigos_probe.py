@@ -39,6 +39,13 @@ CGROUPS = "/sys/fs/cgroup/"
 # Bounds of what is believed: numbers of CPUs, threads of a core (8 are the most that were built), others with CPUs.
 MOST_CPU, MOST_THREADS, MOST_RESERVED = 8191, 16, 256
 
+ROOT = ""
+MOST_ID_RANGES = 1024
+LOGIN_DEFS = (
+    ("UID_MIN", "UID_MAX", "UIDs"), ("GID_MIN", "GID_MAX", "GIDs"),
+    ("SUB_UID_MIN", "SUB_UID_MAX", "subordinate UIDs"), ("SUB_GID_MIN", "SUB_GID_MAX", "subordinate GIDs"),
+)
+
 UNIT_PROGRAM = "/usr/local/lib/kloigos/unit"
 ADDRESSES = "/etc/kloigos/addresses/"
 ENABLED = "/etc/systemd/system/multi-user.target.wants/kloigos-unit@%s.service"
@@ -326,6 +333,21 @@ class Probe:
                               for user, uid in tenants if first <= uid <= last]
         return found
 
+    def id_ranges(self):
+        """Ranges of UIDs and GIDs that this host gives to others: subordinate ones, and those that new accounts will get."""
+        found = []
+        for path, kind in (("/etc/subuid", "UIDs"), ("/etc/subgid", "GIDs")):
+            for entry in [line.strip().split(":") for line in read(ROOT + path).splitlines()]:
+                if len(entry) == 3 and entry[1].isdigit() and entry[2].isdigit() and int(entry[2]) > 0:
+                    found.append({"first": int(entry[1]), "last": int(entry[1]) + int(entry[2]) - 1, "given": True,
+                                  "by": "the subordinate %s of %s (%s)" % (kind, entry[0], path)})
+        login_defs = dict(re.findall(r"^\s*([A-Z_]+)\s+(\d{1,10})\s*(?:#.*)?$", read(ROOT + "/etc/login.defs"), re.M))
+        for low, high, what in LOGIN_DEFS:
+            if low in login_defs and high in login_defs and int(login_defs[low]) <= int(login_defs[high]):
+                found.append({"first": int(login_defs[low]), "last": int(login_defs[high]), "given": False,
+                              "by": "the %s of new accounts (%s to %s in /etc/login.defs)" % (what, low, high)})
+        return found[:MOST_ID_RANGES]
+
     def capabilities(self):
         controllers = read("/sys/fs/cgroup/cgroup.controllers").split()
         version = ""
@@ -389,6 +411,7 @@ def main():
         "uplink": probe.uplink(),
         "addresses": probe.addresses(),
         "id_overlaps": probe.id_overlaps(),
+        "id_ranges": probe.id_ranges(),
         "capabilities": probe.capabilities(),
         "faults": probe.faults(),
     }

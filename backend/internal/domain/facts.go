@@ -82,6 +82,7 @@ func (f *Facts) Clean() error {
 	}
 	f.Faults = faults
 	f.cleanAddresses()
+	f.cleanIDRanges()
 	for _, s := range []*string{&f.Hostname, &f.Kernel, &f.Architecture, &f.OS.ID, &f.OS.VersionID, &f.OS.Name, &f.Capabilities.Systemd, &f.Capabilities.Python, &f.Incarnation} {
 		*s = plain(*s, 128)
 	}
@@ -114,6 +115,35 @@ func (f *Facts) cleanAddresses() {
 		overlaps = append(overlaps, plain(s, 256))
 	}
 	f.IDOverlaps = overlaps
+}
+
+// maxIDRanges limits how many ranges of IDs a host can name.
+const maxIDRanges = 1024
+
+func (f *Facts) cleanIDRanges() {
+	var ranges []IDRange
+	for _, r := range f.IDRanges[:min(len(f.IDRanges), maxIDRanges)] {
+		if r.By = plain(r.By, 256); r.By != "" && r.First >= 0 && r.First <= r.Last && r.Last < 1<<40 {
+			ranges = append(ranges, r)
+		}
+	}
+	f.IDRanges = ranges
+}
+
+// ClashingIDs names the ranges of the host that reach into one of UIDs for
+// tenants: those that somebody has, and those that new accounts may get of.
+func (f *Facts) ClashingIDs(first, last int64) (given, possible []string) {
+	for _, r := range f.IDRanges {
+		if r.First > last || first > r.Last {
+			continue
+		}
+		if text := fmt.Sprintf("%d to %d, %s", r.First, r.Last, r.By); r.Given {
+			given = append(given, text)
+		} else {
+			possible = append(possible, text)
+		}
+	}
+	return given, possible
 }
 
 // OwnAddresses are the IPv4 addresses that the host had when it was probed.

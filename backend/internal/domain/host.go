@@ -162,11 +162,20 @@ type Facts struct {
 	Uplink       Uplink        `json:"uplink"`
 	Addresses    []string      `json:"addresses,omitempty"`   // IPv4, of all interfaces, without those of units
 	IDOverlaps   []string      `json:"id_overlaps,omitempty"` // tenants whose UID is somebody's subordinate one, in words
+	IDRanges     []IDRange     `json:"id_ranges,omitempty"`   // of UIDs and GIDs that the host gives to others
 	Capabilities Capabilities  `json:"capabilities"`
 	Incarnation  string        `json:"incarnation"`
 	FenceNumber  int64         `json:"fence_number"`
 	// Faults are what does not work of what Kloigos has on the host, each a sentence.
 	Faults []string `json:"faults"`
+}
+
+// IDRange is a range of UIDs or GIDs that a host gives to others than tenants.
+type IDRange struct {
+	First int64  `json:"first"`
+	Last  int64  `json:"last"`
+	By    string `json:"by"`    // whose it is, and which file says so
+	Given bool   `json:"given"` // somebody has it; else new accounts may get of it
 }
 
 // OSFacts names the operating system, from os-release.

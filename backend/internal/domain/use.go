@@ -9,6 +9,9 @@ import (
 // MaxSamples is how often one job measures a host at most.
 const MaxSamples = 30
 
+// maxLacks limits how much of what a unit has lost is told.
+const maxLacks = 8
+
 // maxProcesses is the kernel's own bound of process numbers.
 const maxProcesses = 1 << 22
 
@@ -25,20 +28,27 @@ type Use struct {
 	DiskBytes     *int64    `json:"disk_bytes"` // size of the file system
 }
 
+// Measured is what a measurement tells of one unit.
+type Measured struct {
+	Use
+	Lacks []string // what the unit has lost of what its host gave it, in words
+}
+
 // ParseUse reads what a host told of the use of its units, which may be a lie.
 // Units that were not asked about are passed over; what is left is safe to
 // store and to compute with.
-func ParseUse(raw []byte, asked map[string]bool) (map[string]Use, error) {
+func ParseUse(raw []byte, asked map[string]bool) (map[string]Measured, error) {
 	var told struct {
 		Units []struct {
-			ID string `json:"id"`
+			ID    string   `json:"id"`
+			Lacks []string `json:"lacks"`
 			Use
 		} `json:"units"`
 	}
 	if err := json.Unmarshal(raw, &told); err != nil {
 		return nil, fmt.Errorf("it is not what a measurement tells")
 	}
-	found := map[string]Use{}
+	found := map[string]Measured{}
 	for _, u := range told.Units {
 		if !asked[u.ID] {
 			continue
@@ -51,7 +61,13 @@ func ParseUse(raw []byte, asked map[string]bool) (map[string]Use, error) {
 		if err := use.clean(); err != nil {
 			return nil, err
 		}
-		found[u.ID] = use
+		measured := Measured{Use: use}
+		for _, s := range u.Lacks[:min(len(u.Lacks), maxLacks)] {
+			if s = plain(s, 64); s != "" {
+				measured.Lacks = append(measured.Lacks, s)
+			}
+		}
+		found[u.ID] = measured
 	}
 	if len(found) != len(asked) {
 		return nil, fmt.Errorf("it tells of %d units, not of %d", len(found), len(asked))

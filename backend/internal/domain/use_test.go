@@ -29,8 +29,19 @@ func TestParseUse(t *testing.T) {
 		t.Error("the host says when it was measured")
 	}
 	// Half of a slice or of a volume is nothing: never a zero, never a part.
-	if b != (Use{}) {
+	if b.Use != (Use{}) || a.Lacks != nil {
 		t.Errorf("b: %+v", b)
+	}
+}
+
+// What a host says that a unit lacks is text for people, and so much of it as they can read.
+func TestParseUseBoundsWhatIsLacking(t *testing.T) {
+	t.Parallel()
+	lacks := strings.Repeat(`"route", `, 20) + fmt.Sprintf("%q", strings.Repeat("x", 200))
+	raw := fmt.Sprintf(`{"units": [{"id": %q, "lacks": ["a\u001b[31mddress 10.0.2.101", "", "%s", %s]}]}`, unitA, strings.Repeat("y", 100), lacks)
+	found, err := ParseUse([]byte(raw), map[string]bool{unitA: true})
+	if got := found[unitA].Lacks; err != nil || len(got) != maxLacks-1 || got[0] != "a[31mddress 10.0.2.101" || got[1] != strings.Repeat("y", 64) {
+		t.Errorf("%v, %q", err, got)
 	}
 }
 

@@ -3,6 +3,7 @@ package intent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -187,6 +188,9 @@ func (in *Intents) InitializeHost(ctx context.Context, who domain.Actor, id uuid
 		if err := can(h); err != nil {
 			return err
 		}
+		if err := in.identitiesAreFree(h); err != nil {
+			return err
+		}
 		action := "host.initialize"
 		if refence {
 			action = "host.refence"
@@ -196,6 +200,30 @@ func (in *Intents) InitializeHost(ctx context.Context, who domain.Actor, id uuid
 	})
 	return jobID, err
 }
+
+// identitiesAreFree refuses a host that is to carry tenants for the first time
+// and gives their UIDs to others: in a user namespace over such a range, its
+// owner reads the files of a tenant. A host with tenants is left as it is; each
+// allocation is checked by itself there.
+func (in *Intents) identitiesAreFree(h store.Host) error {
+	if h.State != domain.HostProbed && h.State != domain.HostInitFailed {
+		return nil
+	}
+	given, possible := h.Facts.ClashingIDs(in.cfg.FirstUID, in.cfg.LastUID)
+	all := append(given, possible...)
+	if len(all) == 0 {
+		return nil
+	}
+	more := ""
+	if n := len(all) - maxNamedClashes; n > 0 {
+		all, more = all[:maxNamedClashes], fmt.Sprintf("; and %d more", n)
+	}
+	return domain.Conflictf("uid_range_taken", "tenants get UIDs from %d to %d, and the host gives some of these to others: %s%s; change these ranges on the host and probe it, or set KLOIGOS_UID_RANGE",
+		in.cfg.FirstUID, in.cfg.LastUID, strings.Join(all, "; "), more)
+}
+
+// maxNamedClashes limits how many ranges of a host one message names.
+const maxNamedClashes = 5
 
 // canInitialize also refuses a host that was never initialized here and has the
 // fence of another installation: it would refuse, and the host could then be

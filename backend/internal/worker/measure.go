@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/domain"
@@ -19,7 +20,8 @@ type measuring struct {
 	asked   map[string]bool // ids of units
 	tenants []store.Allocation
 	taken   int
-	bad     error // why the last one could not be stored; nil if it could
+	bad     error    // why the last one could not be stored; nil if it could
+	lacks   []string // what units had lost in the last one, each in a sentence
 }
 
 // measure runs one play for all of its samples: whoever looks on sees each of
@@ -50,7 +52,8 @@ func measure(ctx context.Context, r *run) error {
 	case m.taken == 0:
 		return &domain.JobError{Code: domain.ErrCodePlaybookError, Host: r.host.Name, Message: "The playbook returned no measurement."}
 	}
-	r.outcome = fmt.Sprintf("%s measured, %s.", counted(len(tenants), "unit"), counted(m.taken, "sample"))
+	r.outcome = strings.Join(append([]string{fmt.Sprintf("%s measured, %s.", counted(len(tenants), "unit"), counted(m.taken, "sample"))}, m.lacks...), " ")
+	r.faults = m.lacks
 	return nil
 }
 
@@ -73,8 +76,13 @@ func (m *measuring) take(ctx context.Context, result json.RawMessage) {
 		return
 	}
 	all := make([]store.UnitUse, 0, len(m.tenants))
+	m.lacks = nil
 	for _, a := range m.tenants {
-		all = append(all, store.UnitUse{UnitID: a.UnitID, AllocationID: a.ID, Use: found[a.UnitID.String()]})
+		of := found[a.UnitID.String()]
+		all = append(all, store.UnitUse{UnitID: a.UnitID, AllocationID: a.ID, Use: of.Use})
+		if len(of.Lacks) > 0 {
+			m.lacks = append(m.lacks, fmt.Sprintf("Unit %s lacks: %s.", a.Unit, strings.Join(of.Lacks, ", ")))
+		}
 	}
 	if err := m.r.write(ctx, func(tx *store.Tx) error { return tx.SetUse(ctx, all) }); err != nil {
 		m.bad = err

@@ -34,6 +34,36 @@ func of(changes map[string]any) map[string]any {
 	return use
 }
 
+// TestAMeasurementTellsOfALostAddress, and the host is degraded until a job finds it whole.
+func TestAMeasurementTellsOfALostAddress(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	p.AddAddresses("default", 1)
+	host := p.ready("h1")
+	a := p.allocated()
+	lacking := func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		units, _, err := site.Asked(play)
+		site.Sample(play, sink, units, of(map[string]any{"lacks": []string{"address 10.0.2.101"}}))
+		if err != nil {
+			return ansible.Outcome{}, err
+		}
+		return site.Play(ctx, play, sink, scripted.Script{})
+	}
+	p.Runner.HandleFunc("host_measure", lacking)
+	fault := "Unit " + p.Allocation(a).Unit + " lacks: address 10.0.2.101."
+	if j := p.Ended(p.measure(host, 1), domain.JobSucceeded); j.Outcome != "1 unit measured, 1 sample. "+fault {
+		t.Errorf("outcome: %q", j.Outcome)
+	}
+	if h := p.Host(host); h.Health != domain.HealthDegraded || h.HealthMessage != fault {
+		t.Errorf("%s: %q", h.Health, h.HealthMessage)
+	}
+	p.Runner.HandleFunc("host_measure", site.Measured)
+	p.Ended(p.measure(host, 1), domain.JobSucceeded)
+	if h := p.Host(host); h.Health != domain.HealthHealthy || h.HealthMessage != "" {
+		t.Errorf("%s: %q", h.Health, h.HealthMessage)
+	}
+}
+
 // TestSamplesAreStoredAsTheyCome: whoever looks on does not wait for the last.
 func TestSamplesAreStoredAsTheyCome(t *testing.T) {
 	t.Parallel()

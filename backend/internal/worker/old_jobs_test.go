@@ -1,11 +1,13 @@
 package worker_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/ansible/scripted"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/store"
@@ -124,6 +126,38 @@ func TestAnAllocationThatNeverBeganEnds(t *testing.T) {
 	}
 	p.cancel(job)
 	p.is(a, domain.AllocationAllocationFailed, domain.UnitAllocationFailed, domain.AddressReserved)
+}
+
+// TestInitializeRefusesRangesOfOthers: nothing is begun on a host that gives UIDs of tenants to others. A host that
+// carries units is left as it is.
+func TestInitializeRefusesRangesOfOthers(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	own, far := domain.IDRange{First: 90000, Last: 100535, By: "the subordinate UIDs of debian (/etc/subuid)", Given: true},
+		domain.IDRange{First: 100000, Last: 600100000, By: "the subordinate UIDs of new accounts"}
+	people := domain.IDRange{First: 1000, Last: 70000, By: "the UIDs of new accounts (UID_MIN to UID_MAX in /etc/login.defs)"}
+	found := func(ranges ...domain.IDRange) {
+		facts := site.Facts("h1")
+		facts.IDRanges = ranges
+		p.Runner.Handle("host_probe", scripted.Script{Result: facts})
+	}
+	found(far)
+	host := p.laidOut("h1")
+	for _, r := range []domain.IDRange{own, people} {
+		found(r, far)
+		p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+		_, err := p.Intents.InitializeHost(t.Context(), p.Actor, host, 0, false)
+		p.conflict(err, "uid_range_taken")
+		if !strings.Contains(err.Error(), r.By) || strings.Contains(err.Error(), far.By) || p.Host(host).State != domain.HostProbed {
+			t.Errorf("%v; %s", err, p.Host(host).State)
+		}
+	}
+	found(far)
+	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+	p.Ended(p.initialize(host), domain.JobSucceeded)
+	found(own)
+	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+	p.Ended(p.initialize(host), domain.JobSucceeded)
 }
 
 // TestAnOldJobOfAHostDoesNothingAnew: what failed once and was done by another

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -88,6 +89,7 @@ type run struct {
 
 	played  bool          // the host answered
 	facts   *domain.Facts // read by a probe
+	faults  []string      // of the host, seen by something else than a probe
 	result  []byte        // kloigos_result of the last play
 	wipe    *domain.Wipe  // evidence
 	waits   string        // the job ends well, but a person has to confirm this
@@ -427,6 +429,8 @@ func (r *run) seen(why *domain.JobError) func(context.Context, *store.Tx) error 
 			return nil
 		case why != nil && why.Code == domain.ErrCodeUnreachable:
 			return tx.SetHostHealth(ctx, r.host.ID, domain.HealthUnreachable, why.Message)
+		case why == nil && len(r.faults) > 0:
+			return tx.SetHostHealth(ctx, r.host.ID, domain.HealthDegraded, strings.Join(r.faults, "\n"))
 		case why == nil && r.played:
 			return answered(ctx, tx, r.host.ID, domain.HealthHealthy)
 		case r.played && r.host.Health == domain.HealthUnreachable:
