@@ -41,6 +41,7 @@ type DB struct {
 	retries   func() // told of every retry of a transaction or a read; may be nil
 	unknown   func() // told of every COMMIT whose answer was lost; may be nil
 	twice     bool
+	last      []func(context.Context, *Tx) error // see BeforeCommit
 }
 
 // Tx is one transaction: all that can be written.
@@ -49,6 +50,7 @@ type Tx struct {
 	tx interface {
 		Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	}
+	touched map[Object]struct{} // see Touch
 }
 
 // Postgres tells whether it is one of PostgreSQL's.
@@ -212,6 +214,7 @@ const (
 // fresh BEGIN at READ COMMITTED.
 func (db *DB) InTx(ctx context.Context, f func(*Tx) error) error {
 	var err error
+	f = db.ended(ctx, f)
 	if db.twice {
 		f = refusedOnce(f)
 	}
