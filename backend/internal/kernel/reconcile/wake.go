@@ -1,0 +1,67 @@
+package reconcile
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/kernel/db"
+)
+
+// Trigger makes a transaction's writes make policies due, with its commit. This is
+// the one place that does: a write only has to be recorded with Touch.
+func (r *Registry) Trigger(d *db.DB) {
+	if len(r.triggers) > 0 {
+		d.BeforeCommit(r.wakeTouched)
+	}
+}
+
+func (r *Registry) wakeTouched(ctx context.Context, tx *db.Tx) error {
+	var woken []key
+	for _, o := range tx.Touched() {
+		for _, p := range r.triggers[o.Noun] {
+			if p.Noun == "" {
+				woken = append(woken, key{p.Name, uuid.Nil})
+			} else {
+				woken = append(woken, key{p.Name, o.ID})
+			}
+		}
+	}
+	return wake(ctx, tx, woken)
+}
+
+// wake takes items in one order, so that two transactions don't wait for each
+// other.
+func wake(ctx context.Context, tx *db.Tx, woken []key) error {
+	if len(woken) == 0 {
+		return nil
+	}
+	slices.SortFunc(woken, compareKeys)
+	woken = slices.Compact(woken)
+	policies, objects := make([]string, len(woken)), make([]uuid.UUID, len(woken))
+	for i, k := range woken {
+		policies[i], objects[i] = k.Policy, k.ObjectID
+	}
+	if _, err := tx.Exec(ctx, sqlWake, policies, objects); err != nil {
+		return fmt.Errorf("make policies due: %w", err)
+	}
+	return nil
+}
+
+func compareKeys(a, b key) int {
+	return cmp.Or(cmp.Compare(a.Policy, b.Policy), bytes.Compare(a.ObjectID[:], b.ObjectID[:]))
+}
+
+// Wake makes one item due now. The token that it returns stands in the item as
+// answered once a run that began after the wake has ended.
+func Wake(ctx context.Context, tx *db.Tx, policy string, object uuid.UUID) (token int64, err error) {
+	err = tx.QueryRow(ctx, sqlWakeOne, []string{policy}, []uuid.UUID{object}).Scan(&token)
+	if err != nil {
+		return 0, fmt.Errorf("make %s due: %w", policy, err)
+	}
+	return token, nil
+}
