@@ -25,10 +25,11 @@ import (
 	"kloigos/backend/internal/kernel/config"
 	"kloigos/backend/internal/kernel/failpoint"
 	"kloigos/backend/internal/kernel/memory"
+	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/kernel/secret"
 	"kloigos/backend/internal/metrics"
+	"kloigos/backend/internal/policy"
 	"kloigos/backend/internal/queue"
-	"kloigos/backend/internal/reconcile"
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/worker"
 	"kloigos/crdb"
@@ -218,9 +219,13 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 		parts.Go(func() { q.Run(stop, hard); w.Settle() })
 	}
 	intents := intent.New(b.db, intent.Config{Targets: targets, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Soon: soon, Wake: wake})
+	policies, err := b.policies(stop, intents)
+	if err != nil {
+		return err
+	}
 	if b.cfg.Has(config.RoleReconciler) {
-		policies := append(reconcile.Policies(reconcile.Retention{Logs: b.cfg.KeepLogs, Events: b.cfg.KeepEvents}), reconcile.LintPlaybooks(intents, b.linter(stop)), reconcile.EndStuck(intents))
-		parts.Go(func() { reconcile.Run(stop, b.db, policies, b.log, registry) })
+		r := reconcile.New(b.db.DB, policies, reconcile.Config{Holder: b.id, Log: b.log, Metrics: registry})
+		parts.Go(func() { r.Run(stop) })
 	}
 	parts.Go(func() { b.beat(stop, placed) })
 	if b.cfg.Listen == "" {
@@ -228,11 +233,30 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 		<-stop.Done()
 		return nil
 	}
-	err := b.serveHTTP(stop, hard, b.server(intents, signals, registry, points), ready)
+	err = b.serveHTTP(stop, hard, b.server(intents, policies, signals, registry, points), ready)
 	if err != nil {
 		b.log.Error("API stopped; this backend exits", "error", err)
 	}
 	return err
+}
+
+// policies are all that are known, whether this backend runs them or not: its
+// writes make them due, and its API shows them.
+func (b *Backend) policies(stop context.Context, intents *intent.Intents) (*reconcile.Registry, error) {
+	all := policy.Policies(b.db, policy.Retention{Logs: b.cfg.KeepLogs, Events: b.cfg.KeepEvents})
+	var linter policy.Linter // of who runs policies: looking for the tool takes time
+	if b.cfg.Has(config.RoleReconciler) {
+		linter = b.linter(stop)
+	}
+	all = append(all, policy.LintPlaybooks(intents, linter), policy.EndStuck(intents))
+	all = append(all, reconcile.Lag(b.db.DB, all))
+	registry, err := reconcile.NewRegistry(policy.NotReconciled(), all...)
+	if err != nil {
+		return nil, err
+	}
+	registry.Trigger(b.db.DB)
+	registry.Trigger(b.jobs.DB)
+	return registry, nil
 }
 
 // linter says in the log why this backend can't lint, since versions then wait for another one.
@@ -269,7 +293,7 @@ func (b *Backend) forksFit() func() int {
 }
 
 // server is the API, or for a backend without it what tells of its health.
-func (b *Backend) server(intents *intent.Intents, signals *queue.Signals, registry *prometheus.Registry, points failpoint.Points) *httpapi.Server {
+func (b *Backend) server(intents *intent.Intents, policies *reconcile.Registry, signals *queue.Signals, registry *prometheus.Registry, points failpoint.Points) *httpapi.Server {
 	cfg := httpapi.Config{
 		DB: b.db, Health: b.jobs, Intents: intents, Sessions: intent.NewSessions(b.db), Signals: signals, Log: b.log, Metrics: registry,
 		TrustedProxies: b.cfg.TrustedProxies, Failpoints: points, Version: Version(), Contract: worker.Contract, Judge: b.judge, Ready: []httpapi.Check{

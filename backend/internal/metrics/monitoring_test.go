@@ -1,7 +1,6 @@
 package metrics_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -19,9 +18,10 @@ import (
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/httpapi"
+	kernel "kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/metrics"
 	"kloigos/backend/internal/queue"
-	"kloigos/backend/internal/reconcile"
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/worker"
 )
@@ -34,15 +34,17 @@ const monitoring = "../../../inventory/monitoring/"
 func described(t *testing.T) map[string][]string {
 	t.Helper()
 	r := metrics.NewRegistry("test")
-	db := &store.DB{} // nothing is asked of it
+	db := &store.DB{DB: &kernel.DB{}} // nothing is asked of it
 	metrics.Watch(r, db, db)
 	metrics.Memory(r, func() (int64, error) { return 0, nil })
 	httpapi.NewHealth(httpapi.Config{DB: db, Log: slog.New(slog.DiscardHandler), Metrics: r})
 	queue.New(db, nil, queue.NewSignals(), queue.Config{Worker: uuid.New(), Metrics: r})
 	worker.New(db, nil, nil, worker.Config{Metrics: r})
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	reconcile.Run(ended, db, nil, slog.New(slog.DiscardHandler), r)
+	none, err := reconcile.NewRegistry(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reconcile.New(db.DB, none, reconcile.Config{Log: slog.New(slog.DiscardHandler), Metrics: r})
 
 	descriptions := make(chan *prometheus.Desc)
 	go func() { defer close(descriptions); r.Describe(descriptions) }()

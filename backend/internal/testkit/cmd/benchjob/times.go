@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"kloigos/backend/internal/domain"
-	"kloigos/backend/internal/reconcile"
+	"kloigos/backend/internal/kernel/reconcile"
+	"kloigos/backend/internal/policy"
 	"kloigos/backend/internal/store"
 )
 
@@ -52,12 +53,12 @@ func expire(ctx context.Context, db *store.DB, keep time.Duration) error {
 	var removed int64
 	for {
 		before := removed
-		for _, p := range reconcile.Policies(reconcile.Retention{Logs: keep, Events: keep}) {
-			n, err := p.Run(ctx, db)
+		for _, p := range policy.Policies(db, policy.Retention{Logs: keep, Events: keep}) {
+			out, err := p.Run(ctx, reconcile.Item{})
 			if err != nil {
 				return fmt.Errorf("%s: %w", p.Name, err)
 			}
-			removed += n
+			removed += out.Changed
 		}
 		if removed == before {
 			return say(map[string]any{"removed": removed, "seconds": time.Since(begun).Seconds()})

@@ -1,4 +1,4 @@
-package reconcile_test
+package policy_test
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
-	"kloigos/backend/internal/reconcile"
-	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/kernel/reconcile"
+	"kloigos/backend/internal/policy"
 	"kloigos/backend/internal/testkit/site"
 )
 
@@ -61,35 +61,44 @@ func TestEightSchedulersAndOneDueTime(t *testing.T) {
 	defer end()
 	var all sync.WaitGroup
 	var more atomic.Int64 // policies that have yet to run once more after all was done
+	last := map[string]*sync.Once{}
 	for range 8 {
 		eyes := &linter{able: true, says: domain.Lint{State: domain.LintDone, Tool: "x"}}
-		policies := append(reconcile.Policies(reconcile.Retention{Logs: 30 * day, Events: 300 * day}),
-			reconcile.EndStuck(s.Intents), reconcile.LintPlaybooks(s.Intents, eyes))
-		more.Add(int64(len(policies)))
+		policies := append(policy.Policies(s.DB, policy.Retention{Logs: 30 * day, Events: 300 * day}),
+			policy.EndStuck(s.Intents), policy.LintPlaybooks(s.Intents, eyes))
 		for i, p := range policies {
-			var last sync.Once
-			policies[i].Interval, policies[i].Jitter, policies[i].Timeout = 0, 20*time.Millisecond, time.Minute
-			policies[i].Run = func(ctx context.Context, db *store.DB) (int64, error) {
+			if last[p.Name] == nil {
+				last[p.Name] = &sync.Once{}
+				more.Add(1)
+			}
+			once := last[p.Name]
+			policies[i].Interval, policies[i].Jitter, policies[i].Timeout = time.Millisecond, 20*time.Millisecond, time.Minute
+			policies[i].Run = func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
 				over := allDone()
-				n, err := p.Run(ctx, db)
+				out, err := p.Run(ctx, item)
 				if err != nil && ctx.Err() == nil {
 					t.Errorf("%s: %v", p.Name, err)
 				}
 				mu.Lock()
-				changed[p.Name] += n
+				changed[p.Name] += out.Changed
 				mu.Unlock()
 				if over {
-					last.Do(func() {
+					once.Do(func() {
 						if more.Add(-1) == 0 {
 							end()
 						}
 					})
 				}
-				return n, err
+				return out, err
 			}
 		}
+		registry, err := reconcile.NewRegistry(policy.NotReconciled(), policies...)
+		if err != nil {
+			t.Fatal(err)
+		}
 		all.Go(func() {
-			reconcile.Run(ctx, s.DB, policies, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+			cfg := reconcile.Config{Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Poll: 20 * time.Millisecond}
+			reconcile.New(s.DB.DB, registry, cfg).Run(ctx)
 			mu.Lock()
 			defer mu.Unlock()
 			for _, content := range eyes.seen {

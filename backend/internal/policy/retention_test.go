@@ -1,4 +1,4 @@
-package reconcile_test
+package policy_test
 
 import (
 	"context"
@@ -12,7 +12,8 @@ import (
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/job"
-	"kloigos/backend/internal/reconcile"
+	"kloigos/backend/internal/kernel/reconcile"
+	"kloigos/backend/internal/policy"
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit/site"
 )
@@ -45,17 +46,17 @@ func count(s *site.Site, query string, args ...any) (n int) {
 }
 
 // run runs the policy of this name as often as it takes, and tells how much it did.
-func run(s *site.Site, keep reconcile.Retention, name string) (changed int64) {
+func run(s *site.Site, keep policy.Retention, name string) (changed int64) {
 	s.T.Helper()
-	for _, p := range reconcile.Policies(keep) {
+	for _, p := range policy.Policies(s.DB, keep) {
 		if p.Name != name {
 			continue
 		}
-		n, err := p.Run(s.T.Context(), s.DB)
+		out, err := p.Run(s.T.Context(), reconcile.Item{})
 		if err != nil {
 			s.T.Fatal(err)
 		}
-		return n
+		return out.Changed
 	}
 	return -1
 }
@@ -83,7 +84,7 @@ func TestOldLogsGo(t *testing.T) {
 	}
 	running := ended(s, host, 0, 3)
 	sql(s, `UPDATE jobs SET state = 'running', finished_at = NULL, worker_id = gen_random_uuid(), lease_expires_at = now(), created_at = now() - INTERVAL '90 days' WHERE id = $1`, running)
-	keep := reconcile.Retention{Logs: 30 * day}
+	keep := policy.Retention{Logs: 30 * day}
 	if n := run(s, keep, "old_job_logs"); n != 1200+120 {
 		t.Errorf("%d chunks were removed", n)
 	}
@@ -114,14 +115,14 @@ func TestOldEventsGoOnlyWhenAsked(t *testing.T) {
 	t.Parallel()
 	s := site.New(t)
 	for _, never := range []string{"old_events", "old_job_logs"} {
-		if n := run(s, reconcile.Retention{}, never); n != -1 {
+		if n := run(s, policy.Retention{}, never); n != -1 {
 			t.Errorf("there is a policy %s, though nobody asked for it", never)
 		}
 	}
 	sql(s, `INSERT INTO events (id, at, workspace_id, actor_kind, actor_name, action, object_kind)
 	        SELECT gen_random_uuid(), now() - n * INTERVAL '12 hours', $1, 'account', 'ada', 'x', 'host' FROM generate_series(1, 1500) AS n`, domain.DefaultWorkspace)
 	before := count(s, `SELECT count(*) FROM events`)
-	if n := run(s, reconcile.Retention{Events: 100 * day}, "old_events"); n != 1500-200+1 && n != 1500-200 {
+	if n := run(s, policy.Retention{Events: 100 * day}, "old_events"); n != 1500-200+1 && n != 1500-200 {
 		t.Errorf("%d were removed", n)
 	}
 	if n := count(s, `SELECT count(*) FROM events WHERE at < now() - INTERVAL '100 days'`); n != 0 {
@@ -134,7 +135,7 @@ func TestOldEventsGoOnlyWhenAsked(t *testing.T) {
 	if e := events[0]; e.Action != "event.expire" || e.ActorName != "old_events" || !strings.Contains(string(e.After), fmt.Sprint(before-count(s, `SELECT count(*) FROM events`)+1)) {
 		t.Errorf("%+v: %s", e, e.After)
 	}
-	if n := run(s, reconcile.Retention{Events: 100 * day}, "old_events"); n != 0 {
+	if n := run(s, policy.Retention{Events: 100 * day}, "old_events"); n != 0 {
 		t.Errorf("the second run removed %d", n)
 	}
 }

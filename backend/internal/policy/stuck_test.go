@@ -1,4 +1,4 @@
-package reconcile_test
+package policy_test
 
 import (
 	"bytes"
@@ -11,18 +11,19 @@ import (
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
-	"kloigos/backend/internal/reconcile"
+	"kloigos/backend/internal/kernel/reconcile"
+	"kloigos/backend/internal/policy"
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit/site"
 )
 
 func endStuck(s *site.Site) int64 {
 	s.T.Helper()
-	n, err := reconcile.EndStuck(s.Intents).Run(s.T.Context(), s.DB)
+	out, err := policy.EndStuck(s.Intents).Run(s.T.Context(), reconcile.Item{})
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	return n
+	return out.Changed
 }
 
 // told holds that the newest event of an object is the policy's.
@@ -185,8 +186,8 @@ func TestOneThatStaysStuckIsPassed(t *testing.T) {
 	sql(s, `ALTER TABLE hosts ADD CONSTRAINT stays CHECK (id <> '`+hosts[0].String()+`' OR state = 'initializing')`)
 	unit := s.Units(hosts[1])[0].ID
 	sql(s, `UPDATE compute_units SET state = 'deallocating', updated_at = now() - INTERVAL '1 day' WHERE id = $1`, unit)
-	n, err := reconcile.EndStuck(s.Intents).Run(t.Context(), s.DB)
-	if n != 2 || err == nil || !strings.Contains(err.Error(), hosts[0].String()) {
+	out, err := policy.EndStuck(s.Intents).Run(t.Context(), reconcile.Item{})
+	if n := out.Changed; n != 2 || err == nil || !strings.Contains(err.Error(), hosts[0].String()) {
 		t.Errorf("%d were ended: %v", n, err)
 	}
 	if a, b := s.Host(hosts[0]).State, s.Host(hosts[1]).State; a != domain.HostInitializing || b != domain.HostInitFailed {

@@ -1,4 +1,4 @@
-package reconcile
+package policy
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/store"
 )
 
@@ -16,8 +17,9 @@ const (
 	batchPause = 50 * time.Millisecond
 )
 
-// batches repeats one bounded transaction until nothing is left.
-func batches(ctx context.Context, db *store.DB, one func(*store.Tx) (n int64, more bool, err error)) (all int64, err error) {
+// batches repeats one bounded transaction until nothing is left. What it leaves is
+// the next run's, which comes soon.
+func batches(ctx context.Context, db *store.DB, one func(*store.Tx) (n int64, more bool, err error)) (out reconcile.Outcome, err error) {
 	for range maxBatches {
 		var n int64
 		var more bool
@@ -26,58 +28,56 @@ func batches(ctx context.Context, db *store.DB, one func(*store.Tx) (n int64, mo
 			return err
 		})
 		if err != nil {
-			return all, err
+			return out, err
 		}
-		if all += n; !more {
-			return all, nil
+		if out.Changed += n; !more {
+			return out, nil
 		}
 		select {
 		case <-ctx.Done():
-			return all, ctx.Err()
+			return out, ctx.Err()
 		case <-time.After(batchPause):
 		}
 	}
-	return all, nil
+	out.Again = moreSoon
+	return out, nil
 }
 
-func oldJobLogs(keep time.Duration) Policy {
-	return Policy{
+func oldJobLogs(db *store.DB, keep time.Duration) reconcile.Policy {
+	return removal(reconcile.Policy{
 		Name: "old_job_logs", Why: "logs are by far the most that is stored, and few look at one a month later; the job itself stays, with its steps, its error and its outcome",
 		Interval: 10 * time.Minute, Jitter: 5 * time.Minute, Timeout: 5 * time.Minute,
-		Run: func(ctx context.Context, db *store.DB) (int64, error) {
-			return batches(ctx, db, func(tx *store.Tx) (int64, bool, error) { return tx.ExpireLogs(ctx, keep) })
-		},
-	}
+	}, db, func(tx *store.Tx, ctx context.Context) (int64, bool, error) { return tx.ExpireLogs(ctx, keep) })
 }
 
-func oldEvents(keep time.Duration) Policy {
+func oldEvents(db *store.DB, keep time.Duration) reconcile.Policy {
 	const name = "old_events"
-	return Policy{
+	return reconcile.Policy{
 		Name: name, Why: "an operator said for how long the audit trail is to be kept",
 		Interval: time.Hour, Jitter: 10 * time.Minute, Timeout: 10 * time.Minute,
-		Run: func(ctx context.Context, db *store.DB) (all int64, err error) {
+		Run: func(ctx context.Context, _ reconcile.Item) (out reconcile.Outcome, err error) {
 			workspaces, err := db.Workspaces(ctx)
 			if err != nil {
-				return 0, err
+				return out, err
 			}
 			for _, w := range workspaces {
-				n, err := batches(ctx, db, func(tx *store.Tx) (int64, bool, error) { return tx.ExpireEvents(ctx, w, keep) })
-				all += n
+				one, err := batches(ctx, db, func(tx *store.Tx) (int64, bool, error) { return tx.ExpireEvents(ctx, w, keep) })
+				out.Changed, out.Again = out.Changed+one.Changed, max(out.Again, one.Again)
 				if err != nil {
-					return all, err
+					return out, err
 				}
 			}
-			if all == 0 {
-				return 0, nil
+			if out.Changed == 0 {
+				return out, nil
 			}
 			// That a part of the trail is gone stands in the trail.
 			err = db.InTx(ctx, func(tx *store.Tx) error {
 				return tx.AddEvent(ctx, domain.Actor{Kind: domain.ActorPolicy, Name: name}, store.Audit{
 					Workspace: domain.DefaultWorkspace, Action: "event.expire", ObjectKind: "event",
-					After: map[string]any{"removed": all, "older_than": fmt.Sprintf("%d days", int(keep.Hours()/24))},
+					After: map[string]any{"removed": out.Changed, "older_than": fmt.Sprintf("%d days", int(keep.Hours()/24))},
 				})
 			})
-			return all, err
+			return out, err
 		},
 	}
 }

@@ -1,4 +1,4 @@
-package reconcile_test
+package policy_test
 
 import (
 	"context"
@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"kloigos/backend/internal/domain"
-	"kloigos/backend/internal/reconcile"
+	"kloigos/backend/internal/kernel/reconcile"
+	"kloigos/backend/internal/policy"
 	"kloigos/backend/internal/testkit/site"
 )
 
@@ -34,13 +35,13 @@ func TestLintPlaybooks(t *testing.T) {
 	with := &linter{able: true, says: domain.Lint{State: domain.LintDone, Tool: "x", Findings: []domain.LintFinding{{Rule: "r", Path: "p", Line: 1, Message: "m"}}}}
 	all := func(l *linter) (rounds int) {
 		t.Helper()
-		policy := reconcile.LintPlaybooks(s.Intents, l)
+		lints := policy.LintPlaybooks(s.Intents, l)
 		for ; rounds < 20; rounds++ {
-			n, err := policy.Run(t.Context(), s.DB)
+			out, err := lints.Run(t.Context(), reconcile.Item{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n == 0 {
+			if out.Changed == 0 {
 				break
 			}
 		}
@@ -74,8 +75,8 @@ func TestALintThatIsCutIsNotAResult(t *testing.T) {
 	t.Parallel()
 	s := site.New(t)
 	cut := &linter{able: true, err: errors.New("cut")}
-	if n, err := reconcile.LintPlaybooks(s.Intents, cut).Run(t.Context(), s.DB); n != 0 || err == nil {
-		t.Fatalf("%d, %v", n, err)
+	if out, err := policy.LintPlaybooks(s.Intents, cut).Run(t.Context(), reconcile.Item{}); out.Changed != 0 || err == nil {
+		t.Fatalf("%d, %v", out.Changed, err)
 	}
 	running := 0
 	for _, name := range site.Playbooks {

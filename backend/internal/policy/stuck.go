@@ -1,4 +1,4 @@
-package reconcile
+package policy
 
 import (
 	"context"
@@ -8,20 +8,20 @@ import (
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
-	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/kernel/reconcile"
 )
 
 // atMostStuck bounds what one run ends.
 const atMostStuck = 100
 
 // EndStuck ends what is in flight and has no job any more.
-func EndStuck(intents *intent.Intents) Policy {
+func EndStuck(intents *intent.Intents) reconcile.Policy {
 	const name = "stuck"
-	return Policy{
+	return reconcile.Policy{
 		Name: name, Why: "what is on its way and has no job any more would be so for ever; it becomes what the failure of its job would have made it, and a person can go on from there",
 		Interval: 5 * time.Minute, Jitter: time.Minute, Timeout: time.Minute,
-		Run: func(ctx context.Context, _ *store.DB) (int64, error) {
-			return endStuck(ctx, intents, domain.Actor{Kind: domain.ActorPolicy, Name: name})
+		Run: func(ctx context.Context, _ reconcile.Item) (reconcile.Outcome, error) {
+			return changing(endStuck(ctx, intents, domain.Actor{Kind: domain.ActorPolicy, Name: name}))
 		},
 	}
 }

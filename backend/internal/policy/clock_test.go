@@ -1,4 +1,4 @@
-package reconcile_test
+package policy_test
 
 import (
 	"testing"
@@ -8,8 +8,8 @@ import (
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/policy"
 	"kloigos/backend/internal/queue"
-	"kloigos/backend/internal/reconcile"
 	"kloigos/backend/internal/testkit/site"
 )
 
@@ -46,10 +46,10 @@ func TestTheDatabasesClockWentBack(t *testing.T) {
 	sql(s, `INSERT INTO login_failures (name_hash, failures, last_at, blocked_until)
 	        VALUES ('\x01', 20, now() + INTERVAL '1 hour', now() + INTERVAL '1 hour'), ('\x02', 20, now(), now() + INTERVAL '64 seconds')`)
 
-	if n := run(s, reconcile.Retention{}, "clock_went_back"); n != 4 {
+	if n := run(s, policy.Retention{}, "clock_went_back"); n != 4 {
 		t.Errorf("%d were set right, want two jobs, a lease and a name", n)
 	}
-	if n := run(s, reconcile.Retention{}, "clock_went_back"); n != 0 {
+	if n := run(s, policy.Retention{}, "clock_went_back"); n != 0 {
 		t.Errorf("%d were set right again", n)
 	}
 	for id, ready := range map[uuid.UUID]int{fresh: 1, tried: 1, waits: 0, waitsLong: 0} {
@@ -90,7 +90,7 @@ func TestNoBackoffIsTakenForAClock(t *testing.T) {
 			longest = max(longest, queue.Backoff(attempt))
 		}
 		sql(s, `UPDATE jobs SET attempt = $2, run_after = now() + $3::INT8 * INTERVAL '1 millisecond' WHERE id = $1`, id, attempt, longest.Milliseconds())
-		if n := run(s, reconcile.Retention{}, "clock_went_back"); n != 0 {
+		if n := run(s, policy.Retention{}, "clock_went_back"); n != 0 {
 			t.Fatalf("after attempt %d a wait of %s counts as one that a clock made", attempt, longest)
 		}
 	}

@@ -1,4 +1,4 @@
-package reconcile
+package policy
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/store"
 )
 
@@ -18,28 +19,28 @@ type Linter interface {
 
 // LintPlaybooks looks at versions that nobody has looked at, one at a time: it
 // takes seconds of a core, and nobody waits for it.
-func LintPlaybooks(intents *intent.Intents, linter Linter) Policy {
+func LintPlaybooks(intents *intent.Intents, linter Linter) reconcile.Policy {
 	const name = "playbook_lint"
-	return Policy{
+	return reconcile.Policy{
 		Name: name, Why: "whoever makes a version the default should have seen what ansible-lint says of it",
-		Interval: 5 * time.Second, Jitter: 5 * time.Second, Timeout: 8 * time.Minute,
-		Run: func(ctx context.Context, _ *store.DB) (int64, error) {
+		Interval: 5 * time.Second, Jitter: 5 * time.Second, Timeout: 8 * time.Minute, Triggers: []string{"playbook"},
+		Run: func(ctx context.Context, _ reconcile.Item) (out reconcile.Outcome, err error) {
 			task, err := intents.TakeLint(ctx, linter.Able())
 			if errors.Is(err, domain.ErrNotFound) {
-				return 0, nil
+				return out, nil
 			}
 			if err != nil {
-				return 0, err
+				return out, err
 			}
 			found, err := linter.Lint(ctx, task.Content)
 			if err != nil {
-				return 0, err // taken up again once it is stale
+				return out, err // taken up again once it is stale
 			}
 			err = intents.EndLint(ctx, domain.Actor{Kind: domain.ActorPolicy, Name: name}, task, found)
 			if errors.Is(err, store.ErrLost) {
-				return 0, nil
+				return out, nil
 			}
-			return 1, err
+			return reconcile.Outcome{Changed: 1, Again: moreSoon}, err
 		},
 	}
 }

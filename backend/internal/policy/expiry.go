@@ -1,0 +1,36 @@
+package policy
+
+import (
+	"time"
+
+	"kloigos/backend/internal/kernel/reconcile"
+	"kloigos/backend/internal/store"
+)
+
+func expiredTokens(db *store.DB) reconcile.Policy {
+	return removal(reconcile.Policy{
+		Name: "expired_tokens", Why: "sessions and tokens that have expired are of no use to anyone; they are refused long before",
+		Interval: 10 * time.Minute, Jitter: time.Minute, Timeout: time.Minute,
+	}, db, (*store.Tx).DeleteExpiredTokens)
+}
+
+func oldLogins(db *store.DB) reconcile.Policy {
+	return removal(reconcile.Policy{
+		Name: "old_logins", Why: "logins that failed count for an hour",
+		Interval: 10 * time.Minute, Jitter: time.Minute, Timeout: time.Minute,
+	}, db, (*store.Tx).DeleteOldLogins)
+}
+
+func expiredIdempotencyKeys(db *store.DB) reconcile.Policy {
+	return removal(reconcile.Policy{
+		Name: "expired_idempotency_keys", Why: "a repeated request is recognised for a day",
+		Interval: 30 * time.Minute, Jitter: 5 * time.Minute, Timeout: time.Minute,
+	}, db, (*store.Tx).DeleteOldIdempotencyKeys)
+}
+
+func oldPlans(db *store.DB) reconcile.Policy {
+	return removal(reconcile.Policy{
+		Name: "old_plans", Why: "a plan that was never applied is of no use once it has expired; those that were applied stay with their jobs",
+		Interval: time.Hour, Jitter: 10 * time.Minute, Timeout: time.Minute,
+	}, db, (*store.Tx).DeleteOldPlans)
+}

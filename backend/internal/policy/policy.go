@@ -1,0 +1,58 @@
+// Package policy owns the policies of the nouns that are no areas of their own yet:
+// what expires, what is stuck, what ansible-lint says. Each reads everything afresh
+// and acts through intents. It refuses to know how policies are run: that is
+// kernel/reconcile.
+package policy
+
+import (
+	"context"
+	"time"
+
+	"kloigos/backend/internal/kernel/reconcile"
+	"kloigos/backend/internal/store"
+)
+
+// Retention is how long what people may still want to read is kept; 0: for
+// ever.
+type Retention struct {
+	Logs   time.Duration // of jobs, from their end
+	Events time.Duration
+}
+
+// Policies is every policy that needs nothing but the database.
+func Policies(db *store.DB, keep Retention) []reconcile.Policy {
+	all := []reconcile.Policy{expiredTokens(db), oldLogins(db), expiredIdempotencyKeys(db), oldPlans(db), clockWentBack(db)}
+	if keep.Logs > 0 {
+		all = append(all, oldJobLogs(db, keep.Logs))
+	}
+	if keep.Events > 0 {
+		all = append(all, oldEvents(db, keep.Events))
+	}
+	return all
+}
+
+// NotReconciled lists, with the reason, what no policy looks at on purpose.
+func NotReconciled() map[string]string {
+	return map[string]string{
+		"events":            "an audit trail is only ever added to, unless an operator sets how long it is kept",
+		"jobs":              "what was done stays known after its log is gone; a row is small",
+		"playbook versions": "a version never changes once it is stored; only what ansible-lint says of it is added",
+		"uids":              "a UID stays given until it is given again, after a wipe",
+	}
+}
+
+// moreSoon is when a run that has left something is followed by the next one.
+const moreSoon = time.Second
+
+// changing is the outcome of a run that changed so many things.
+func changing(n int64, err error) (reconcile.Outcome, error) {
+	return reconcile.Outcome{Changed: n}, err
+}
+
+// removal is a policy that removes in bounded transactions what is of no use.
+func removal(p reconcile.Policy, db *store.DB, remove func(*store.Tx, context.Context) (n int64, more bool, err error)) reconcile.Policy {
+	p.Run = func(ctx context.Context, _ reconcile.Item) (reconcile.Outcome, error) {
+		return batches(ctx, db, func(tx *store.Tx) (int64, bool, error) { return remove(tx, ctx) })
+	}
+	return p
+}
