@@ -104,11 +104,11 @@ func (s *Site) Fail(playbook, message string) {
 // Succeed has all playbooks succeed again.
 func (s *Site) Succeed() { s.site.Succeed() }
 
-// Hold keeps the runs of a playbook from ending until release is called, or
-// until they are cancelled.
-func (s *Site) Hold(playbook string) (release func()) {
+// HoldProbes keeps probes from ending until release is called, or until they are
+// cancelled.
+func (s *Site) HoldProbes() (release func()) {
 	wait := make(chan struct{})
-	s.site.Runner.Handle(playbook, scripted.Script{Wait: wait})
+	s.site.Runner.Handle("host_probe", scripted.Script{Wait: wait, ResultOf: func(host string) any { return site.Facts(host) }})
 	return func() { close(wait) }
 }
 

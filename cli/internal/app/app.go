@@ -50,7 +50,6 @@ func New(a *shape.App) *cobra.Command {
 		"Exit codes: 0 done, 1 error, 2 wrong use or invalid request, 3 not found, 4 conflict,\n" +
 		"5 not logged in or not allowed, 6 the job failed, 7 the server can't be reached."
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.Version = buildVersion()
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
@@ -62,13 +61,27 @@ func New(a *shape.App) *cobra.Command {
 	for _, n := range a.Nouns {
 		root.AddCommand(n.Command(a))
 	}
-	root.AddCommand(loginCommand(a), logoutCommand(a), whoamiCommand(a), contextCommand(a))
+	root.AddCommand(loginCommand(a), logoutCommand(a), whoamiCommand(a), contextCommand(a), &cobra.Command{
+		Use: "version", Short: "Show the version of this program", Args: shape.Exactly(),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(a.Out, buildVersion())
+			return err
+		},
+	})
 	return root
 }
 
+// buildVersion is the commit that the program was built from, as the backend
+// shows its own.
 func buildVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "devel"
 	}
-	return "(unknown)"
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return "devel-" + s.Value[:12]
+		}
+	}
+	return info.Main.Version
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,7 +54,13 @@ func loginCommand(a *shape.App) *cobra.Command {
 
 func (l *login) run(ctx context.Context, args []string) error {
 	a := l.app
-	c := config.Context{Name: a.Context, Server: a.URL, CAFile: a.CAFile}
+	c := config.Context{Name: a.Context, Server: first(a.URL, a.Getenv("KLOIGOS_URL"))}
+	if a.CAFile != "" {
+		var err error
+		if c.CAFile, err = filepath.Abs(a.CAFile); err != nil { // other commands run elsewhere
+			return fmt.Errorf("find the authorities: %w", err)
+		}
+	}
 	if len(args) == 1 {
 		c.Server = args[0]
 	}

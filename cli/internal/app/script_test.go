@@ -1,11 +1,14 @@
 package app_test
 
 import (
+	"encoding/pem"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -37,28 +40,39 @@ func TestScripts(t *testing.T) {
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
+	r, ran := newRecorder(), new(atomic.Int64)
+	t.Cleanup(func() {
+		if !t.Failed() && int(ran.Load()) == len(scripts) { // not when -run picked some
+			r.check(t)
+		}
+	})
 	for _, script := range scripts {
 		t.Run(strings.TrimSuffix(filepath.Base(script), ".txtar"), func(t *testing.T) {
 			t.Parallel()
-			run(t, script)
+			ran.Add(1)
+			run(t, r, script)
 		})
 	}
 }
 
-func run(t *testing.T, script string) {
+func run(t *testing.T, all *recorder, script string) {
+	r := newRecorder()
+	t.Cleanup(func() { all.merge(r) })
 	s := apitest.New(t)
-	releases := map[string]func(){}
+	server, overTLS := r.before(t, s.URL)
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: overTLS.Certificate().Raw})
+	var release func()
 	testscript.Run(t, testscript.Params{
 		Files: []string{script}, RequireExplicitExec: true, UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
 			port, key := s.SSHServer()
 			for name, value := range map[string]string{
-				"HOME": env.WorkDir, "SERVER": s.URL, "ACCOUNT": s.Account, "SSHPORT": fmt.Sprint(port), "HOSTKEY": key,
-				"KLOIGOS_URL": s.URL, "KLOIGOS_TOKEN": session(t, s),
+				"HOME": env.WorkDir, "SERVER": server, "TLSSERVER": overTLS.URL, "ACCOUNT": s.Account, "SSHPORT": fmt.Sprint(port), "HOSTKEY": key,
+				"KLOIGOS_URL": server, "KLOIGOS_TOKEN": session(t, s),
 			} {
 				env.Setenv(name, value)
 			}
-			for name, text := range map[string]string{"password": s.Password, "key.pub": s.NewKey()} {
+			for name, text := range map[string]string{"password": s.Password, "key.pub": s.NewKey(), "ca.pem": string(authority)} {
 				if err := os.WriteFile(filepath.Join(env.WorkDir, name), []byte(text+"\n"), 0o600); err != nil {
 					return err
 				}
@@ -106,13 +120,50 @@ func run(t *testing.T, script string) {
 					ts.Check(os.WriteFile(path, content, 0o644))
 				}
 			},
+			// actions-are-commands NOUN: each action that was listed is a command.
+			"actions-are-commands": func(ts *testscript.TestScript, _ bool, args []string) {
+				for _, line := range strings.Split(strings.TrimSpace(ts.ReadFile("stdout")), "\n")[1:] {
+					name, _, _ := strings.Cut(line, " ")
+					if cmd, _, err := tree().Find([]string{args[0], name}); err != nil || cmd.HasSubCommands() {
+						ts.Fatalf("%s has no command %s", args[0], name)
+					}
+				}
+			},
+			// masked FILE: the output, without what differs from run to run, becomes a file.
+			"masked": func(ts *testscript.TestScript, _ bool, args []string) {
+				text := ts.ReadFile("stdout")
+				for _, m := range masks {
+					text = m.of.ReplaceAllString(text, m.with)
+				}
+				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+			},
 			"ready-host":    func(_ *testscript.TestScript, _ bool, args []string) { s.ReadyHost(args[0], args[1:]...) },
 			"fail-playbook": func(_ *testscript.TestScript, _ bool, args []string) { s.Fail(args[0], args[1]) },
 			"succeed":       func(*testscript.TestScript, bool, []string) { s.Succeed() },
-			"hold-playbook": func(_ *testscript.TestScript, _ bool, args []string) { releases[args[0]] = s.Hold(args[0]) },
-			"release":       func(_ *testscript.TestScript, _ bool, args []string) { releases[args[0]]() },
+			"hold-probes":   func(*testscript.TestScript, bool, []string) { release = s.HoldProbes() },
+			"release":       func(*testscript.TestScript, bool, []string) { release() },
+			// until-called ROUTE N: a command in the background has called it, as the Nth.
+			"until-called": func(ts *testscript.TestScript, _ bool, args []string) {
+				n, err := strconv.Atoi(args[1])
+				ts.Check(err)
+				if !r.until(args[0], n) {
+					ts.Fatalf("in vain: waited for a call of %s", args[0])
+				}
+			},
 		},
 	})
+}
+
+// masks are what differs from run to run.
+var masks = []struct {
+	of   *regexp.Regexp
+	with string
+}{
+	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "ID"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z( \([0-9a-z ]+\))?`), "TIME"},
+	{regexp.MustCompile(`ssh-ed25519 [A-Za-z0-9+/=]+`), "KEY"},
+	{regexp.MustCompile(`SHA256:[A-Za-z0-9+/]+`), "FINGERPRINT"},
+	{regexp.MustCompile(`(port"?: +)\d+`), "${1}PORT"},
 }
 
 // first is what an expression captures in the output of the last command.

@@ -31,10 +31,11 @@ var allocation = allocations{
 	List:       shape.List("list-allocations", (*client.Client).AllAllocations),
 	Get:        shape.Get("get-allocation", (*client.Client).GetAllocation),
 	Find:       func(name string) api.AllocationFilter { return api.AllocationFilter{LoginUser: name, State: "live"} },
+	Events:     true,
 	Operations: func(a api.Allocation) []api.Operation { return a.Operations },
 	Actions: []shape.Action{
 		shape.PlannedCreate(shape.CreateJob("create-allocation", "login_user", (*client.Client).CreateAllocation), (*client.Client).PlanCreateAllocation).FromFile("ssh_keys"),
-		shape.PlannedWith(shape.StartWith("keys", "replace-allocation-keys", (*client.Client).ReplaceKeys), (*client.Client).PlanReplaceKeys).FromFile("ssh_keys"),
+		shape.PlannedWith(shape.StartWith("replace-keys", "replace-allocation-keys", (*client.Client).ReplaceKeys), (*client.Client).PlanReplaceKeys).FromFile("ssh_keys").Alias("keys"),
 		shape.PlannedWith(shape.StartWith("deallocate", "deallocate", (*client.Client).Deallocate).Typed("confirm"), (*client.Client).PlanDeallocate),
 	},
 	Extra:      []func(*shape.App, allocations) *cobra.Command{sshCommand},

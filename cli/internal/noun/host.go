@@ -26,6 +26,7 @@ var host = shape.Noun[api.Host, api.HostFilter]{
 	Version:    func(h api.Host) int64 { return h.Version },
 	List:       shape.List("list-hosts", (*client.Client).AllHosts),
 	Get:        shape.Get("get-host", (*client.Client).GetHost),
+	Events:     true,
 	ByName:     true,
 	Operations: func(h api.Host) []api.Operation { return h.Operations },
 	Actions: []shape.Action{
@@ -35,7 +36,7 @@ var host = shape.Noun[api.Host, api.HostFilter]{
 		shape.Start("probe", "probe-host", (*client.Client).ProbeHost),
 		shape.StartWith("probe-together", "probe-hosts", probeHosts).Takes("hosts"),
 		shape.StartWith("measure", "measure-host", measureHost),
-		shape.StartWith("confirm-key", "confirm-host-key", (*client.Client).ConfirmHostKey),
+		shape.StartWith("confirm-host-key", "confirm-host-key", (*client.Client).ConfirmHostKey),
 		shape.DoWith("set-layout", "set-layout", (*client.Client).SetLayout),
 		shape.DoWith("preview-layout", "preview-layout", previewLayout),
 		shape.Planned(shape.Start("initialize", "initialize-host", (*client.Client).InitializeHost), (*client.Client).PlanInitializeHost),

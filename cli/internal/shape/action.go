@@ -16,10 +16,11 @@ type Plan = api.Plan
 // Action is one command about an object of a noun, or, if New, about none. It is
 // made by one of the functions below and refined by its methods.
 type Action struct {
-	Name  string // of the command
-	Route string // of the API; its summary is the help of the command
-	Help  string // instead of the summary
-	New   bool   // there is no object yet
+	Name    string   // of the command
+	Route   string   // of the API; its summary is the help of the command
+	Help    string   // instead of the summary
+	New     bool     // there is no object yet
+	Aliases []string // other names of the command
 
 	kind     kind
 	body     reflect.Type // of the request; nil for none
@@ -102,20 +103,20 @@ func CreateJob[B, A any](route, name string, f madeJob[B, A]) Action {
 // Change changes fields of an object, under the ETag that was read.
 func Change[B, A any](route string, f callWith[B, A]) Action {
 	a := DoWith("change", route, f)
-	a.kind = aChange
+	a.kind, a.Aliases = aChange, []string{"update"}
 	return a
 }
 
 // ChangeJob is Change where a job may be started.
 func ChangeJob[B, A any](route string, f jobWith[B, A]) Action {
 	a := StartWith("change", route, f)
-	a.kind = aChange
+	a.kind, a.Aliases = aChange, []string{"update"}
 	return a
 }
 
 // Delete removes an object, under the ETag that was read.
 func Delete(route string, f func(*client.Client, context.Context, string, ...client.Option) error) Action {
-	return Action{Name: "delete", Route: route, kind: aDelete, question: "Delete %s?", do: func(ctx context.Context, c *client.Client, id string, _ any, o []client.Option) (any, string, error) {
+	return Action{Name: "delete", Aliases: []string{"remove"}, Route: route, kind: aDelete, question: "Delete %s?", do: func(ctx context.Context, c *client.Client, id string, _ any, o []client.Option) (any, string, error) {
 		return nil, "", f(c, ctx, id, o...)
 	}}
 }
@@ -174,6 +175,12 @@ func (a Action) Takes(field string) Action {
 // Full shows all fields of the answer: a secret, say, that is never shown again.
 func (a Action) Full() Action {
 	a.full = true
+	return a
+}
+
+// Alias adds another name.
+func (a Action) Alias(name string) Action {
+	a.Aliases = append(a.Aliases, name)
 	return a
 }
 

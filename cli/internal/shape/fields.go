@@ -83,11 +83,12 @@ func (f *fields) addFlag(flag string, field reflect.StructField, at []int) {
 	case *[]string:
 		f.flags.StringArrayVar(p, flag, nil, usage+"; repeat it for several")
 	case *map[string]string:
-		f.flags.StringToStringVar(p, flag, nil, usage+"; as key=value,key=value")
+		f.flags.StringToStringVar(p, flag, nil, usage+"; separate several by commas")
 	default:
 		f.left = append(f.left, flag)
 		return
 	}
+	f.nameValue(flag)
 	if enum := field.Tag.Get("enum"); enum != "" {
 		_ = f.cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(strings.Split(enum, ","), cobra.ShellCompDirectiveNoFileComp))
 	} else if e := f.app.entryNamed(flag); e != nil {
@@ -104,6 +105,23 @@ func (f *fields) addFlag(flag string, field reflect.StructField, at []int) {
 		}
 	}
 }
+
+// nameValue gives the value of a list or map a name in the help that a person
+// knows, and no default.
+func (f *fields) nameValue(flag string) {
+	known := map[string]string{"stringArray": "string", "stringToString": "key=value"}
+	if p := f.flags.Lookup(flag); known[p.Value.Type()] != "" {
+		p.Value, p.DefValue = namedValue{p.Value, known[p.Value.Type()]}, ""
+	}
+}
+
+type namedValue struct {
+	pflag.Value
+	name string
+}
+
+// Type implements pflag.Value.
+func (v namedValue) Type() string { return v.name }
 
 // describe is the help of a flag: what the API's own document says.
 func describe(field reflect.StructField) string {

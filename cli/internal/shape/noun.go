@@ -54,6 +54,9 @@ type Noun[T, F any] struct {
 	// Operations are those that the state allows and those that it prevents.
 	Operations func(T) []api.Operation
 
+	// Events tells that audit events name its objects.
+	Events bool
+
 	Actions []Action
 	Nested  []Entry // nouns whose commands are below this one's
 	// Extra are commands of another shape.
@@ -140,6 +143,9 @@ func (n Noun[T, F]) Command(a *App) *cobra.Command {
 	if n.Operations != nil {
 		cmd.AddCommand(n.operationsCommand(a))
 	}
+	if n.Events {
+		cmd.AddCommand(n.eventsCommand(a))
+	}
 	for _, action := range n.Actions {
 		cmd.AddCommand(n.actionCommand(a, action))
 	}
@@ -197,17 +203,8 @@ func (n Noun[T, F]) listCommand(a *App) *cobra.Command {
 		}
 	}
 	filters := a.addFields(cmd, reflect.TypeFor[F](), "query", "limit", "cursor", n.Parent)
-	limit := cmd.Flags().Int("limit", defaultLimit, "show at most this many")
-	everything := cmd.Flags().Bool("all", false, "show all, of all pages")
-	cmd.MarkFlagsMutuallyExclusive("limit", "all")
-	noHeaders := cmd.Flags().Bool("no-headers", false, "leave the header line of the table out")
+	pages := addPaging(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *limit < 1 {
-			return Usage("--limit must be 1 or more; --all shows all")
-		}
-		if *everything {
-			*limit = 0
-		}
 		c, err := a.Client()
 		if err != nil {
 			return err
@@ -219,17 +216,47 @@ func (n Noun[T, F]) listCommand(a *App) *cobra.Command {
 				return err
 			}
 		}
-		setLimit(&f, *limit)
-		items, more, err := collect(n.List.all(c, cmd.Context(), f), *limit)
+		items, err := listed(a, pages, &f, func() iter.Seq2[T, error] { return n.List.all(c, cmd.Context(), f) })
 		if err != nil {
 			return err
 		}
-		if more {
-			a.Say("Only the first %d are shown; --all shows all.", *limit)
-		}
-		return n.printList(a, items, !*noHeaders)
+		return n.printList(a, items, pages.headers())
 	}
 	return cmd
+}
+
+// paging is the flags that say how much of a list is shown.
+type paging struct {
+	limit          int
+	all, noHeaders bool
+}
+
+func addPaging(cmd *cobra.Command) *paging {
+	p := &paging{}
+	cmd.Flags().IntVar(&p.limit, "limit", defaultLimit, "show at most this many")
+	cmd.Flags().BoolVar(&p.all, "all", false, "show all, of all pages")
+	cmd.Flags().BoolVar(&p.noHeaders, "no-headers", false, "leave the header line of the table out")
+	cmd.MarkFlagsMutuallyExclusive("limit", "all")
+	return p
+}
+
+func (p *paging) headers() bool { return !p.noHeaders }
+
+// listed reads as much of a list as is wanted, and says so if there is more.
+// filter is a pointer to what list reads its page's size from.
+func listed[T any](a *App, p *paging, filter any, list func() iter.Seq2[T, error]) ([]T, error) {
+	limit := p.limit
+	if p.all {
+		limit = 0
+	} else if limit < 1 {
+		return nil, Usage("--limit must be 1 or more; --all shows all")
+	}
+	setLimit(filter, limit)
+	items, more, err := collect(list(), limit)
+	if more {
+		a.Say("Only the first %d are shown; --all shows all.", limit)
+	}
+	return items, err
 }
 
 // collect takes objects until the limit, 0 for all, and tells whether there are

@@ -34,7 +34,7 @@ type running[T, F any] struct {
 
 func (n Noun[T, F]) actionCommand(a *App, action Action) *cobra.Command {
 	r := &running[T, F]{Noun: n, Action: action, app: a, files: map[string]*string{}}
-	cmd := &cobra.Command{Use: action.Name, Short: action.summary(), RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), args) }}
+	cmd := &cobra.Command{Use: action.Name, Aliases: action.Aliases, Short: action.summary(), RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), args) }}
 	r.cmd = cmd
 	cmd.Annotations = routes(action.Route)
 	switch {

@@ -79,29 +79,64 @@ func YAML(w io.Writer, v any) error {
 	if err != nil {
 		return err
 	}
-	var n yaml.Node
-	if err := yaml.Unmarshal(raw, &n); err != nil { // JSON is YAML
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	n, err := yamlNode(d)
+	if err != nil {
 		return err
 	}
-	blockStyle(&n)
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
-	if err := e.Encode(&n); err != nil {
+	if err := e.Encode(n); err != nil {
 		return err
 	}
-	_, err = w.Write(escapeHostile(b.Bytes()))
+	_, err = w.Write(escapeHostileYAML(b.Bytes()))
 	return err
 }
 
-func blockStyle(n *yaml.Node) {
-	n.Style = 0
-	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && strings.ContainsFunc(n.Value, hostile) && Text(n.Value) != n.Value {
-		n.Style = yaml.DoubleQuotedStyle
+// yamlNode reads the next value. A YAML parser can't do this: it refuses control
+// characters that JSON may hold.
+func yamlNode(d *json.Decoder) (*yaml.Node, error) {
+	token, err := d.Token()
+	if err != nil {
+		return nil, err
 	}
-	for _, c := range n.Content {
-		blockStyle(c)
+	open, ok := token.(json.Delim)
+	if !ok {
+		return yamlScalar(token), nil
 	}
+	n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+	if open == '{' {
+		n.Kind, n.Tag = yaml.MappingNode, "!!map"
+	}
+	for d.More() { // keys are values here
+		child, err := yamlNode(d)
+		if err != nil {
+			return nil, err
+		}
+		n.Content = append(n.Content, child)
+	}
+	_, err = d.Token()
+	return n, err
+}
+
+func yamlScalar(token json.Token) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode}
+	switch x := token.(type) {
+	case string:
+		n.Tag, n.Value = "!!str", x
+		if clean(x, "\n") != x {
+			n.Style = yaml.DoubleQuotedStyle
+		}
+	case json.Number:
+		n.Value = x.String()
+	case bool:
+		n.Tag, n.Value = "!!bool", strconv.FormatBool(x)
+	case nil:
+		n.Tag, n.Value = "!!null", "null"
+	}
+	return n
 }
 
 // Detail prints the fields of one object, a line each, by their names in JSON.

@@ -47,9 +47,22 @@ func hostile(r rune) bool {
 	return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs)
 }
 
-// escapeHostile writes hostile runes of JSON or of a double-quoted YAML text as
-// their escapes, which mean the same there.
+// escapeHostile writes hostile runes of JSON as their escapes, which mean the
+// same there.
 func escapeHostile(raw []byte) []byte {
+	return escape(raw, func(b *strings.Builder, r rune) {
+		r -= 0x10000
+		fmt.Fprintf(b, `\u%04x\u%04x`, 0xd800+(r>>10), 0xdc00+(r&0x3ff))
+	})
+}
+
+// escapeHostileYAML does so in YAML, where such runes stand in double quotes and
+// YAML has an escape of its own for those beyond 16 bits.
+func escapeHostileYAML(raw []byte) []byte {
+	return escape(raw, func(b *strings.Builder, r rune) { fmt.Fprintf(b, `\U%08x`, r) })
+}
+
+func escape(raw []byte, large func(*strings.Builder, rune)) []byte {
 	s := string(raw)
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x7f && hostile(r) }) {
 		return raw
@@ -62,8 +75,7 @@ func escapeHostile(raw []byte) []byte {
 		case r < 0x10000:
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
-			r -= 0x10000
-			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+(r>>10), 0xdc00+(r&0x3ff))
+			large(&b, r)
 		}
 	}
 	return []byte(b.String())
