@@ -18,6 +18,7 @@ type Job struct {
 	AllocationID string      `json:"allocation_id,omitempty"`
 	LoginUser    string      `json:"login_user,omitempty" doc:"of its allocation"`
 	PlanID       string      `json:"plan_id,omitempty" doc:"the plan that it makes, or that it is bound to"`
+	Objects      []JobObject `json:"objects,omitempty" doc:"what it is about, where that is not hosts, units and allocations"`
 	HostCount    int         `json:"host_count,omitempty" doc:"of a job that has several hosts"`
 	Hosts        []JobHost   `json:"hosts,omitempty" doc:"of a job that has several, by name; lists leave them out"`
 	Steps        []JobStep   `json:"steps" nullable:"false"`
@@ -39,6 +40,14 @@ type Job struct {
 	StartedAt    *time.Time  `json:"started_at,omitempty"`
 	FinishedAt   *time.Time  `json:"finished_at,omitempty"`
 	LogExpiredAt *time.Time  `json:"log_expired_at,omitempty" doc:"when its log was removed for its age"`
+}
+
+// JobObject is one thing that a job is about.
+type JobObject struct {
+	Role string `json:"role" doc:"what it is to the job"`
+	Noun string `json:"noun"`
+	ID   string `json:"id" format:"uuid"`
+	Name string `json:"name" doc:"when the job was asked for"`
 }
 
 // JobStep is one step of a job.
@@ -150,6 +159,7 @@ type JobFilter struct {
 	Host       string `query:"host" maxLength:"64" doc:"id or name"`
 	Unit       string `query:"unit" maxLength:"64" doc:"id or name"`
 	Allocation string `query:"allocation" maxLength:"64" doc:"id"`
+	Object     string `query:"object" maxLength:"64" doc:"id of anything else that jobs are about"`
 	Playbook   string `query:"playbook" maxLength:"64" doc:"with version: jobs that are bound to this version of a playbook, of those that have not ended (state=active), of those that have (state=ended) or of one host, unit or allocation"`
 	Version    int    `query:"version" minimum:"0" maximum:"2147483647" doc:"with playbook: number of its version"`
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -34,7 +35,17 @@ next:
 		}
 		return title
 	}
+	if len(j.Objects) > 0 {
+		return JobKindTitle(j.Kind) + " " + j.Objects[0].Name
+	}
 	return JobKindTitle(j.Kind)
+}
+
+// nameJobs gives the jobs of an area their titles. Each is followed by the name of
+// the job's first object where that is at hand.
+func nameJobs(titles map[string]string) bool {
+	maps.Copy(kindTitles, titles)
+	return true
 }
 
 func hostCount(n int) string {

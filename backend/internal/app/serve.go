@@ -24,9 +24,11 @@ import (
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/kernel/config"
 	"kloigos/backend/internal/kernel/failpoint"
+	kernel "kloigos/backend/internal/kernel/intent"
 	"kloigos/backend/internal/kernel/memory"
 	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/kernel/secret"
+	"kloigos/backend/internal/kernel/work"
 	"kloigos/backend/internal/metrics"
 	"kloigos/backend/internal/policy"
 	"kloigos/backend/internal/queue"
@@ -210,15 +212,24 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	soon, wake, placed := func() {}, func() {}, func(store.Place, time.Time) {}
 	var parts sync.WaitGroup
 	defer func() { end(); parts.Wait() }()
+	forJobs, err := NewAreas(Parts{DB: b.jobs.DB, Engine: kernel.Engine{DB: b.jobs.DB}, Keyset: b.keyset, Config: b.cfg})
+	if err != nil {
+		return err
+	}
 	if b.cfg.Has(config.RoleWorker) {
 		w := worker.New(b.jobs, b.runner, b.keyset, worker.Config{Name: b.name, Targets: targets, Failpoints: points, Metrics: registry})
-		q := queue.New(b.jobs, w.Work, signals, queue.Config{
+		runner := &work.Runner{DB: b.jobs.DB, Registry: forJobs.Kinds, Handlers: forJobs.Handlers, Backend: b.name}
+		q := queue.New(b.jobs, queue.Kinds(runner, w.Work), signals, queue.Config{
 			Worker: b.id, Slots: b.cfg.Workers, Lease: b.cfg.Lease, Logger: b.log, Failpoints: points, Metrics: registry, Room: b.room(registry), Ahead: w.Ahead,
 		})
 		soon, wake, placed = q.Soon, q.Wake, q.SetPlace
 		parts.Go(func() { q.Run(stop, hard); w.Settle() })
 	}
-	intents := intent.New(b.db, intent.Config{Targets: targets, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Soon: soon, Wake: wake})
+	asked, err := NewAreas(Parts{DB: b.db.DB, Engine: kernel.Engine{DB: b.db.DB, Wake: wake}, Keyset: b.keyset, Config: b.cfg})
+	if err != nil {
+		return err
+	}
+	intents := intent.New(b.db, intent.Config{Targets: targets, Kinds: asked.Kinds, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Soon: soon, Wake: wake})
 	policies, err := b.policies(stop, intents)
 	if err != nil {
 		return err
@@ -233,7 +244,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 		<-stop.Done()
 		return nil
 	}
-	err = b.serveHTTP(stop, hard, b.server(intents, policies, signals, registry, points), ready)
+	err = b.serveHTTP(stop, hard, b.server(intents, asked, policies, signals, registry, points), ready)
 	if err != nil {
 		b.log.Error("API stopped; this backend exits", "error", err)
 	}
@@ -293,10 +304,10 @@ func (b *Backend) forksFit() func() int {
 }
 
 // server is the API, or for a backend without it what tells of its health.
-func (b *Backend) server(intents *intent.Intents, policies *reconcile.Registry, signals *queue.Signals, registry *prometheus.Registry, points failpoint.Points) *httpapi.Server {
+func (b *Backend) server(intents *intent.Intents, areas Areas, policies *reconcile.Registry, signals *queue.Signals, registry *prometheus.Registry, points failpoint.Points) *httpapi.Server {
 	cfg := httpapi.Config{
 		DB: b.db, Health: b.jobs, Intents: intents, Sessions: intent.NewSessions(b.db), Signals: signals, Log: b.log, Metrics: registry,
-		TrustedProxies: b.cfg.TrustedProxies, Failpoints: points, Version: Version(), Contract: worker.Contract, Judge: b.judge, Ready: []httpapi.Check{
+		TrustedProxies: b.cfg.TrustedProxies, Failpoints: points, Version: Version(), Contract: worker.Contract, Judge: b.judge, Kinds: areas.Kinds, Areas: areas.Routes, Ready: []httpapi.Check{
 			{Name: "keyset", Run: func(ctx context.Context) error { return b.keyset.CheckCanary(ctx, b.jobs.Setting) }},
 			{Name: "schema", Run: b.schemaFits},
 		},

@@ -1,27 +1,24 @@
 package domain
 
-import "github.com/google/uuid"
+import (
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/kernel/audit"
+)
 
 // ActorKind says what kind of actor did something.
-type ActorKind string
+type ActorKind = audit.ActorKind
 
 // The kinds of actors.
 const (
-	ActorAccount ActorKind = "account" // a person, or a token of theirs
-	ActorBackend ActorKind = "backend" // a worker that ended a job
-	ActorPolicy  ActorKind = "policy"  // a reconciliation policy
-	ActorInit    ActorKind = "init"    // the first start
+	ActorAccount = audit.Account // a person, or a token of theirs
+	ActorBackend = audit.Backend // a worker that ended a job
+	ActorPolicy  = audit.Policy  // a reconciliation policy
+	ActorInit    = audit.Init    // the first start
 )
 
-// Actor is who asks, and from where. It goes into the audit event of every
-// write.
-type Actor struct {
-	Kind      ActorKind
-	ID        uuid.UUID // of the account; nil for others
-	Name      string
-	Address   string // of the client, "" inside the product
-	RequestID string
-}
+// Actor is who asks, and from where.
+type Actor = audit.Actor
 
 // DefaultWorkspace, DefaultProject and DefaultOrganization exist from the
 // start, so that a single team never has to think of scopes.

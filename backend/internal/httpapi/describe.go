@@ -23,7 +23,7 @@ func (s *Server) describe() {
 			if p.Description == "" {
 				p.Description = meanings[field]
 			}
-			if values := enums()[name+"."+field]; len(values) > 0 && len(p.Enum) == 0 {
+			if values := s.enums()[name+"."+field]; len(values) > 0 && len(p.Enum) == 0 {
 				p.Enum = anyOf(values)
 			}
 			bounded(p)
@@ -35,7 +35,7 @@ func (s *Server) describe() {
 			if p.Description == "" {
 				p.Description = meanings[p.Name]
 			}
-			if values := enums()[r.ID+" "+p.Name]; len(values) > 0 {
+			if values := s.enums()[r.ID+" "+p.Name]; len(values) > 0 {
 				p.Schema.Enum, p.Schema.MaxLength = anyOf(values), nil
 				p.Schema.PrecomputeMessages()
 			}
@@ -45,6 +45,9 @@ func (s *Server) describe() {
 		}
 		if body := op.RequestBody.Content["application/json"]; body != nil {
 			body.Example = examples[r.ID]
+			if example, ok := op.Metadata["example"]; ok {
+				body.Example = example
+			}
 		}
 	}
 }
@@ -80,7 +83,7 @@ func anyOf(values []string) (out []any) {
 
 // enums are the values of fields ("Schema.field") and of query parameters
 // ("operation parameter") that have a closed set of them.
-func enums() map[string][]string {
+func (s *Server) enums() map[string][]string {
 	hosts, units, allocations := domain.HostLifecycle.Names(), domain.UnitLifecycle.Names(), domain.AllocationLifecycle.Names()
 	jobs, addresses, plans := domain.JobLifecycle.Names(), domain.AddressLifecycle.Names(), domain.PlanLifecycle.Names()
 	logKinds := []string{"play_started", "task_started", "ok", "changed", "skipped", "failed", "unreachable", "ignored", "output", "finished", "note"}
@@ -91,7 +94,7 @@ func enums() map[string][]string {
 		"Allocation.state": allocations, "list-allocations state": append(slices.Clone(allocations), "live"),
 		"Address.state": addresses, "list-addresses state": addresses,
 		"Job.state": jobs, "list-jobs state": append(slices.Clone(jobs), "active", "ended"),
-		"Job.kind": jobKinds(), "Plan.kind": jobKinds(), "list-jobs kind": jobKinds(),
+		"Job.kind": s.jobKinds(), "Plan.kind": s.jobKinds(), "list-jobs kind": s.jobKinds(),
 		"list-plans state": append(slices.Clone(plans), "expired"),
 		"LogEntry.kind":    logKinds, "LogResult.kind": {"ok", "changed", "skipped", "failed", "unreachable", "ignored"},
 		"Whoami.role": {"administrator"}, "Wipe.method": {"discard", "discard+zero", "zero"},

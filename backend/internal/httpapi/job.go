@@ -34,25 +34,28 @@ func (s *Server) job(ctx context.Context, ref string) (store.Job, error) {
 }
 
 func (s *Server) listJobs(ctx context.Context, in *struct{ api.JobFilter }) (*object[api.Page[api.Job]], error) {
-	bad := []error{oneOf("state", in.State, append(domain.JobLifecycle.Names(), "active", "ended")), oneOf("kind", in.Kind, jobKinds()), boundTo(in.JobFilter)}
+	bad := []error{oneOf("state", in.State, append(domain.JobLifecycle.Names(), "active", "ended")), oneOf("kind", in.Kind, s.jobKinds()), boundTo(in.JobFilter)}
 	f := store.JobFilter{WorkspaceID: workspace(ctx), State: in.State, Kind: in.Kind, Playbook: in.Playbook, Version: in.Version}
 	allocation, err := idFilter("allocation", in.Allocation)
 	if err := together(append(bad, err)...); err != nil {
 		return nil, err
 	}
 	f.AllocationID = allocation
+	if f.ObjectID, err = idFilter("object", in.Object); err != nil {
+		return nil, err
+	}
 	if f.HostID, err = s.hostFilter(ctx, in.Host); err != nil {
 		return nil, err
 	}
 	if f.UnitID, err = s.unitFilter(ctx, in.Unit); err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-jobs", in.PageQuery, in.State, in.Kind, in.Host, in.Unit, in.Allocation, in.Playbook, strconv.Itoa(in.Version)), store.JobSorting,
+	return pageOf(listOf("list-jobs", in.PageQuery, in.State, in.Kind, in.Host, in.Unit, in.Allocation, in.Object, in.Playbook, strconv.Itoa(in.Version)), store.JobSorting,
 		func(after *store.Position, limit int) ([]store.Job, error) {
 			f.Sort, f.After, f.Limit = in.Sort, after, limit
 			return s.db.Jobs(ctx, f)
 		},
-		presentJob)
+		s.presentJob)
 }
 
 // boundTo refuses to look for the jobs of a version where there is no index by
@@ -61,19 +64,19 @@ func boundTo(f api.JobFilter) error {
 	switch {
 	case (f.Playbook == "") != (f.Version == 0):
 		return badField("version", "goes with a playbook, and a playbook with a version")
-	case f.Playbook != "" && f.State != "active" && f.State != "ended" && f.Host+f.Unit+f.Allocation == "":
+	case f.Playbook != "" && f.State != "active" && f.State != "ended" && f.Host+f.Unit+f.Allocation+f.Object == "":
 		return badField("version", "only of jobs that have not ended (state=active), of those that have (state=ended), or with a host, a unit or an allocation")
 	default:
 		return nil
 	}
 }
 
-func jobKinds() []string {
+func (s *Server) jobKinds() []string {
 	kinds := make([]string, len(domain.JointTable))
 	for i, j := range domain.JointTable {
 		kinds[i] = string(j.Kind)
 	}
-	return kinds
+	return append(kinds, s.cfg.Kinds.Kinds()...)
 }
 
 func (s *Server) getJob(ctx context.Context, in *ByID) (*object[api.Job], error) {
@@ -90,7 +93,7 @@ func (s *Server) getJob(ctx context.Context, in *ByID) (*object[api.Job], error)
 
 // shownJob is a job with its hosts, where it has several.
 func (s *Server) shownJob(ctx context.Context, j store.Job) (api.Job, error) {
-	out := presentJob(j)
+	out := s.presentJob(j)
 	if joint, _ := domain.JointOf(j.Kind); !joint.Several {
 		return out, nil
 	}
@@ -162,8 +165,11 @@ func (s *Server) giveUpJob(ctx context.Context, in *ByID) (*followJob, error) {
 	return s.onJob(ctx, in.ID, s.intents.GiveUpJob)
 }
 
-func presentJob(j store.Job) api.Job {
-	joint, _ := domain.JointOf(j.Kind)
+func (s *Server) presentJob(j store.Job) api.Job {
+	joint, ok := domain.JointOf(j.Kind)
+	if kind, ofArea := s.cfg.Kinds.Kind(string(j.Kind)); !ok && ofArea {
+		joint.Means, joint.ReadOnly = kind.Means, true // it holds no host
+	}
 	out := api.Job{
 		ID: j.ID.String(), Workspace: j.WorkspaceID.String(), Kind: string(j.Kind), KindMeans: joint.Means, State: string(j.State),
 		StateMeans: domain.JobLifecycle.Info(j.State).Means, HoldsHost: !joint.ReadOnly, HostID: text(j.HostID), Host: value(j.Host), UnitID: text(j.UnitID),
@@ -175,6 +181,9 @@ func presentJob(j store.Job) api.Job {
 	}
 	for i, st := range j.Steps {
 		out.Steps[i] = api.JobStep{Position: st.Position, Name: st.Name, State: string(st.State), Attempt: st.Attempt, StartedAt: st.StartedAt, FinishedAt: st.FinishedAt}
+	}
+	for _, o := range j.Objects {
+		out.Objects = append(out.Objects, api.JobObject{Role: o.Role, Noun: o.Noun, ID: o.ID.String(), Name: o.Name})
 	}
 	if joint.Several {
 		var args struct {

@@ -31,7 +31,12 @@ func listOf(route string, q api.PageQuery, filters ...string) list {
 // sorted makes a list's orders known, so that a sort which is none of them is
 // refused with the other bad fields, and the API's description names them.
 func sorted[R any](s store.Sorting[R]) func(*huma.Operation) {
-	return func(op *huma.Operation) { op.Metadata = map[string]any{"sort": s.Names()} }
+	return func(op *huma.Operation) {
+		if op.Metadata == nil {
+			op.Metadata = map[string]any{}
+		}
+		op.Metadata["sort"] = s.Names()
+	}
 }
 
 // after is where the page begins; nil for the first one. Whoever knows how a

@@ -21,6 +21,7 @@ import (
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/kernel/failpoint"
 	"kloigos/backend/internal/kernel/recent"
+	"kloigos/backend/internal/kernel/work"
 	"kloigos/backend/internal/store"
 )
 
@@ -66,6 +67,8 @@ type Config struct {
 	ReadTimeout  time.Duration        // for a whole request, body included; 0: 15 s
 	StallTimeout time.Duration        // a viewer of a log that takes nothing for so long is cut; 0: 30 s
 	Failpoints   failpoint.Points     // where a test lets this process die
+	Kinds        *work.Registry       // of jobs that areas handed in; nil: none
+	Areas        []func(*Server)      // each registers the routes of one area
 }
 
 // Server is the HTTP side of one backend.
@@ -108,6 +111,9 @@ func New(cfg Config) *Server {
 		s.registerPlaybooks, s.registerJobs, s.registerJobLog, s.registerQueue, s.registerCapacity, s.registerPlans, s.registerEvents, s.registerSystem,
 	} {
 		register()
+	}
+	for _, register := range cfg.Areas {
+		register(s)
 	}
 	for _, r := range api.Routes {
 		if !s.handled[r.ID] {

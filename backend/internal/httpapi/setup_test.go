@@ -23,11 +23,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/app"
 	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/bundle/judge"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/intent"
+	kernel "kloigos/backend/internal/kernel/intent"
 	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit"
@@ -73,6 +75,11 @@ func setup(t testing.TB, options ...func(*httpapi.Config)) *backend {
 		DB: db, Intents: b.intents, Sessions: intent.NewSessions(db), Signals: b.signals, Version: "test", Contract: worker.Contract, Judge: testJudge,
 		Log: slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
+	areas, err := app.NewAreas(app.Parts{DB: db.DB, Engine: kernel.Engine{DB: db.DB}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.cfg.Kinds, b.cfg.Areas = areas.Kinds, areas.Routes
 	for _, o := range options {
 		o(&b.cfg)
 	}

@@ -13,12 +13,14 @@ import (
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/job"
+	"kloigos/backend/internal/kernel/work"
 	"kloigos/backend/internal/store"
 )
 
 // Config is what intents need to know beside the database.
 type Config struct {
 	Targets  domain.TargetPolicy // which addresses may be hosts
+	Kinds    *work.Registry      // of jobs that areas handed in; nil: none
 	FirstUID int64               // of the range that tenants' UIDs come from
 	LastUID  int64
 	// Soon is called before every commit, where the intent itself went well.

@@ -35,6 +35,9 @@ func (in *Intents) RetryJob(ctx context.Context, who domain.Actor, id uuid.UUID,
 // that comes after the first that is not done would leave that out.
 func (in *Intents) RetryJobFrom(ctx context.Context, who domain.Actor, id uuid.UUID, useDefaultPlaybook bool, step string) error {
 	return in.onJob(ctx, id, func(tx *store.Tx, j store.Job) error {
+		if _, ok := in.cfg.Kinds.Kind(string(j.Kind)); ok {
+			return in.retryOfArea(ctx, tx, who, j, useDefaultPlaybook, step)
+		}
 		joint, ok := domain.JointOf(j.Kind)
 		if !ok {
 			return domain.Conflictf("job_kind", "this backend does not know jobs of kind %q", j.Kind)
@@ -52,31 +55,59 @@ func (in *Intents) RetryJobFrom(ctx context.Context, who domain.Actor, id uuid.U
 				return err
 			}
 		}
-		if err := tx.RetryJob(ctx, j, version, withoutPlan(j, version)); err != nil {
+		if err := tx.RetryJob(ctx, j, job.PolicyOf(j.Kind).Deadline, version, withoutPlan(j, version)); err != nil {
 			return err
 		}
 		if err := asItFailed(ctx, tx, j, joint); err != nil {
 			return err
 		}
-		from, err := beginning(j, step)
+		from, err := repeatFrom(ctx, tx, j, step)
 		if err != nil {
 			return err
-		}
-		if from.State == domain.StepSucceeded {
-			if err := tx.RepeatSteps(ctx, j.ID, from.Position); err != nil {
-				return err
-			}
 		}
 		if err := tx.Apply(ctx, joint.Start, j.Subject(), ""); err != nil {
 			return err
 		}
-		a := jobAudit(j, "job.retry")
-		a.After = map[string]any{"state": domain.JobQueued, "from_step": from.Name}
-		if err := tx.AddEvent(ctx, who, a); err != nil {
-			return err
-		}
-		return recordMade(ctx, tx, "job", j.ID, j.ID)
+		return tellRetry(ctx, tx, who, j, from)
 	})
+}
+
+// retryOfArea is RetryJobFrom for a kind that an area handed in. Where its objects
+// do not take its start once more, the retry is refused as a whole.
+func (in *Intents) retryOfArea(ctx context.Context, tx *store.Tx, who domain.Actor, j store.Job, useDefaultPlaybook bool, step string) error {
+	if useDefaultPlaybook {
+		return domain.Conflictf("no_playbook", "a job of kind %s has no playbook", j.Kind)
+	}
+	if err := tx.RetryJob(ctx, j, in.cfg.Kinds.Deadline(string(j.Kind)), nil, false); err != nil {
+		return err
+	}
+	from, err := repeatFrom(ctx, tx, j, step)
+	if err != nil {
+		return err
+	}
+	if err := in.cfg.Kinds.Again(ctx, tx.Tx, string(j.Kind), j.Objects); err != nil {
+		return err
+	}
+	return tellRetry(ctx, tx, who, j, from)
+}
+
+// repeatFrom makes the step that a retry begins with, and those that follow, ones
+// that are still to be done.
+func repeatFrom(ctx context.Context, tx *store.Tx, j store.Job, step string) (store.Step, error) {
+	from, err := beginning(j, step)
+	if err == nil && from.State == domain.StepSucceeded {
+		err = tx.RepeatSteps(ctx, j.ID, from.Position)
+	}
+	return from, err
+}
+
+func tellRetry(ctx context.Context, tx *store.Tx, who domain.Actor, j store.Job, from store.Step) error {
+	a := jobAudit(j, "job.retry")
+	a.After = map[string]any{"state": domain.JobQueued, "from_step": from.Name}
+	if err := tx.AddEvent(ctx, who, a); err != nil {
+		return err
+	}
+	return recordMade(ctx, tx, "job", j.ID, j.ID)
 }
 
 // beginning is the step that a retry begins with: the one that is asked for, or
@@ -218,7 +249,7 @@ func (in *Intents) CancelJob(ctx context.Context, who domain.Actor, id uuid.UUID
 		audit.After = map[string]any{"state": domain.JobCancelling}
 		if ended {
 			audit.After["state"] = domain.JobCancelled
-			if err := leaveQueue(ctx, tx, who, j, audit.After); err != nil {
+			if err := in.leaveQueue(ctx, tx, who, j, audit.After); err != nil {
 				return err
 			}
 		}
@@ -231,10 +262,10 @@ func (in *Intents) CancelJob(ctx context.Context, who domain.Actor, id uuid.UUID
 
 // leaveQueue says what it means that a job was cancelled while it was queued;
 // what else follows is told as well.
-func leaveQueue(ctx context.Context, tx *store.Tx, who domain.Actor, j store.Job, told map[string]any) error {
+func (in *Intents) leaveQueue(ctx context.Context, tx *store.Tx, who domain.Actor, j store.Job, told map[string]any) error {
 	joint, ok := domain.JointOf(j.Kind)
 	if !ok {
-		return nil
+		return in.cfg.Kinds.Cancelled(ctx, tx.Tx, string(j.Kind), j.Objects, j.Attempt > 0)
 	}
 	if w, ok := withdrawals[j.Kind]; ok {
 		unbegun, err := w.unbegun(store.Reads(tx.Reads), ctx, j.Subject().AllocationID)

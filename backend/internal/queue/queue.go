@@ -25,14 +25,15 @@ import (
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/kernel/failpoint"
+	"kloigos/backend/internal/kernel/work"
 	"kloigos/backend/internal/store"
 )
 
 // Why the context of a job ends before its work does.
 var (
-	ErrCancelled  = errors.New("the job was cancelled")
-	ErrHandedOver = errors.New("the backend stops; the job goes on elsewhere")
-	ErrLeaseLost  = errors.New("the lease was lost; the job goes on elsewhere")
+	ErrCancelled  = work.ErrCancelled
+	ErrHandedOver = work.ErrHandedOver
+	ErrLeaseLost  = work.ErrLeaseLost
 )
 
 // End is how an attempt ended.

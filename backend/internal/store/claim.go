@@ -12,6 +12,7 @@ import (
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/job"
+	"kloigos/backend/internal/kernel/work"
 	"kloigos/backend/internal/kernel/db"
 )
 
@@ -319,47 +320,20 @@ func (d *DB) RenewLease(ctx context.Context, id uuid.UUID, attempt int, worker u
 	return state == domain.JobCancelling, err
 }
 
-const sqlOwnJob = `
-SELECT j.id
-  FROM jobs j
- WHERE j.id = $1 AND j.attempt = $2 AND j.state IN ('running', 'cancelling')
-   FOR UPDATE`
-
 // OwnJob makes sure that the attempt is still the running one, and keeps it so
 // until the transaction ends.
 func (tx *Tx) OwnJob(ctx context.Context, id uuid.UUID, attempt int) error {
-	var got uuid.UUID
-	err := tx.q.QueryRow(ctx, sqlOwnJob, id, attempt).Scan(&got)
-	if db.IsNoRows(err) {
-		return ErrLost
-	}
-	return err
+	return work.Own(ctx, tx.Tx, id, attempt)
 }
-
-const sqlStartStep = `
-UPDATE job_steps
-   SET state = 'running', attempt = $3, started_at = COALESCE(started_at, now()), finished_at = NULL
- WHERE job_id = $1 AND position = $2 AND state <> 'succeeded'`
-
-const sqlEndStep = `
-UPDATE job_steps
-   SET state = $4, finished_at = now()
- WHERE job_id = $1 AND position = $2 AND attempt = $3 AND state = 'running'`
 
 // StartStep marks a step as running.
 func (tx *Tx) StartStep(ctx context.Context, id uuid.UUID, attempt, position int) error {
-	if err := tx.OwnJob(ctx, id, attempt); err != nil {
-		return err
-	}
-	return tx.One(ctx, ErrLost, sqlStartStep, id, position, attempt)
+	return work.StartStep(ctx, tx.Tx, id, attempt, position)
 }
 
 // EndStep marks a running step as done or failed.
 func (tx *Tx) EndStep(ctx context.Context, id uuid.UUID, attempt, position int, state domain.StepState) error {
-	if err := tx.OwnJob(ctx, id, attempt); err != nil {
-		return err
-	}
-	return tx.One(ctx, ErrLost, sqlEndStep, id, position, attempt, state)
+	return work.EndStep(ctx, tx.Tx, id, attempt, position, string(state))
 }
 
 const sqlFinishJob = `

@@ -3,23 +3,19 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
-
-	"kloigos/backend/internal/kernel/db"
 
 	"github.com/google/uuid"
+
+	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/intent"
 )
 
 // ErrDuplicateRequest says that a request with this idempotency key was
-// committed before. Nothing of the present transaction may be kept.
-var ErrDuplicateRequest = errors.New("a request with this idempotency key was committed before")
+// committed before.
+var ErrDuplicateRequest = intent.ErrDuplicateRequest
 
 // Idempotency is the key that a client gave to a request.
-type Idempotency struct {
-	AccountID   uuid.UUID
-	Key         string
-	RequestHash []byte // SHA-256 of method, path and body
-}
+type Idempotency = intent.Key
 
 // Recorded is what the first request with a key made.
 type Recorded struct {
@@ -29,35 +25,16 @@ type Recorded struct {
 	JobID       *uuid.UUID `db:"job_id"`
 }
 
-const sqlClaimKey = `
-INSERT INTO idempotency_keys (account_id, key, request_hash)
-VALUES ($1, $2, $3)
-ON CONFLICT (account_id, key) DO NOTHING`
-
 // ClaimIdempotencyKey takes a key for this transaction; it must be the first
-// statement. Whoever else has the key is waited for: once they committed it is
-// ErrDuplicateRequest, once they rolled back the key is ours.
+// statement.
 func (tx *Tx) ClaimIdempotencyKey(ctx context.Context, i Idempotency) error {
-	err := tx.One(ctx, ErrDuplicateRequest, sqlClaimKey, i.AccountID, i.Key, i.RequestHash)
-	if err != nil && !errors.Is(err, ErrDuplicateRequest) {
-		return fmt.Errorf("claim idempotency key: %w", err)
-	}
-	return err
+	return intent.Claim(ctx, tx.Tx, i)
 }
-
-const sqlRecordKey = `
-UPDATE idempotency_keys
-   SET object_kind = $3, object_id = $4, job_id = $5
- WHERE account_id = $1 AND key = $2`
 
 // RecordIdempotent notes, in the transaction that claimed the key, what the
 // request made, so that its answer can be given again.
 func (tx *Tx) RecordIdempotent(ctx context.Context, i Idempotency, objectKind string, object, job uuid.UUID) error {
-	_, err := tx.Exec(ctx, sqlRecordKey, i.AccountID, i.Key, objectKind, orNull(object), orNull(job))
-	if err != nil {
-		return fmt.Errorf("record what the request made: %w", err)
-	}
-	return nil
+	return intent.Record(ctx, tx.Tx, i, objectKind, object, job)
 }
 
 const sqlRecorded = `

@@ -13,6 +13,7 @@ import (
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/job"
 	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/work"
 )
 
 // Job is one row of jobs, with the names of what it is about.
@@ -46,6 +47,7 @@ type Job struct {
 	Error             *domain.JobError `db:"error"`
 	Outcome           string           `db:"outcome"`
 	Steps             []Step           `db:"steps"`
+	Objects           []work.Object    `db:"objects"` // of the kinds that areas handed in
 	CreatedAt         time.Time        `db:"created_at"`
 	StartedAt         *time.Time       `db:"started_at"`
 	FinishedAt        *time.Time       `db:"finished_at"`
@@ -92,6 +94,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true`
@@ -279,13 +283,13 @@ UPDATE jobs
        log_expired_at = NULL, outcome = '', playbook_version_id = COALESCE($4, playbook_version_id), plan_id = CASE WHEN $5 THEN NULL ELSE plan_id END
  WHERE id = $1 AND state = $2`
 
-// RetryJob queues a job that failed or was cancelled again; steps that are
-// done stay done. It can be let go of the plan that it was bound to.
-func (tx *Tx) RetryJob(ctx context.Context, j Job, playbookVersion *uuid.UUID, withoutPlan bool) error {
+// RetryJob queues a job that failed or was cancelled again, to begin within some
+// time; steps that are done stay done. It can be let go of the plan that it was bound to.
+func (tx *Tx) RetryJob(ctx context.Context, j Job, within time.Duration, playbookVersion *uuid.UUID, withoutPlan bool) error {
 	if _, err := domain.JobLifecycle.Next(j.State, domain.JobRetryRequested); err != nil {
 		return err
 	}
-	seconds := int64(job.PolicyOf(j.Kind).Deadline / time.Second)
+	seconds := int64(within / time.Second)
 	return tx.One(ctx, movedMeanwhile("job"), sqlRetryJob, j.ID, j.State, seconds, playbookVersion, withoutPlan)
 }
 

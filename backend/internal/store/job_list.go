@@ -22,6 +22,7 @@ type JobFilter struct {
 	WorkspaceID                  uuid.UUID
 	State, Kind                  string // State "active": all that have not ended; "ended": all that have
 	HostID, UnitID, AllocationID *uuid.UUID
+	ObjectID                     *uuid.UUID // of any other noun
 	Playbook                     string // with Version: bound to it; has an index but beside a host, a unit or an allocation, which leave few jobs
 	Version                      int
 	Sort                         string // one of JobSorting; "" for the first
@@ -60,6 +61,9 @@ const (
 	ofHost     db.Statement = "j.host_id = ?"
 	amongHosts db.Statement = "j.id IN (SELECT o.job_id FROM job_hosts o WHERE o.host_id = ?)"
 )
+
+// The jobs of an object of any other noun stand in job_objects.
+const aboutObject db.Statement = "j.id IN (SELECT o.job_id FROM job_objects o WHERE o.object_id = ?)"
 
 // Which jobs an index holds: none holds all of a workspace or a host, since it
 // would be written with each change of a job's state. They are constants, or they
@@ -104,7 +108,7 @@ func (f JobFilter) indexes() []db.Statement {
 		return []db.Statement{endedJobs}
 	}
 	switch {
-	case f.UnitID != nil || f.AllocationID != nil: // their own hold all states
+	case f.UnitID != nil || f.AllocationID != nil || f.ObjectID != nil: // their own hold all states
 		return []db.Statement{anyJob}
 	case f.State == "active":
 		return []db.Statement{queuedJobs, runningJobs}
@@ -127,7 +131,7 @@ func (r Reads) jobs(ctx context.Context, f JobFilter, p part) ([]Job, error) {
 	for _, of := range []struct {
 		id        *uuid.UUID
 		condition db.Statement
-	}{{f.HostID, p.ofHost}, {f.UnitID, "j.unit_id = ?"}, {f.AllocationID, "j.allocation_id = ?"}} {
+	}{{f.HostID, p.ofHost}, {f.UnitID, "j.unit_id = ?"}, {f.AllocationID, "j.allocation_id = ?"}, {f.ObjectID, aboutObject}} {
 		if of.id != nil {
 			l.And(of.condition, *of.id)
 		}

@@ -2,11 +2,11 @@ package store
 
 import (
 	"context"
-	"errors"
 
 	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/work"
 )
 
 // Reads is everything that can be read, inside a transaction or outside.
@@ -50,7 +50,7 @@ func (d *DB) Snapshot(ctx context.Context, f func(Reads) error) error {
 
 // ErrLost says that a job's attempt is no longer the caller's: its lease ran
 // out and another worker took it over, or it was ended.
-var ErrLost = errors.New("the job's lease is lost")
+var ErrLost = work.ErrLost
 
 // On CockroachDB at SERIALIZABLE, FOR UPDATE locks all rows that were read of a
 // table, also those that a join or a NOT EXISTS then leaves out, and others pass

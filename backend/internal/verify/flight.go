@@ -99,6 +99,9 @@ func jobsFitTheirObjects(g *ground) (rows []string) {
 	states := g.states()
 	for _, j := range g.Jobs {
 		joint, known := domain.JointOf(j.Kind)
+		if !known && j.HostID == nil { // of an area: it names its objects in rows of their own
+			continue
+		}
 		if !known {
 			rows = append(rows, job(j)+", and nobody knows such jobs")
 			continue

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -397,3 +398,11 @@ func First[T any](ctx context.Context, q Reader, ifNone error, sql Statement, ar
 
 // IsNoRows tells whether a row was asked for and there was none.
 func IsNoRows(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
+
+// OrNull is the id as an argument: NULL for uuid.Nil.
+func OrNull(id uuid.UUID) *uuid.UUID {
+	if id == uuid.Nil {
+		return nil
+	}
+	return &id
+}

@@ -1,0 +1,66 @@
+package app
+
+import (
+	"fmt"
+
+	"kloigos/backend/internal/httpapi"
+	"kloigos/backend/internal/kernel/config"
+	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/kernel/secret"
+	"kloigos/backend/internal/kernel/work"
+)
+
+// Area is what one area hands in: its nouns, kinds of jobs, what their steps do, and
+// its routes.
+type Area struct {
+	Nouns    []work.Noun
+	Kinds    []work.Kind
+	Handlers work.Handlers
+	Routes   func(*httpapi.Server)
+}
+
+// Parts is what an area is made with.
+type Parts struct {
+	DB     *db.DB // nil where nothing runs: nouns, kinds and routes are the same
+	Engine intent.Engine
+	Keyset *secret.Keyset
+	Config config.Config
+	Kinds  *work.Registry // of all areas
+}
+
+// areas is every area: the one line that a new one adds to this package.
+var areas = []func(Parts) Area{}
+
+// Areas are all areas, together.
+type Areas struct {
+	Kinds    *work.Registry
+	Handlers work.Handlers
+	Routes   []func(*httpapi.Server)
+}
+
+// NewAreas joins the areas. A mistake in one of their tables is an error.
+func NewAreas(p Parts) (Areas, error) {
+	var nouns []work.Noun
+	var kinds []work.Kind
+	for _, area := range areas {
+		a := area(p)
+		nouns, kinds = append(nouns, a.Nouns...), append(kinds, a.Kinds...)
+	}
+	registry, err := work.NewRegistry(nouns, kinds)
+	if err != nil {
+		return Areas{}, fmt.Errorf("join the areas: %w", err)
+	}
+	p.Kinds = registry
+	all := Areas{Kinds: registry, Handlers: work.Handlers{}}
+	for _, area := range areas {
+		a := area(p)
+		for kind, steps := range a.Handlers {
+			all.Handlers[kind] = steps
+		}
+		if a.Routes != nil {
+			all.Routes = append(all.Routes, a.Routes)
+		}
+	}
+	return all, (&work.Runner{Registry: registry, Handlers: all.Handlers}).Check()
+}

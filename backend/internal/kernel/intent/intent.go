@@ -1,0 +1,100 @@
+// Package intent owns what is the same for everything that may be asked of
+// Kloigos: one function is one transaction, which claims the request's
+// idempotency key, writes the change, its event and its job, and records what was
+// made. It knows no noun.
+package intent
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/kernel/audit"
+	"kloigos/backend/internal/kernel/db"
+)
+
+// Mode says what an intent is asked for.
+type Mode int
+
+// The modes of an intent.
+const (
+	Do Mode = iota // carry it out
+)
+
+// Call is who asks, in which scope, under which key.
+type Call struct {
+	Actor     audit.Actor
+	Workspace uuid.UUID
+	Key       *Key // nil: the request has none
+	Mode      Mode
+}
+
+// ErrNoEvent is of an intent that would have changed something untold.
+var ErrNoEvent = errors.New("the intent wrote no event")
+
+// ErrNoCaller is of a call that names nobody, or no scope.
+var ErrNoCaller = errors.New("the call names no actor or no workspace")
+
+// Engine runs intents on a database.
+type Engine struct {
+	DB *db.DB
+	// Wake is called after every commit: a worker in this process need not wait for
+	// its next look at the queue. May be nil.
+	Wake func()
+}
+
+// Tx is the transaction of one intent.
+type Tx struct {
+	*db.Tx
+	call   Call
+	events int
+}
+
+// Call is who asks.
+func (tx *Tx) Call() Call { return tx.call }
+
+// Event writes an audit event of the call's actor.
+func (tx *Tx) Event(ctx context.Context, e audit.Entry) error {
+	tx.events++
+	if e.Workspace == uuid.Nil {
+		e.Workspace = tx.call.Workspace
+	}
+	return audit.Append(ctx, tx.Tx, tx.call.Actor, e)
+}
+
+// Made notes for a repeated request what this one made or changed; uuid.Nil stands
+// for none.
+func (tx *Tx) Made(ctx context.Context, kind string, object, job uuid.UUID) error {
+	if tx.call.Key == nil {
+		return nil
+	}
+	return Record(ctx, tx.Tx, *tx.call.Key, kind, object, job)
+}
+
+// Do runs f in one transaction. f may run more than once, so it only talks to the
+// database and assigns. It must write an event.
+func (e Engine) Do(ctx context.Context, call Call, f func(*Tx) error) error {
+	if call.Actor.Kind == "" || call.Workspace == uuid.Nil {
+		return ErrNoCaller
+	}
+	err := e.DB.InTx(ctx, func(tx *db.Tx) error {
+		if call.Key != nil {
+			if err := Claim(ctx, tx, *call.Key); err != nil {
+				return err
+			}
+		}
+		in := &Tx{Tx: tx, call: call}
+		if err := f(in); err != nil {
+			return err
+		}
+		if in.events == 0 {
+			return ErrNoEvent
+		}
+		return nil
+	})
+	if err == nil && e.Wake != nil {
+		e.Wake()
+	}
+	return err
+}
