@@ -45,7 +45,7 @@ type Job struct {
 // JobObject is one thing that a job is about.
 type JobObject struct {
 	Role string `json:"role" doc:"what it is to the job"`
-	Noun string `json:"noun"`
+	Noun string `json:"noun" doc:"of the object: zone, record set and so on"`
 	ID   string `json:"id" format:"uuid"`
 	Name string `json:"name" doc:"when the job was asked for"`
 }

@@ -3,7 +3,7 @@
 
 -- What a job is about, of any noun. Jobs of the kinds that are about hosts name theirs in columns of jobs.
 CREATE TABLE IF NOT EXISTS job_objects (
-    job_id    UUID NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
+    job_id    UUID NOT NULL,                    -- a job is never deleted
     position  INT4 NOT NULL,                    -- from 0
     role      TEXT NOT NULL,                    -- what it is to the job
     noun      TEXT NOT NULL,

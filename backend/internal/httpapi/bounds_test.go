@@ -200,7 +200,7 @@ func TestForgedCursors(t *testing.T) {
 	// What a cursor of a list without filters is bound to, beside its route.
 	bound := map[string]string{
 		"list-hosts": strings.Repeat("\x00", 5), "list-compute-units": strings.Repeat("\x00", 7) + "0", "list-allocations": strings.Repeat("\x00", 7),
-		"list-addresses": strings.Repeat("\x00", 2), "list-jobs": strings.Repeat("\x00", 7) + "0", "list-plans": strings.Repeat("\x00", 3), "list-events": strings.Repeat("\x00", 6),
+		"list-addresses": strings.Repeat("\x00", 2), "list-jobs": strings.Repeat("\x00", 8) + "0", "list-plans": strings.Repeat("\x00", 3), "list-events": strings.Repeat("\x00", 6),
 		"list-playbooks": "\x00", "list-playbook-versions": "\x00host_probe", "list-tokens": "\x00" + b.account.String(),
 	}
 	for _, r := range api.Routes {

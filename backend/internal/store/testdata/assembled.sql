@@ -2223,6 +2223,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2243,6 +2245,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2263,6 +2267,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2283,6 +2289,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2303,6 +2311,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2323,6 +2333,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2343,6 +2355,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2364,6 +2378,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2385,6 +2401,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2406,6 +2424,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2427,6 +2447,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2447,6 +2469,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2467,6 +2491,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2487,6 +2513,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2507,6 +2535,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2526,6 +2556,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2545,6 +2577,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2564,6 +2598,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2583,6 +2619,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2592,10 +2630,11 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   AND j.host_id = $3
   AND j.unit_id = $4
   AND j.allocation_id = $5
-  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $6 AND v.version = $7)
-  AND (j.created_at, j.id) < ($8, $9)
+  AND j.id IN (SELECT o.job_id FROM job_objects o WHERE o.object_id = $6)
+  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $7 AND v.version = $8)
+  AND (j.created_at, j.id) < ($9, $10)
 ORDER BY j.created_at DESC, j.id DESC
-LIMIT $10;
+LIMIT $11;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
@@ -2608,6 +2647,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2618,10 +2659,11 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   AND j.host_id = $4
   AND j.unit_id = $5
   AND j.allocation_id = $6
-  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $7 AND v.version = $8)
-  AND (j.created_at, j.id) < ($9, $10)
+  AND j.id IN (SELECT o.job_id FROM job_objects o WHERE o.object_id = $7)
+  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $8 AND v.version = $9)
+  AND (j.created_at, j.id) < ($10, $11)
 ORDER BY j.created_at DESC, j.id DESC
-LIMIT $11;
+LIMIT $12;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
@@ -2634,6 +2676,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2654,6 +2698,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2664,10 +2710,11 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   AND j.host_id = $4
   AND j.unit_id = $5
   AND j.allocation_id = $6
-  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $7 AND v.version = $8)
-  AND (j.created_at, j.id) < ($9, $10)
+  AND j.id IN (SELECT o.job_id FROM job_objects o WHERE o.object_id = $7)
+  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $8 AND v.version = $9)
+  AND (j.created_at, j.id) < ($10, $11)
 ORDER BY j.created_at DESC, j.id DESC
-LIMIT $11;
+LIMIT $12;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
@@ -2680,6 +2727,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2700,6 +2749,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2710,10 +2761,11 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   AND j.host_id = $4
   AND j.unit_id = $5
   AND j.allocation_id = $6
-  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $7 AND v.version = $8)
-  AND (j.created_at, j.id) < ($9, $10)
+  AND j.id IN (SELECT o.job_id FROM job_objects o WHERE o.object_id = $7)
+  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $8 AND v.version = $9)
+  AND (j.created_at, j.id) < ($10, $11)
 ORDER BY j.created_at DESC, j.id DESC
-LIMIT $11;
+LIMIT $12;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
@@ -2726,6 +2778,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2746,6 +2800,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2756,32 +2812,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   AND j.host_id = $3
   AND j.unit_id = $4
   AND j.allocation_id = $5
-  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $6 AND v.version = $7)
-  AND (j.created_at, j.id) < ($8, $9)
-ORDER BY j.created_at DESC, j.id DESC
-LIMIT $10;
-
-SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
-       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
-       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
-       (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
-       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
-       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
-       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
-       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
-       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
-                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
-                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
-       j.created_at, j.started_at, j.finished_at, j.log_expired_at
-  FROM jobs j
- WHERE true
-  AND j.workspace_id = $1
-  AND j.kind = $2
-  AND true
-  AND j.state = $3
-  AND j.host_id = $4
-  AND j.unit_id = $5
-  AND j.allocation_id = $6
+  AND j.id IN (SELECT o.job_id FROM job_objects o WHERE o.object_id = $6)
   AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $7 AND v.version = $8)
   AND (j.created_at, j.id) < ($9, $10)
 ORDER BY j.created_at DESC, j.id DESC
@@ -2798,6 +2829,37 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND j.kind = $2
+  AND true
+  AND j.state = $3
+  AND j.host_id = $4
+  AND j.unit_id = $5
+  AND j.allocation_id = $6
+  AND j.id IN (SELECT o.job_id FROM job_objects o WHERE o.object_id = $7)
+  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $8 AND v.version = $9)
+  AND (j.created_at, j.id) < ($10, $11)
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $12;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2818,6 +2880,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2838,6 +2902,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2858,6 +2924,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2878,6 +2946,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2898,6 +2968,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2918,6 +2990,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2939,6 +3013,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2960,6 +3036,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -2981,6 +3059,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3002,6 +3082,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3022,6 +3104,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3042,6 +3126,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3062,6 +3148,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3082,6 +3170,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3101,6 +3191,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3120,6 +3212,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3139,6 +3233,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3158,6 +3254,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3178,6 +3276,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3198,6 +3298,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3218,6 +3320,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3238,6 +3342,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3258,6 +3364,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3278,6 +3386,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3299,6 +3409,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3320,6 +3432,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3341,6 +3455,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3362,6 +3478,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3382,6 +3500,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3402,6 +3522,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3422,6 +3544,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3442,6 +3566,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3461,6 +3587,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3480,6 +3608,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3499,6 +3629,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3518,6 +3650,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3539,6 +3673,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3560,6 +3696,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3581,6 +3719,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3602,6 +3742,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3622,6 +3764,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3642,6 +3786,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3662,6 +3808,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3682,6 +3830,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3702,6 +3852,8 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
@@ -3722,6 +3874,30 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
        COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
                                                      'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
                    FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND true
+  AND j.id IN (SELECT o.job_id FROM job_objects o WHERE o.object_id = $2)
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $3;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
        j.created_at, j.started_at, j.finished_at, j.log_expired_at
   FROM jobs j
  WHERE true
