@@ -268,7 +268,7 @@ func (in *Intents) leaveQueue(ctx context.Context, tx *store.Tx, who domain.Acto
 		return in.cfg.Kinds.Cancelled(ctx, tx.Tx, string(j.Kind), j.Objects, j.Attempt > 0)
 	}
 	if w, ok := withdrawals[j.Kind]; ok {
-		unbegun, err := w.unbegun(store.Reads(tx.Reads), ctx, j.Subject().AllocationID)
+		unbegun, err := w.unbegun(tx.Reads, ctx, j.Subject().AllocationID)
 		if err != nil {
 			return err
 		}

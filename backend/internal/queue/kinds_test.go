@@ -29,7 +29,10 @@ var things = lifecycle.Lifecycle[string]{
 	Noun: "thing", Initial: "idle",
 	States: []lifecycle.StateInfo[string]{{State: "idle", Means: "at rest"}, {State: "busy", Means: "a job is at it", Deadline: time.Hour}, {State: "broken", Means: "its job failed", Failed: true}},
 	Transitions: []lifecycle.Transition[string]{
-		{From: "idle", On: "asked", To: "busy"}, {From: "broken", On: "asked", To: "busy"}, {From: "busy", On: "done", To: "idle"}, {From: "busy", On: "failed", To: "broken"},
+		{From: "idle", On: "asked", To: "busy"},
+		{From: "broken", On: "asked", To: "busy"},
+		{From: "busy", On: "done", To: "idle"},
+		{From: "busy", On: "failed", To: "broken"},
 		{From: "busy", On: "withdrawn", To: "idle"},
 	},
 }
@@ -431,4 +434,3 @@ func TestARegistryRefuses(t *testing.T) {
 		t.Error("a kind without a handler was taken")
 	}
 }
-
