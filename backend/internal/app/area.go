@@ -2,22 +2,28 @@ package app
 
 import (
 	"fmt"
+	"maps"
 
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/kernel/config"
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/kernel/secret"
 	"kloigos/backend/internal/kernel/work"
 )
 
-// Area is what one area hands in: its nouns, kinds of jobs, what their steps do, and
-// its routes.
+// Area is what one area hands in: its nouns, kinds of jobs, what their steps do, its
+// routes and its policies.
 type Area struct {
 	Nouns    []work.Noun
 	Kinds    []work.Kind
 	Handlers work.Handlers
 	Routes   func(*httpapi.Server)
+	Policies []reconcile.Policy
+	// NotReconciled says for each thing of the area that no policy looks at why that
+	// is so.
+	NotReconciled map[string]string
 }
 
 // Parts is what an area is made with.
@@ -37,6 +43,9 @@ type Areas struct {
 	Kinds    *work.Registry
 	Handlers work.Handlers
 	Routes   []func(*httpapi.Server)
+	Policies []reconcile.Policy
+	// NotReconciled is that of all areas.
+	NotReconciled map[string]string
 }
 
 // NewAreas joins the areas. A mistake in one of their tables is an error.
@@ -52,12 +61,12 @@ func NewAreas(p Parts) (Areas, error) {
 		return Areas{}, fmt.Errorf("join the areas: %w", err)
 	}
 	p.Kinds = registry
-	all := Areas{Kinds: registry, Handlers: work.Handlers{}}
+	all := Areas{Kinds: registry, Handlers: work.Handlers{}, NotReconciled: map[string]string{}}
 	for _, area := range areas {
 		a := area(p)
-		for kind, steps := range a.Handlers {
-			all.Handlers[kind] = steps
-		}
+		maps.Copy(all.Handlers, a.Handlers)
+		maps.Copy(all.NotReconciled, a.NotReconciled)
+		all.Policies = append(all.Policies, a.Policies...)
 		if a.Routes != nil {
 			all.Routes = append(all.Routes, a.Routes)
 		}

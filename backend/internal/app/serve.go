@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"runtime/debug"
@@ -230,7 +231,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 		return err
 	}
 	intents := intent.New(b.db, intent.Config{Targets: targets, Kinds: asked.Kinds, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Soon: soon, Wake: wake})
-	policies, err := b.policies(stop, intents)
+	policies, err := b.policies(stop, intents, asked)
 	if err != nil {
 		return err
 	}
@@ -253,15 +254,18 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 
 // policies are all that are known, whether this backend runs them or not: its
 // writes make them due, and its API shows them.
-func (b *Backend) policies(stop context.Context, intents *intent.Intents) (*reconcile.Registry, error) {
+func (b *Backend) policies(stop context.Context, intents *intent.Intents, areas Areas) (*reconcile.Registry, error) {
 	all := policy.Policies(b.db, policy.Retention{Logs: b.cfg.KeepLogs, Events: b.cfg.KeepEvents})
 	var linter policy.Linter // of who runs policies: looking for the tool takes time
 	if b.cfg.Has(config.RoleReconciler) {
 		linter = b.linter(stop)
 	}
 	all = append(all, policy.LintPlaybooks(intents, linter), policy.EndStuck(intents))
+	all = append(all, areas.Policies...)
 	all = append(all, reconcile.Lag(b.db.DB, all))
-	registry, err := reconcile.NewRegistry(policy.NotReconciled(), all...)
+	not := policy.NotReconciled()
+	maps.Copy(not, areas.NotReconciled)
+	registry, err := reconcile.NewRegistry(not, all...)
 	if err != nil {
 		return nil, err
 	}
