@@ -84,6 +84,12 @@ func (r *recorder) until(route string, n int) bool {
 	return false
 }
 
+func (r *recorder) count(route string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.called[route]
+}
+
 // merge adds what another recorder noted.
 func (r *recorder) merge(other *recorder) {
 	r.mu.Lock()

@@ -60,6 +60,7 @@ func run(t *testing.T, all *recorder, script string) {
 	t.Cleanup(func() { all.merge(r) })
 	s := apitest.New(t)
 	server, overTLS := r.before(t, s.URL)
+	hostile := hostileProxy(t, s.URL)
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: overTLS.Certificate().Raw})
 	var release func()
 	testscript.Run(t, testscript.Params{
@@ -126,6 +127,26 @@ func run(t *testing.T, all *recorder, script string) {
 					name, _, _ := strings.Cut(line, " ")
 					if cmd, _, err := tree().Find([]string{args[0], name}); err != nil || cmd.HasSubCommands() {
 						ts.Fatalf("%s has no command %s", args[0], name)
+					}
+				}
+			},
+			// until-more ROUTE: a command in the background calls it once more.
+			"until-more": func(ts *testscript.TestScript, _ bool, args []string) {
+				if !r.until(args[0], r.count(args[0])+1) {
+					ts.Fatalf("in vain: waited for a call of %s", args[0])
+				}
+			},
+			// harmless COMMAND...: with a server whose every text is hostile, no format
+			// has a control character.
+			"harmless": func(ts *testscript.TestScript, _ bool, args []string) {
+				for _, format := range []string{"table", "json", "yaml"} {
+					_ = ts.Exec("kloigos", append(args, "--url", hostile, "-o", format)...)
+					text := ts.ReadFile("stdout") + ts.ReadFile("stderr")
+					if !strings.Contains(text, "[31m") {
+						ts.Fatalf("no text of the server in the output")
+					}
+					if strings.ContainsAny(text, "\x1b\u202e") {
+						ts.Fatalf("control characters in %q", text)
 					}
 				}
 			},

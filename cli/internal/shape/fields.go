@@ -83,7 +83,7 @@ func (f *fields) addFlag(flag string, field reflect.StructField, at []int) {
 	case *[]string:
 		f.flags.StringArrayVar(p, flag, nil, usage+"; repeat it for several")
 	case *map[string]string:
-		f.flags.StringToStringVar(p, flag, nil, usage+"; separate several by commas")
+		f.flags.StringToStringVar(p, flag, map[string]string{}, usage+"; separate several by commas")
 	default:
 		f.left = append(f.left, flag)
 		return
@@ -118,6 +118,14 @@ func (f *fields) nameValue(flag string) {
 type namedValue struct {
 	pflag.Value
 	name string
+}
+
+// Set implements pflag.Value. Nothing is an empty map: labels can be cleared.
+func (v namedValue) Set(text string) error {
+	if text == "" && v.Value.Type() == "stringToString" {
+		return nil
+	}
+	return v.Value.Set(text)
 }
 
 // Type implements pflag.Value.

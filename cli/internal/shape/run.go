@@ -127,6 +127,11 @@ func (r *running[T, F]) run(ctx context.Context, args []string) error {
 	}
 	opts := r.options(item)
 	if r.asPlan {
+		if r.confirm != "" { // a plan changes nothing
+			if err := setText(body, "json", r.confirm, r.label(item)); err != nil {
+				return err
+			}
+		}
 		return r.makePlan(ctx, c, id, body, opts)
 	}
 	if r.question != "" || r.confirm != "" {
