@@ -139,8 +139,9 @@ func (l *login) readToken(ctx context.Context) (string, error) {
 	} else {
 		var err error
 		if token, err = l.app.ReadLine(ctx); err != nil {
-			return "", shape.Usage("read the token: %w", err)
+			return "", err
 		}
+		token = strings.TrimSpace(token)
 	}
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return "", shape.Usage("the token is empty, or is no token")
@@ -159,6 +160,7 @@ func (l *login) ask(ctx context.Context) (account, password string, err error) {
 		if account, err = a.ReadLine(ctx); err != nil {
 			return "", "", err
 		}
+		account = strings.TrimSpace(account)
 	}
 	if l.passwordStdin {
 		password, err = a.ReadLine(ctx)

@@ -44,7 +44,8 @@ func printJob(a *shape.App, j api.Job) error {
 	if e := j.Error; e != nil {
 		for _, line := range []struct{ name, value string }{{"task", e.Task}, {"host", e.Host}, {"error", e.Message}, {"next", e.NextStep}} {
 			if line.value != "" {
-				fmt.Fprintf(a.Out, "%s: %s\n", line.name, show.Line(line.value))
+				text := strings.ReplaceAll(show.Text(strings.TrimSpace(line.value)), "\n", "\n  ")
+				fmt.Fprintf(a.Out, "%s: %s\n", line.name, text)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ package shape
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
@@ -216,6 +217,7 @@ func (a *App) Ask(ctx context.Context, yes bool, question string) error {
 	if err != nil {
 		return err
 	}
+	answer = strings.TrimSpace(answer)
 	if !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
 		return Fail(CodeError, "nothing was done")
 	}
@@ -239,7 +241,10 @@ func readLine(ctx context.Context, r io.Reader) (string, error) {
 				if b.Len() > 0 || n == 1 {
 					err = nil
 				}
-				got <- line{strings.TrimSpace(b.String()), err}
+				if errors.Is(err, io.EOF) {
+					err = Fail(CodeError, "the input ended before it was complete")
+				}
+				got <- line{strings.TrimSuffix(b.String(), "\r"), err}
 				return
 			}
 			if n == 1 {
@@ -255,5 +260,5 @@ func readLine(ctx context.Context, r io.Reader) (string, error) {
 	}
 }
 
-// ReadLine reads one line of the input.
+// ReadLine reads one line of the input, as it is: spaces may belong to a password.
 func (a *App) ReadLine(ctx context.Context) (string, error) { return readLine(ctx, a.In) }

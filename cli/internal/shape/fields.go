@@ -47,10 +47,12 @@ func (f *fields) add(t reflect.Type, tag string, index []int, skip []string) {
 		if name == "" || name == "-" || slices.Contains(skip, name) {
 			continue
 		}
+		required := false
 		if tag == "json" && options == "" && field.Type.Kind() != reflect.Bool && field.Tag.Get("default") == "" {
 			f.needs = append(f.needs, name)
+			required = true
 		}
-		f.addFlag(strings.ReplaceAll(name, "_", "-"), field, at)
+		f.addFlag(strings.ReplaceAll(name, "_", "-"), field, at, required)
 	}
 }
 
@@ -64,13 +66,16 @@ func (a *App) entryNamed(name string) Entry {
 	return nil
 }
 
-func (f *fields) addFlag(flag string, field reflect.StructField, at []int) {
+func (f *fields) addFlag(flag string, field reflect.StructField, at []int, required bool) {
 	t := field.Type
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	value := reflect.New(t)
 	usage := describe(field)
+	if required {
+		usage += " (required)"
+	}
 	switch p := value.Interface().(type) {
 	case *string:
 		f.flags.StringVar(p, flag, "", usage)

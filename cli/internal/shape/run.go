@@ -236,7 +236,7 @@ func (r *running[T, F]) agree(ctx context.Context, item T, label string, body an
 	if err != nil {
 		return err
 	}
-	return setText(body, "json", r.confirm, typed)
+	return setText(body, "json", r.confirm, strings.TrimSpace(typed))
 }
 
 // explain adds what the API can't know: whether a change whose answer was lost

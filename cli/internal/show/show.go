@@ -148,8 +148,8 @@ func Detail(w io.Writer, v any) error {
 		return JSON(w, v)
 	}
 	for i := range value.NumField() {
-		name, _, _ := strings.Cut(value.Type().Field(i).Tag.Get("json"), ",")
-		if name == "" || name == "-" {
+		name, options, _ := strings.Cut(value.Type().Field(i).Tag.Get("json"), ",")
+		if name == "" || name == "-" || strings.HasPrefix(options, "omit") && value.Field(i).IsZero() {
 			continue
 		}
 		text, ok := fieldText(value.Field(i))
