@@ -26,7 +26,7 @@ type Event struct {
 // EventFilter narrows a list of events.
 type EventFilter struct {
 	PageQuery
-	Object     string `query:"object" maxLength:"64" doc:"id of the object"`
+	Object     string `query:"object" maxLength:"64" doc:"id of the object, or the name that it had then"`
 	ObjectKind string `query:"object_kind" maxLength:"32" doc:"host, unit, allocation, ..."`
 	Action     string `query:"action" maxLength:"64" doc:"host.register, allocation.create, ..."`
 	Actor      string `query:"actor" maxLength:"64" doc:"name of who did it"`

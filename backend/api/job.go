@@ -158,7 +158,7 @@ type JobFilter struct {
 	Kind       string `query:"kind" maxLength:"64"`
 	Host       string `query:"host" maxLength:"64" doc:"id or name"`
 	Unit       string `query:"unit" maxLength:"64" doc:"id or name"`
-	Allocation string `query:"allocation" maxLength:"64" doc:"id"`
+	Allocation string `query:"allocation" maxLength:"64" doc:"id or login user"`
 	Object     string `query:"object" maxLength:"64" doc:"id of anything else that jobs are about"`
 	Playbook   string `query:"playbook" maxLength:"64" doc:"with version: jobs that are bound to this version of a playbook, of those that have not ended (state=active), of those that have (state=ended) or of one host, unit or allocation"`
 	Version    int    `query:"version" minimum:"0" maximum:"2147483647" doc:"with playbook: number of its version"`

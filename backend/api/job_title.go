@@ -2,23 +2,28 @@ package api
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 )
 
-// jobTitles holds a sentence for each kind of job. {host}, {unit} and {user}
-// stand for names; the first sentence whose names the job has is its title.
-var jobTitles = map[string][]string{
-	"host_probe":        {"Probe host {host}"},
-	"hosts_probe":       {"Probe {hosts}"},
-	"host_measure":      {"Measure usage on {host}"},
-	"host_initialize":   {"Initialize host {host}"},
-	"host_relayout":     {"Change layout of {host}"},
-	"host_decommission": {"Decommission host {host}"},
-	"unit_allocate":     {"Allocate {unit} to {user}", "Allocate {unit}", "Allocate a unit to {user}"},
-	"unit_deallocate":   {"Deallocate {unit} from {user}", "Deallocate {unit}", "Deallocate the unit of {user}"},
-	"allocation_keys":   {"Replace SSH keys of {user} on {unit}", "Replace SSH keys of {user}"},
-	"plan":              {"Check a plan for {unit}", "Check a plan for {host}", "Check a plan"},
+// jobTitle names a kind of job.
+type jobTitle struct {
+	kind string // where no object is at hand: in a filter, say
+	// of is sentences about a job. {host}, {hosts}, {unit} and {user} stand for
+	// names; the first sentence whose names the job has is its title.
+	of []string
+}
+
+var jobTitles = map[string]jobTitle{
+	"host_probe":        {"Probe host", []string{"Probe host {host}"}},
+	"hosts_probe":       {"Probe several hosts", []string{"Probe {hosts}"}},
+	"host_measure":      {"Measure usage", []string{"Measure usage on {host}"}},
+	"host_initialize":   {"Initialize host", []string{"Initialize host {host}"}},
+	"host_relayout":     {"Change layout", []string{"Change layout of {host}"}},
+	"host_decommission": {"Decommission host", []string{"Decommission host {host}"}},
+	"unit_allocate":     {"Allocate unit", []string{"Allocate {unit} to {user}", "Allocate {unit}", "Allocate a unit to {user}"}},
+	"unit_deallocate":   {"Deallocate unit", []string{"Deallocate {unit} from {user}", "Deallocate {unit}", "Deallocate the unit of {user}"}},
+	"allocation_keys":   {"Replace SSH keys", []string{"Replace SSH keys of {user} on {unit}", "Replace SSH keys of {user}"}},
+	"plan":              {"Check plan", []string{"Check a plan for {unit}", "Check a plan for {host}", "Check a plan"}},
 }
 
 // Title says in a sentence what a job does, such as "Initialize host fra2-042".
@@ -26,7 +31,7 @@ var jobTitles = map[string][]string{
 func (j Job) Title() string {
 	names := map[string]string{"{host}": j.Host, "{unit}": j.Unit, "{user}": j.LoginUser, "{hosts}": hostCount(j.HostCount)}
 next:
-	for _, title := range jobTitles[j.Kind] {
+	for _, title := range jobTitles[j.Kind].of {
 		for name, value := range names {
 			if value == "" && strings.Contains(title, name) {
 				continue next
@@ -44,7 +49,9 @@ next:
 // nameJobs gives the jobs of an area their titles. Each is followed by the name of
 // the job's first object where that is at hand.
 func nameJobs(titles map[string]string) bool {
-	maps.Copy(kindTitles, titles)
+	for kind, title := range titles {
+		jobTitles[kind] = jobTitle{kind: title}
+	}
 	return true
 }
 
@@ -59,17 +66,10 @@ func hostCount(n int) string {
 	}
 }
 
-// kindTitles names a kind of job where no object is at hand: in a filter, say.
-var kindTitles = map[string]string{
-	"host_probe": "Probe host", "hosts_probe": "Probe several hosts", "host_measure": "Measure usage",
-	"host_initialize": "Initialize host", "host_relayout": "Change layout", "host_decommission": "Decommission host",
-	"unit_allocate": "Allocate unit", "unit_deallocate": "Deallocate unit", "allocation_keys": "Replace SSH keys", "plan": "Check plan",
-}
-
 // JobKindTitle names a kind of job in words.
 func JobKindTitle(kind string) string {
-	if title, ok := kindTitles[kind]; ok {
-		return title
+	if title, ok := jobTitles[kind]; ok {
+		return title.kind
 	}
 	return strings.ReplaceAll(kind, "_", " ")
 }

@@ -87,7 +87,7 @@ type PlanFilter struct {
 	PageQuery
 	State      string `query:"state" maxLength:"32" doc:"a state, or expired; ready leaves the expired out"`
 	Host       string `query:"host" maxLength:"64" doc:"id or name"`
-	Allocation string `query:"allocation" maxLength:"64" doc:"id"`
+	Allocation string `query:"allocation" maxLength:"64" doc:"id or login user"`
 }
 
 // Planning is how an action is planned, or bound to a plan.

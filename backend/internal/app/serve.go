@@ -311,7 +311,7 @@ func (b *Backend) forksFit() func() int {
 func (b *Backend) server(intents *intent.Intents, areas Areas, policies *reconcile.Registry, signals *queue.Signals, registry *prometheus.Registry, points failpoint.Points) *httpapi.Server {
 	cfg := httpapi.Config{
 		DB: b.db, Health: b.jobs, Intents: intents, Sessions: intent.NewSessions(b.db), Signals: signals, Log: b.log, Metrics: registry,
-		TrustedProxies: b.cfg.TrustedProxies, Failpoints: points, Version: Version(), Contract: worker.Contract, Judge: b.judge, Kinds: areas.Kinds, Areas: areas.Routes, Ready: []httpapi.Check{
+		TrustedProxies: b.cfg.TrustedProxies, Failpoints: points, Version: Version(), Codes: b.keyset, Contract: worker.Contract, Judge: b.judge, Kinds: areas.Kinds, Areas: areas.Routes, Ready: []httpapi.Check{
 			{Name: "keyset", Run: func(ctx context.Context) error { return b.keyset.CheckCanary(ctx, b.jobs.Setting) }},
 			{Name: "schema", Run: b.schemaFits},
 		},

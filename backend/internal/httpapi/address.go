@@ -51,7 +51,7 @@ func (s *Server) listAddresses(ctx context.Context, in *struct{ api.AddressFilte
 	if err := oneOf("state", in.State, domain.AddressLifecycle.Names()); err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-addresses", in.PageQuery, in.State, in.Network), store.AddressSorting,
+	return pageOf(s.listOf("list-addresses", in.PageQuery, in.State, in.Network), store.AddressSorting,
 		func(after *store.Position, limit int) ([]store.Address, error) {
 			return s.db.Addresses(ctx, store.AddressFilter{WorkspaceID: workspace(ctx), State: in.State, Network: in.Network, Sort: in.Sort, After: after, Limit: limit})
 		},

@@ -50,7 +50,7 @@ func (s *Server) listAllocations(ctx context.Context, in *struct{ api.Allocation
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-allocations", in.PageQuery, in.State, in.Host, in.Region, in.Zone, in.Labels, in.LoginUser, in.Search), store.AllocationSorting,
+	return pageOf(s.listOf("list-allocations", in.PageQuery, in.State, in.Host, in.Region, in.Zone, in.Labels, in.LoginUser, in.Search), store.AllocationSorting,
 		func(after *store.Position, limit int) ([]store.Allocation, error) {
 			return s.db.Allocations(ctx, store.AllocationFilter{
 				WorkspaceID: workspace(ctx), State: in.State, Region: in.Region, Zone: in.Zone, Labels: labels, LoginUser: in.LoginUser, Search: in.Search, HostID: host, Sort: in.Sort, After: after, Limit: limit,

@@ -85,10 +85,10 @@ func Once(ctx context.Context, s *Server, do func(ctx context.Context, call kern
 
 // PageOf reads one page of a list. filters are all that narrow it: a cursor is good
 // for the list, the order and the filters that it came from.
-func PageOf[R, A any](route string, q api.PageQuery, filters []string, sorting db.Sorting[R],
+func PageOf[R, A any](s *Server, route string, q api.PageQuery, filters []string, sorting db.Sorting[R],
 	read func(after *db.Position, limit int) ([]R, error), present func(R) A,
 ) (*Object[api.Page[A]], error) {
-	return pageOf(listOf(route, q, filters...), sorting, read, present)
+	return pageOf(s.listOf(route, q, filters...), sorting, read, present)
 }
 
 // Whole is a list that is never long: all of it is one page.

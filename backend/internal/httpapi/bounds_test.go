@@ -14,6 +14,8 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/httpapi"
+	"kloigos/backend/internal/kernel/secret"
 )
 
 // number is a whole number of a request: a query or path parameter, or a field
@@ -177,12 +179,20 @@ func TestNumbersHaveBounds(t *testing.T) {
 	}
 }
 
-// A cursor is made by the server, but anyone can compute its checksum: what it
-// holds is never more than the list's columns can.
+// A cursor of a stranger is refused, as the place in it that its list could hold
+// shows. One that is vouched for never holds more than the list's columns can.
 func TestForgedCursors(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	keys, err := secret.Fresh()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := setup(t, func(c *httpapi.Config) { c.Codes = keys })
 	b.ready("h1")
+	other, err := secret.Fresh()
+	if err != nil {
+		t.Fatal(err)
+	}
 	one := uuid.NewString()
 	bad := []string{
 		`{"t":"a\u0000b","id":"` + one + `"}`, `{"n":-1,"id":"` + one + `"}`, `{"at":"0000-01-01T00:00:00Z","id":"` + one + `"}`, `{"id":"x"}`, `{}`, `null`, `[]`, `"a"`,
@@ -208,16 +218,31 @@ func TestForgedCursors(t *testing.T) {
 		if len(sorts) == 0 {
 			continue
 		}
-		ask := func(sort, position string) answer {
-			sum := sha256.Sum256([]byte(r.ID + bound[r.ID] + "\x00" + sort + "\x00" + position))
-			cursor := base64.RawURLEncoding.EncodeToString(append(sum[:8:8], position...))
+		askWith := func(code func([]byte) []byte, sort, position string) answer {
+			cursor := base64.RawURLEncoding.EncodeToString(append(code([]byte(r.ID + bound[r.ID] + "\x00" + sort + "\x00" + position))[:16:16], position...))
 			return b.do(http.MethodGet, strings.Replace(r.Path, "{name}", "host_probe", 1)+"?"+url.Values{"sort": {sort}, "cursor": {cursor}}.Encode(), nil)
+		}
+		ask := func(sort, position string) answer {
+			return askWith(func(text []byte) []byte { return keys.Vouch("cursor of a list", text) }, sort, position)
+		}
+		strangers := map[string]func([]byte) []byte{
+			"a plain checksum":  func(text []byte) []byte { sum := sha256.Sum256(text); return sum[:] },
+			"another keyset":    func(text []byte) []byte { return other.Vouch("cursor of a list", text) },
+			"another purpose":   func(text []byte) []byte { return keys.Vouch("something else", text) },
+			"no code":           func([]byte) []byte { return make([]byte, 16) },
+			"the code of a bit": func(text []byte) []byte { return keys.Vouch("cursor of a list", text[:len(text)-1]) },
 		}
 		for _, sort := range sorts {
 			taken := 0
 			for _, position := range good {
-				if ask(sort, position).status == http.StatusOK {
-					taken++
+				if ask(sort, position).status != http.StatusOK {
+					continue
+				}
+				taken++
+				for name, code := range strangers {
+					if a := askWith(code, sort, position); a.status != http.StatusUnprocessableEntity {
+						t.Errorf("%s by %s with %s: %d %.300s", r.ID, sort, name, a.status, a.body)
+					}
 				}
 			}
 			if taken == 0 {

@@ -12,16 +12,16 @@ func (s *Server) registerEvents() {
 }
 
 func (s *Server) listEvents(ctx context.Context, in *struct{ api.EventFilter }) (*object[api.Page[api.Event]], error) {
-	of, badObject := idFilter("object", in.Object)
+	of, name := idOrName(in.Object)
 	since, badSince := timeFilter("since", in.Since)
 	until, badUntil := timeFilter("until", in.Until)
-	if err := together(badObject, badSince, badUntil); err != nil {
+	if err := together(badSince, badUntil); err != nil {
 		return nil, err
 	}
 	f := store.EventFilter{
-		WorkspaceID: workspace(ctx), ObjectID: of, ObjectKind: in.ObjectKind, Action: in.Action, Actor: in.Actor, Since: since, Until: until,
+		WorkspaceID: workspace(ctx), ObjectID: of, Object: name, ObjectKind: in.ObjectKind, Action: in.Action, Actor: in.Actor, Since: since, Until: until,
 	}
-	return pageOf(listOf("list-events", in.PageQuery, in.Object, in.ObjectKind, in.Action, in.Actor, in.Since, in.Until), store.EventSorting,
+	return pageOf(s.listOf("list-events", in.PageQuery, in.Object, in.ObjectKind, in.Action, in.Actor, in.Since, in.Until), store.EventSorting,
 		func(after *store.Position, limit int) ([]store.Event, error) {
 			f.Sort, f.After, f.Limit = in.Sort, after, limit
 			return s.db.Events(ctx, f)

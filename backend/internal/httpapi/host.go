@@ -87,7 +87,7 @@ func (s *Server) listHosts(ctx context.Context, in *struct{ api.HostFilter }) (*
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-hosts", in.PageQuery, in.State, in.Region, in.Zone, in.Labels, in.Search), store.HostSorting,
+	return pageOf(s.listOf("list-hosts", in.PageQuery, in.State, in.Region, in.Zone, in.Labels, in.Search), store.HostSorting,
 		func(after *store.Position, limit int) ([]store.ShownHost, error) {
 			return s.db.Hosts(ctx, store.HostFilter{
 				WorkspaceID: workspace(ctx), State: in.State, Region: in.Region, Zone: in.Zone, Labels: labels, Search: in.Search, Sort: in.Sort, After: after, Limit: limit,

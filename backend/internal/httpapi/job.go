@@ -36,11 +36,11 @@ func (s *Server) job(ctx context.Context, ref string) (store.Job, error) {
 func (s *Server) listJobs(ctx context.Context, in *struct{ api.JobFilter }) (*object[api.Page[api.Job]], error) {
 	bad := []error{oneOf("state", in.State, append(domain.JobLifecycle.Names(), "active", "ended")), oneOf("kind", in.Kind, s.jobKinds()), boundTo(in.JobFilter)}
 	f := store.JobFilter{WorkspaceID: workspace(ctx), State: in.State, Kind: in.Kind, Playbook: in.Playbook, Version: in.Version}
-	allocation, err := idFilter("allocation", in.Allocation)
-	if err := together(append(bad, err)...); err != nil {
+	if err := together(bad...); err != nil {
 		return nil, err
 	}
-	f.AllocationID = allocation
+	f.AllocationID, f.Login = idOrName(in.Allocation)
+	var err error
 	if f.ObjectID, err = idFilter("object", in.Object); err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (s *Server) listJobs(ctx context.Context, in *struct{ api.JobFilter }) (*ob
 	if f.UnitID, err = s.unitFilter(ctx, in.Unit); err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-jobs", in.PageQuery, in.State, in.Kind, in.Host, in.Unit, in.Allocation, in.Object, in.Playbook, strconv.Itoa(in.Version)), store.JobSorting,
+	return pageOf(s.listOf("list-jobs", in.PageQuery, in.State, in.Kind, in.Host, in.Unit, in.Allocation, in.Object, in.Playbook, strconv.Itoa(in.Version)), store.JobSorting,
 		func(after *store.Position, limit int) ([]store.Job, error) {
 			f.Sort, f.After, f.Limit = in.Sort, after, limit
 			return s.db.Jobs(ctx, f)

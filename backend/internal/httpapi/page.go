@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -16,16 +17,17 @@ import (
 	"kloigos/backend/internal/store"
 )
 
-const cursorSum = 8 // bytes of checksum before a cursor's position
+const cursorCode = 16 // bytes before a cursor's position that vouch for it
 
 // list is one request for a page: what is listed and by which filters.
 type list struct {
 	query   api.PageQuery
 	binding string // what a cursor is good for
+	codes   Codes
 }
 
-func listOf(route string, q api.PageQuery, filters ...string) list {
-	return list{query: q, binding: route + "\x00" + strings.Join(filters, "\x00")}
+func (s *Server) listOf(route string, q api.PageQuery, filters ...string) list {
+	return list{query: q, binding: route + "\x00" + strings.Join(filters, "\x00"), codes: s.cfg.Codes}
 }
 
 // sorted makes a list's orders known, so that a sort which is none of them is
@@ -39,35 +41,56 @@ func sorted[R any](s store.Sorting[R]) func(*huma.Operation) {
 	}
 }
 
-// after is where the page begins; nil for the first one. Whoever knows how a
-// cursor is made can make one, so nothing that the list's columns can't hold
-// is taken from it.
+// after is where the page begins; nil for the first one. A cursor that no
+// backend made is refused, and nothing that the list's columns can't hold is
+// taken from one either: the columns may have changed since it was made.
 func (l list) after(holds func(store.Position) bool) (*store.Position, error) {
 	if l.query.Cursor == "" {
 		return nil, nil
 	}
 	refused := badField("cursor", "is no cursor of a page of this list in this sort with these filters")
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(l.query.Cursor)
-	if err != nil || len(raw) <= cursorSum || !slices.Equal(raw[:cursorSum], l.sum(raw[cursorSum:])) {
+	if err != nil || len(raw) <= cursorCode || !l.codes.Vouched(cursorPurpose, l.bound(raw[cursorCode:]), raw[:cursorCode]) {
 		return nil, refused
 	}
 	var p store.Position
-	if err := json.Unmarshal(raw[cursorSum:], &p); err != nil || !holds(p) {
+	if err := json.Unmarshal(raw[cursorCode:], &p); err != nil || !holds(p) {
 		return nil, refused
 	}
 	// Only what a cursor is made of: no name twice, no other spelling.
-	if again, err := json.Marshal(p); err != nil || !slices.Equal(again, raw[cursorSum:]) {
+	if again, err := json.Marshal(p); err != nil || !slices.Equal(again, raw[cursorCode:]) {
 		return nil, refused
 	}
 	return &p, nil
 }
 
-// sum keeps a cursor of one list from being read by another. It has no key and
-// needs none: a position gives away nothing that the list does not, and what it
-// holds is checked.
-func (l list) sum(position []byte) []byte {
-	h := sha256.Sum256(append([]byte(l.binding+"\x00"), position...))
-	return h[:cursorSum]
+// Codes vouches for what clients bring back. The same on every backend, since
+// another one may be asked for the next page.
+type Codes interface {
+	Vouch(purpose string, message []byte) []byte // 32 bytes
+	Vouched(purpose string, message, code []byte) bool
+}
+
+// own are codes that only this process knows, for a server that is alone.
+type own [32]byte
+
+func (o *own) Vouch(purpose string, message []byte) []byte {
+	h := hmac.New(sha256.New, o[:])
+	h.Write([]byte(purpose + "\x00"))
+	h.Write(message)
+	return h.Sum(nil)
+}
+
+func (o *own) Vouched(purpose string, message, code []byte) bool {
+	return hmac.Equal(o.Vouch(purpose, message)[:cursorCode], code)
+}
+
+const cursorPurpose = "cursor of a list"
+
+// bound is a position with the list that it belongs to: a cursor of one list is
+// not read by another.
+func (l list) bound(position []byte) []byte {
+	return append([]byte(l.binding+"\x00"), position...)
 }
 
 // cursor is a place as clients know it; "" for none.
@@ -79,7 +102,7 @@ func (l list) cursor(p *store.Position) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return base64.RawURLEncoding.EncodeToString(append(l.sum(position), position...)), nil
+	return base64.RawURLEncoding.EncodeToString(append(l.codes.Vouch(cursorPurpose, l.bound(position))[:cursorCode:cursorCode], position...)), nil
 }
 
 // pageOf reads one row more than the page holds, so that a page knows whether
@@ -164,6 +187,14 @@ func oneOf(field, value string, names []string) error {
 func id(s string) (uuid.UUID, bool) {
 	u, err := uuid.Parse(s)
 	return u, err == nil && len(s) == 36
+}
+
+// idOrName reads a filter that takes either.
+func idOrName(value string) (*uuid.UUID, string) {
+	if u, ok := id(value); ok {
+		return &u, ""
+	}
+	return nil, value
 }
 
 func idFilter(field, value string) (*uuid.UUID, error) {

@@ -105,15 +105,15 @@ func (s *Server) listPlans(ctx context.Context, in *struct{ api.PlanFilter }) (*
 	if err != nil {
 		return nil, err
 	}
-	allocation, bad := idFilter("allocation", in.Allocation)
-	if err := together(oneOf("state", in.State, append(domain.PlanLifecycle.Names(), "expired")), bad); err != nil {
+	allocation, login := idOrName(in.Allocation)
+	if err := oneOf("state", in.State, append(domain.PlanLifecycle.Names(), "expired")); err != nil {
 		return nil, err
 	}
 	var failed error
-	page, err := pageOf(listOf("list-plans", in.PageQuery, in.State, in.Host, in.Allocation), store.PlanSorting,
+	page, err := pageOf(s.listOf("list-plans", in.PageQuery, in.State, in.Host, in.Allocation), store.PlanSorting,
 		func(after *store.Position, limit int) ([]store.Plan, error) {
 			return s.db.Plans(ctx, store.PlanFilter{
-				WorkspaceID: workspace(ctx), State: in.State, HostID: host, AllocationID: allocation, Sort: in.Sort, After: after, Limit: limit,
+				WorkspaceID: workspace(ctx), State: in.State, HostID: host, AllocationID: allocation, Login: login, Sort: in.Sort, After: after, Limit: limit,
 			})
 		},
 		s.showPlan(ctx, &failed))

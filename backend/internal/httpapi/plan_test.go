@@ -150,7 +150,7 @@ func TestPlansOverTheAPI(t *testing.T) {
 			t.Errorf("/plans%s: %q, not %q", query, got, want)
 		}
 	}
-	for _, query := range []string{"?state=happy", "?allocation=x", "?colour=red"} {
+	for _, query := range []string{"?state=happy", "?colour=red"} {
 		b.mustDo(http.MethodGet, "/plans"+query, nil, http.StatusUnprocessableEntity)
 	}
 	b.mustDo(http.MethodGet, "/plans/h1", nil, http.StatusNotFound)

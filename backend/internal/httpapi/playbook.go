@@ -60,7 +60,7 @@ func (s *Server) playbook(ctx context.Context, name string) (store.Playbook, err
 }
 
 func (s *Server) listPlaybooks(ctx context.Context, in *struct{ api.PageQuery }) (*object[api.Page[api.Playbook]], error) {
-	return pageOf(listOf("list-playbooks", in.PageQuery), store.PlaybookSorting,
+	return pageOf(s.listOf("list-playbooks", in.PageQuery), store.PlaybookSorting,
 		func(after *store.Position, limit int) ([]store.Playbook, error) {
 			return s.db.Playbooks(ctx, store.PlaybookFilter{Sort: in.Sort, After: after, Limit: limit})
 		},
@@ -84,7 +84,7 @@ func (s *Server) listPlaybookVersions(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-playbook-versions", in.PageQuery, p.Name), store.PlaybookVersionSorting,
+	return pageOf(s.listOf("list-playbook-versions", in.PageQuery, p.Name), store.PlaybookVersionSorting,
 		func(after *store.Position, limit int) ([]store.PlaybookVersion, error) {
 			return s.db.PlaybookVersions(ctx, store.PlaybookVersionFilter{Playbook: p.Name, Sort: in.Sort, After: after, Limit: limit})
 		},

@@ -35,7 +35,7 @@ func TestUnitsAndAllocationsAreSearched(t *testing.T) {
 }
 
 // TestFiltersOfEveryNoun: search does not regard case; hosts, units and allocations are found by region, zone and labels; a
-// host is given by its name or its id wherever one is asked for.
+// host, a unit, an allocation and the object of an event are given by name or id wherever one is asked for.
 func TestFiltersOfEveryNoun(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -53,6 +53,9 @@ func TestFiltersOfEveryNoun(t *testing.T) {
 		"/allocations?labels=team=db": 0, "/allocations?host=h1": 1, "/allocations?host=" + h.ID: 1, "/compute-units?host=h1": 3, "/compute-units?host=" + h.ID: 3,
 		"/jobs?kind=unit_allocate&host=h1": 1, "/jobs?kind=unit_allocate&host=" + h.ID: 1, "/jobs?kind=unit_allocate&host=h2": 0, "/jobs?host=nowhere": 0,
 		"/jobs?unit=h1-cu03": 1, "/jobs?unit=" + a.UnitID: 1, "/plans?host=h1": 0, "/plans?host=" + h.ID: 0,
+		"/jobs?allocation=ada": 1, "/jobs?allocation=" + a.ID: 1, "/jobs?allocation=ada&host=h1&state=active": 1, "/jobs?allocation=ada&host=h2": 0, "/jobs?allocation=bob": 0,
+		"/plans?allocation=ada": 0, "/plans?allocation=" + a.ID: 0, "/events?object=ada&action=allocation.create": 1, "/events?object=" + a.ID + "&action=allocation.create": 1,
+		"/events?object=bob": 0, "/events?object=ADA": 0,
 	} {
 		if n := len(decode[api.Page[any]](t, b.mustDo(http.MethodGet, path, nil, http.StatusOK)).Items); n != want {
 			t.Errorf("%s: %d, want %d", path, n, want)

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -57,6 +58,7 @@ type Config struct {
 	Log            *slog.Logger
 	TrustedProxies []netip.Prefix // whose word on the client's address is taken
 	Version        string
+	Codes          Codes // of cursors; nil: ones that only this process knows
 	// Contract is what the job that runs a playbook gives to it: a version from
 	// outside must take it. Without it no version is taken.
 	Contract     func(playbook string) (bundle.Contract, bool)
@@ -103,6 +105,11 @@ type Server struct {
 // New makes the server and every route of api.Routes. It panics if a route has
 // no handler or a handler no route: that is a mistake in the program.
 func New(cfg Config) *Server {
+	if cfg.Codes == nil {
+		alone := &own{}
+		_, _ = rand.Read(alone[:]) // never fails
+		cfg.Codes = alone
+	}
 	s := bare(cfg)
 	s.api = humafiber.NewV2(s.app, humaConfig(cfg.Version))
 	useProblems()

@@ -18,7 +18,7 @@ func (s *Server) registerTokens() {
 
 func (s *Server) listTokens(ctx context.Context, in *struct{ api.PageQuery }) (*object[api.Page[api.Token]], error) {
 	account := requestOf(ctx).bearer.AccountID
-	return pageOf(listOf("list-tokens", in.PageQuery, account.String()), store.TokenSorting,
+	return pageOf(s.listOf("list-tokens", in.PageQuery, account.String()), store.TokenSorting,
 		func(after *store.Position, limit int) ([]store.Token, error) {
 			return s.db.Tokens(ctx, store.TokenFilter{AccountID: account, Sort: in.Sort, After: after, Limit: limit})
 		},

@@ -65,7 +65,7 @@ func (s *Server) listUnits(ctx context.Context, in *struct{ api.UnitFilter }) (*
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(listOf("list-compute-units", in.PageQuery, in.State, in.Host, in.Region, in.Zone, in.Labels, in.Search, strconv.Itoa(in.MinCPUs)), store.UnitSorting,
+	return pageOf(s.listOf("list-compute-units", in.PageQuery, in.State, in.Host, in.Region, in.Zone, in.Labels, in.Search, strconv.Itoa(in.MinCPUs)), store.UnitSorting,
 		func(after *store.Position, limit int) ([]store.Unit, error) {
 			return s.db.Units(ctx, store.UnitFilter{
 				WorkspaceID: workspace(ctx), State: in.State, Region: in.Region, Zone: in.Zone, Labels: labels, Search: in.Search, HostID: host, MinCPUs: in.MinCPUs, Sort: in.Sort, After: after, Limit: limit,

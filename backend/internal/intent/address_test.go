@@ -169,6 +169,10 @@ func TestAddressesOfHostsAreNotHandedOut(t *testing.T) {
 	if got := s.Allocation(a); got.Address != all[1].Address {
 		t.Errorf("handed out %s", got.Address)
 	}
+	// Nor after a change of something else of the host.
+	if _, err := s.Intents.UpdateHost(t.Context(), s.Actor, h.ID, 0, intent.UpdateHost{Labels: &map[string]string{"rack": "r9"}}); err != nil {
+		t.Fatal(err)
+	}
 	if _, _, err := s.Allocate(intent.CreateAllocation{}); err == nil {
 		t.Error("the host's own was handed out")
 	}

@@ -56,7 +56,7 @@ func (in *Intents) UpdateHost(ctx context.Context, who domain.Actor, id uuid.UUI
 		if err := canBecome(ctx, tx, was, h); err != nil {
 			return err
 		}
-		if err := tx.UpdateHost(ctx, h); err != nil {
+		if err := tx.UpdateHost(ctx, was, h); err != nil {
 			return err
 		}
 		audit := hostAudit(h, "host.update")

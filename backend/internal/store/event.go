@@ -45,6 +45,7 @@ var EventSorting = db.Sorting[Event]{
 type EventFilter struct {
 	WorkspaceID               uuid.UUID
 	ObjectID                  *uuid.UUID
+	Object                    string // the name that the object had then
 	ObjectKind, Action, Actor string
 	Since, Until              *time.Time // from Since on, before Until
 	Sort                      string     // one of EventSorting; "" for the first
@@ -55,9 +56,12 @@ type EventFilter struct {
 // Events lists audit events.
 func (r Reads) Events(ctx context.Context, f EventFilter) ([]Event, error) {
 	l := db.NewList(sqlEvent).And("e.workspace_id = ?", f.WorkspaceID)
-	if f.ObjectID != nil { // one has a handful of events, another most of them
+	switch { // one object has a handful of events, another most of them
+	case f.ObjectID != nil:
 		l.And("e.object_id = ?", *f.ObjectID)
-	} else {
+	case f.Object != "":
+		l.And("e.object_name = ?", f.Object)
+	default:
 		l.PlannedOnce()
 	}
 	l.AndIf(f.ObjectKind, "e.object_kind = ?").AndIf(f.Action, "e.action = ?").AndIf(f.Actor, "e.actor_name = ?")

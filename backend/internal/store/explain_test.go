@@ -209,6 +209,10 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 			_, err := r.JobsByParts(t.Context(), JobFilter{WorkspaceID: domain.DefaultWorkspace, State: "ended", Sort: sort, After: p, Limit: 51})
 			return err
 		}, JobSorting.Names()},
+		{"events of a name", "events_by_name", func(r Reads, sort string, p *Position) error {
+			_, err := r.Events(t.Context(), EventFilter{WorkspaceID: domain.DefaultWorkspace, Object: "h1", Sort: sort, After: p, Limit: 51})
+			return err
+		}, EventSorting.Names()},
 		{"events", "events_newest", func(r Reads, sort string, p *Position) error {
 			_, err := r.Events(t.Context(), EventFilter{WorkspaceID: domain.DefaultWorkspace, Sort: sort, After: p, Limit: 51})
 			return err

@@ -165,15 +165,20 @@ UPDATE compute_units
    SET zone = $2
  WHERE host_id = $1 AND zone IS DISTINCT FROM $2`
 
-// UpdateHost writes what a person may change of a host, which the caller holds.
-// A key that was offered elsewhere is forgotten.
-func (tx *Tx) UpdateHost(ctx context.Context, h Host) error {
+// UpdateHost writes what a person may change of a host, which the caller holds
+// and which was so before. A key that was offered elsewhere is forgotten.
+func (tx *Tx) UpdateHost(ctx context.Context, was, h Host) error {
 	err := tx.One(ctx, movedMeanwhile("host"), sqlUpdateHost, h.ID, h.Address, h.Port, h.HostKey, h.Region, h.Zone, h.Networks, h.Labels, h.Profile)
 	if err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, sqlMoveUnitsToZone, h.ID, h.Zone); err != nil {
-		return fmt.Errorf("move units to the zone: %w", err)
+	if was.Zone != h.Zone {
+		if _, err := tx.Exec(ctx, sqlMoveUnitsToZone, h.ID, h.Zone); err != nil {
+			return fmt.Errorf("move units to the zone: %w", err)
+		}
+	}
+	if was.Address == h.Address { // what was noted beside a probe stays
+		return nil
 	}
 	return tx.setHostAddresses(ctx, h.ID, h.Address, h.Facts)
 }

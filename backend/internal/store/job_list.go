@@ -23,6 +23,7 @@ type JobFilter struct {
 	State, Kind                  string // State "active": all that have not ended; "ended": all that have
 	HostID, UnitID, AllocationID *uuid.UUID
 	ObjectID                     *uuid.UUID // of any other noun
+	Login                        string // of the allocation; any that has it or had it
 	Playbook                     string // with Version: bound to it; has an index but beside a host, a unit or an allocation, which leave few jobs
 	Version                      int
 	Sort                         string // one of JobSorting; "" for the first
@@ -81,12 +82,14 @@ type part struct {
 	where, ofHost db.Statement
 }
 
+func (f JobFilter) ofAllocation() bool { return f.AllocationID != nil || f.Login != "" }
+
 // parts hold all that the filter lets through.
 func (f JobFilter) parts() (all []part) {
 	for _, where := range f.indexes() {
 		all = append(all, part{where, ofHost})
 	}
-	if f.HostID != nil && f.UnitID == nil && f.AllocationID == nil { // jobs that have several hosts stand in another index
+	if f.HostID != nil && f.UnitID == nil && !f.ofAllocation() { // jobs that have several hosts stand in another index
 		all = append(all, part{anyJob, amongHosts})
 	}
 	return all
@@ -108,7 +111,7 @@ func (f JobFilter) indexes() []db.Statement {
 		return []db.Statement{endedJobs}
 	}
 	switch {
-	case f.UnitID != nil || f.AllocationID != nil || f.ObjectID != nil: // their own hold all states
+	case f.UnitID != nil || f.ofAllocation() || f.ObjectID != nil: // their own hold all states
 		return []db.Statement{anyJob}
 	case f.State == "active":
 		return []db.Statement{queuedJobs, runningJobs}
@@ -135,6 +138,9 @@ func (r Reads) jobs(ctx context.Context, f JobFilter, p part) ([]Job, error) {
 		if of.id != nil {
 			l.And(of.condition, *of.id)
 		}
+	}
+	if f.Login != "" {
+		l.And("j.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = ? AND a.login_user = ?)", f.WorkspaceID, f.Login)
 	}
 	if f.Playbook != "" {
 		l.And("j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = ? AND v.version = ?)", f.Playbook, f.Version)

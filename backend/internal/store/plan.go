@@ -107,6 +107,7 @@ type PlanFilter struct {
 	WorkspaceID          uuid.UUID
 	State                string // "expired": ready, but can't be applied any more
 	HostID, AllocationID *uuid.UUID
+	Login                string // of the allocation; any that has it or had it
 	Sort                 string // one of PlanSorting; "" for the first
 	After                *db.Position
 	Limit                int
@@ -128,6 +129,9 @@ func (r Reads) Plans(ctx context.Context, f PlanFilter) ([]Plan, error) {
 	}
 	if f.AllocationID != nil {
 		l.And("p.allocation_id = ?", *f.AllocationID)
+	}
+	if f.Login != "" {
+		l.And("p.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = ? AND a.login_user = ?)", f.WorkspaceID, f.Login)
 	}
 	return PlanSorting.Read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }

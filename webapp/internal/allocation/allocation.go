@@ -23,6 +23,8 @@ type listView struct {
 	Columns           ui.Columns
 	Allocations       []api.Allocation
 	State, Host, User string
+	Region, Zone      string // of the host
+	Labels            string
 	Pages             ui.Pages
 	Filtered          bool
 }
@@ -64,9 +66,10 @@ var listColumns = []ui.Column{
 }
 
 func list(r *page.Request) error {
-	f := api.AllocationFilter{State: r.Query("state"), Host: r.Query("host"), LoginUser: r.Query("login_user")}
+	f := api.AllocationFilter{State: r.Query("state"), Host: r.Query("host"), LoginUser: r.Query("login_user"), Region: r.Query("region"), Zone: r.Query("zone"), Labels: ui.LabelFilter(r.Query("labels"))}
 	f.Cursor, f.Sort, f.Limit = r.Query("cursor"), r.Query("sort"), 50
-	v := listView{State: f.State, Host: f.Host, User: f.LoginUser, Filtered: f.State+f.Host+f.LoginUser != ""}
+	v := listView{State: f.State, Host: f.Host, User: f.LoginUser, Region: f.Region, Zone: f.Zone, Labels: f.Labels}
+	v.Filtered = f.State+f.Host+f.LoginUser+f.Region+f.Zone+f.Labels != ""
 	switch f.State {
 	case "":
 		f.State, v.State = "live", "live" // those that have ended are many, and seldom looked for

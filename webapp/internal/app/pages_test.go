@@ -131,6 +131,24 @@ func TestListsKeepTheirFiltersFromPageToPage(t *testing.T) {
 	}
 }
 
+// TestListsAreFilteredByPlaceAndLabels, as people write labels in the forms.
+func TestListsAreFilteredByPlaceAndLabels(t *testing.T) {
+	t.Parallel()
+	for path, route := range map[string]string{"/hosts": "list-hosts", "/compute-units": "list-compute-units", "/allocations": "list-allocations"} {
+		s := setup(t)
+		a := s.get(path + "?region=eu&zone=a&labels=team%3Dweb,+for%3Dci,&state=allocated")
+		s.wantText(a, `name="region" value="eu"`, `name="zone" value="a"`, `name="labels" value="team=web,for=ci"`, ">Clear<")
+		if q := s.only(route).Query; q != "labels=team%3Dweb%2Cfor%3Dci&limit=50&region=eu&state=allocated&zone=a" {
+			t.Errorf("%s: the API was asked %q", path, q)
+		}
+		s = setup(t)
+		s.wantText(s.get(path), `name="labels" value=""`)
+		if q := s.only(route).Query; strings.Contains(q, "labels") || strings.Contains(q, "region") {
+			t.Errorf("%s: the API was asked %q", path, q)
+		}
+	}
+}
+
 // TestListsLeadToThePageBefore, each of them, and nowhere from their beginning.
 func TestListsLeadToThePageBefore(t *testing.T) {
 	t.Parallel()

@@ -56,14 +56,14 @@ var listColumns = []ui.Column{
 }
 
 func list(r *page.Request) error {
-	f := api.HostFilter{State: r.Query("state"), Region: r.Query("region"), Zone: r.Query("zone"), Search: r.Query("search")}
+	f := api.HostFilter{State: r.Query("state"), Region: r.Query("region"), Zone: r.Query("zone"), Labels: ui.LabelFilter(r.Query("labels")), Search: r.Query("search")}
 	f.Cursor, f.Sort, f.Limit = r.Query("cursor"), r.Query("sort"), 50
 	hosts, err := r.API.ListHosts(r.Ctx, f)
 	if err != nil {
 		return err
 	}
-	v := listView{Hosts: hosts.Items, State: f.State, Region: f.Region, Zone: f.Zone, Search: f.Search}
-	v.Filtered = f.State+f.Region+f.Zone+f.Search != ""
+	v := listView{Hosts: hosts.Items, State: f.State, Region: f.Region, Zone: f.Zone, Labels: f.Labels, Search: f.Search}
+	v.Filtered = f.State+f.Region+f.Zone+f.Labels+f.Search != ""
 	v.Pages = r.Pages(hosts.PreviousCursor, hosts.NextCursor)
 	v.Sort, v.Columns = r.Sorter("name"), r.Columns(listColumns)
 	return r.Show(page.View{Title: "Hosts", Nav: "/hosts", Body: listPage(v, r.Here())})

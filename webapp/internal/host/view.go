@@ -15,6 +15,7 @@ type listView struct {
 	Columns                     ui.Columns
 	Hosts                       []api.Host
 	State, Region, Zone, Search string
+	Labels                      string
 	Pages                       ui.Pages
 	Filtered                    bool
 }

@@ -64,3 +64,15 @@ func (f Field) attributes() templ.OrderedAttributes {
 func (o Operation) id() string {
 	return "confirm" + strings.ReplaceAll(o.Action, "/", "-")
 }
+
+// LabelFilter is a filter by labels as the API takes it: people write spaces
+// between labels, as in the forms.
+func LabelFilter(typed string) string {
+	var pairs []string
+	for pair := range strings.SplitSeq(typed, ",") {
+		if pair = strings.TrimSpace(pair); pair != "" {
+			pairs = append(pairs, pair)
+		}
+	}
+	return strings.Join(pairs, ",")
+}

@@ -20,6 +20,7 @@ type listView struct {
 	Columns                   ui.Columns
 	Units                     []api.ComputeUnit
 	State, Host, Region, Zone string
+	Labels                    string // of the host
 	MinCPUs                   string
 	Pages                     ui.Pages
 	Filtered                  bool
@@ -77,7 +78,7 @@ var listColumns = []ui.Column{
 var OfHost = ui.Columns{All: listColumns, Given: []string{"tenant", "cpus", "memory", "use"}}
 
 func list(r *page.Request) error {
-	f := api.UnitFilter{State: r.Query("state"), Host: r.Query("host"), Region: r.Query("region"), Zone: r.Query("zone")}
+	f := api.UnitFilter{State: r.Query("state"), Host: r.Query("host"), Region: r.Query("region"), Zone: r.Query("zone"), Labels: ui.LabelFilter(r.Query("labels"))}
 	f.Cursor, f.Sort, f.Limit = r.Query("cursor"), r.Query("sort"), 50
 	if n, err := strconv.Atoi(r.Query("min_cpus")); err == nil && n > 0 {
 		f.MinCPUs = n
@@ -86,8 +87,8 @@ func list(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	v := listView{Units: units.Items, State: f.State, Host: f.Host, Region: f.Region, Zone: f.Zone}
-	v.Filtered = f.State+f.Host+f.Region+f.Zone != "" || f.MinCPUs > 0
+	v := listView{Units: units.Items, State: f.State, Host: f.Host, Region: f.Region, Zone: f.Zone, Labels: f.Labels}
+	v.Filtered = f.State+f.Host+f.Region+f.Zone+f.Labels != "" || f.MinCPUs > 0
 	if f.MinCPUs > 0 {
 		v.MinCPUs = strconv.Itoa(f.MinCPUs)
 	}

@@ -9,6 +9,8 @@ package secret
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -28,8 +30,22 @@ var ErrSealed = errors.New("the value can't be opened with this keyset")
 
 const maxKeysetFile = 64 << 10
 
-// Keyset seals and opens values.
-type Keyset struct{ aead tink.AEAD }
+// Keyset seals and opens values, and vouches for values that are no secret.
+type Keyset struct {
+	aead tink.AEAD
+	// macs are keys that are derived from those of the keyset, the primary one's
+	// first.
+	macs [][]byte
+}
+
+// Fresh makes a keyset that only this process has.
+func Fresh() (*Keyset, error) {
+	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
+	if err != nil {
+		return nil, fmt.Errorf("make a keyset: %w", err)
+	}
+	return of(handle)
+}
 
 // Create makes a keyset file of mode 0600. One that is there already is left
 // alone and is os.ErrExist.
@@ -121,7 +137,52 @@ func of(handle *keyset.Handle) (*Keyset, error) {
 	if err != nil {
 		return nil, errors.New("the keyset's keys are not for sealing (AEAD)")
 	}
-	return &Keyset{aead: a}, nil
+	return &Keyset{aead: a, macs: macKeys(handle)}, nil
+}
+
+// macKeys derives a key from each one of the keyset, so that every backend with
+// the same keyset has the same ones, and those of an older primary key still
+// count.
+func macKeys(handle *keyset.Handle) (keys [][]byte) {
+	material := insecurecleartextkeyset.KeysetMaterial(handle)
+	for _, k := range material.GetKey() {
+		h := hmac.New(sha256.New, k.GetKeyData().GetValue())
+		h.Write([]byte("kloigos: keys for message authentication"))
+		key := h.Sum(nil)
+		if k.GetKeyId() == material.GetPrimaryKeyId() {
+			keys = append([][]byte{key}, keys...)
+		} else {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// Vouch is a code (HMAC-SHA-256) that nobody without the keyset can compute for
+// a message of this purpose.
+func (k *Keyset) Vouch(purpose string, message []byte) []byte {
+	return vouch(k.macs[0], purpose, message)
+}
+
+// Vouched tells whether the code begins as one of this keyset for the message
+// does. A caller that shortens codes says by its length how far.
+func (k *Keyset) Vouched(purpose string, message, code []byte) bool {
+	for _, key := range k.macs {
+		if own := vouch(key, purpose, message); len(code) >= minCode && len(code) <= len(own) && hmac.Equal(own[:len(code)], code) {
+			return true
+		}
+	}
+	return false
+}
+
+// minCode is the shortest code that is believed.
+const minCode = 16
+
+func vouch(key []byte, purpose string, message []byte) []byte {
+	h := hmac.New(sha256.New, key)
+	fmt.Fprintf(h, "%d:%s", len(purpose), purpose)
+	h.Write(message)
+	return h.Sum(nil)
 }
 
 // Seal encrypts a value that belongs to what associated names, such as

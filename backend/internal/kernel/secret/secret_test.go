@@ -9,6 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tink-crypto/tink-go/v2/aead"
+	"github.com/tink-crypto/tink-go/v2/insecurecleartextkeyset"
+	"github.com/tink-crypto/tink-go/v2/keyset"
+
 	"kloigos/backend/internal/kernel/secret"
 )
 
@@ -50,6 +54,65 @@ func TestSealedForOneRowOnly(t *testing.T) {
 	sealed[len(sealed)-1] ^= 1
 	if _, err := other.Open(sealed, "organization_keys/1"); !errors.Is(err, secret.ErrSealed) {
 		t.Errorf("with another keyset: %v, want ErrSealed", err)
+	}
+}
+
+// TestVouched: every process with the keyset file believes a code, for its message and its purpose only; a newer primary
+// key does not end those of the one before.
+func TestVouched(t *testing.T) {
+	t.Parallel()
+	k, path := setup(t)
+	again, err := secret.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := k.Vouch("list", []byte("place"))
+	short := code[:16]
+	if len(code) != 32 || !again.Vouched("list", []byte("place"), code) || !again.Vouched("list", []byte("place"), short) {
+		t.Error("a code of the same keyset is not believed")
+	}
+	other, _ := setup(t)
+	changed := bytes.Clone(code)
+	changed[0] ^= 1
+	for name, believed := range map[string]bool{
+		"another keyset": other.Vouched("list", []byte("place"), code), "another message": k.Vouched("list", []byte("places"), code),
+		"another purpose": k.Vouched("lis", []byte("tplace"), code), "a changed code": k.Vouched("list", []byte("place"), changed),
+		"too short a code": k.Vouched("list", []byte("place"), code[:15]), "no code": k.Vouched("list", []byte("place"), nil),
+		"too long a code": k.Vouched("list", []byte("place"), append(bytes.Clone(code), 0)),
+	} {
+		if believed {
+			t.Errorf("%s is believed", name)
+		}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handle, err := insecurecleartextkeyset.Read(keyset.NewJSONReader(bytes.NewReader(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	manager := keyset.NewManagerFromHandle(handle)
+	id, err := manager.Add(aead.AES256GCMKeyTemplate())
+	if err == nil {
+		err = manager.SetPrimary(id)
+	}
+	if err == nil {
+		handle, err = manager.Handle()
+	}
+	var rotated bytes.Buffer
+	if err == nil {
+		err = insecurecleartextkeyset.Write(handle, keyset.NewJSONWriter(&rotated))
+	}
+	if err == nil {
+		err = os.WriteFile(path, rotated.Bytes(), 0o600)
+	}
+	newer, loaded := secret.Load(path)
+	if err != nil || loaded != nil {
+		t.Fatal(err, loaded)
+	}
+	if !newer.Vouched("list", []byte("place"), code) || bytes.Equal(newer.Vouch("list", []byte("place")), code) {
+		t.Error("a new primary key ends the codes of the old one, or is not used")
 	}
 }
 

@@ -1666,6 +1666,15 @@ SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.cli
   FROM events e
  WHERE true
   AND e.workspace_id = $1
+  AND e.object_name = $2
+ORDER BY e.at DESC, e.id DESC
+LIMIT $3;
+
+SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
+       e.object_name, e.job_id, e.state_before, e.state_after
+  FROM events e
+ WHERE true
+  AND e.workspace_id = $1
 ORDER BY e.at DESC, e.id DESC
 LIMIT 0;
 
@@ -2631,10 +2640,11 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   AND j.unit_id = $4
   AND j.allocation_id = $5
   AND j.id IN (SELECT o.job_id FROM job_objects o WHERE o.object_id = $6)
-  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $7 AND v.version = $8)
-  AND (j.created_at, j.id) < ($9, $10)
+  AND j.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $7 AND a.login_user = $8)
+  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $9 AND v.version = $10)
+  AND (j.created_at, j.id) < ($11, $12)
 ORDER BY j.created_at DESC, j.id DESC
-LIMIT $11;
+LIMIT $13;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
@@ -2660,10 +2670,11 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   AND j.unit_id = $5
   AND j.allocation_id = $6
   AND j.id IN (SELECT o.job_id FROM job_objects o WHERE o.object_id = $7)
-  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $8 AND v.version = $9)
-  AND (j.created_at, j.id) < ($10, $11)
+  AND j.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $8 AND a.login_user = $9)
+  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $10 AND v.version = $11)
+  AND (j.created_at, j.id) < ($12, $13)
 ORDER BY j.created_at DESC, j.id DESC
-LIMIT $12;
+LIMIT $14;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
@@ -2711,10 +2722,11 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   AND j.unit_id = $5
   AND j.allocation_id = $6
   AND j.id IN (SELECT o.job_id FROM job_objects o WHERE o.object_id = $7)
-  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $8 AND v.version = $9)
-  AND (j.created_at, j.id) < ($10, $11)
+  AND j.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $8 AND a.login_user = $9)
+  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $10 AND v.version = $11)
+  AND (j.created_at, j.id) < ($12, $13)
 ORDER BY j.created_at DESC, j.id DESC
-LIMIT $12;
+LIMIT $14;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
@@ -2762,10 +2774,11 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   AND j.unit_id = $5
   AND j.allocation_id = $6
   AND j.id IN (SELECT o.job_id FROM job_objects o WHERE o.object_id = $7)
-  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $8 AND v.version = $9)
-  AND (j.created_at, j.id) < ($10, $11)
+  AND j.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $8 AND a.login_user = $9)
+  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $10 AND v.version = $11)
+  AND (j.created_at, j.id) < ($12, $13)
 ORDER BY j.created_at DESC, j.id DESC
-LIMIT $12;
+LIMIT $14;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
@@ -2813,10 +2826,11 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   AND j.unit_id = $4
   AND j.allocation_id = $5
   AND j.id IN (SELECT o.job_id FROM job_objects o WHERE o.object_id = $6)
-  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $7 AND v.version = $8)
-  AND (j.created_at, j.id) < ($9, $10)
+  AND j.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $7 AND a.login_user = $8)
+  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $9 AND v.version = $10)
+  AND (j.created_at, j.id) < ($11, $12)
 ORDER BY j.created_at DESC, j.id DESC
-LIMIT $11;
+LIMIT $13;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
@@ -2842,10 +2856,11 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
   AND j.unit_id = $5
   AND j.allocation_id = $6
   AND j.id IN (SELECT o.job_id FROM job_objects o WHERE o.object_id = $7)
-  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $8 AND v.version = $9)
-  AND (j.created_at, j.id) < ($10, $11)
+  AND j.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $8 AND a.login_user = $9)
+  AND j.playbook_version_id = (SELECT v.id FROM playbook_versions v WHERE v.playbook = $10 AND v.version = $11)
+  AND (j.created_at, j.id) < ($12, $13)
 ORDER BY j.created_at DESC, j.id DESC
-LIMIT $12;
+LIMIT $14;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
@@ -3859,6 +3874,28 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
  WHERE true
   AND j.workspace_id = $1
   AND true
+  AND j.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $2 AND a.login_user = $3)
+ORDER BY j.created_at DESC, j.id DESC
+LIMIT $4;
+
+SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
+       j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
+       (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
+       j.plan_id, j.state, j.priority, j.run_after, j.deadline_at, j.deadline_at < now() AS deadline_passed, j.attempt, j.failures, j.max_attempts,
+       (SELECT b.name FROM backends b WHERE b.id = j.worker_id) AS worker, j.lease_expires_at, j.playbook_version_id,
+       (SELECT v.playbook FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook,
+       (SELECT v.version FROM playbook_versions v WHERE v.id = j.playbook_version_id) AS playbook_version, j.requested_by, j.error, j.outcome,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('position', s.position, 'name', s.name, 'state', s.state, 'attempt', s.attempt,
+                                                     'started_at', s.started_at, 'finished_at', s.finished_at) ORDER BY s.position)
+                   FROM job_steps s WHERE s.job_id = j.id), '[]') AS steps,
+       COALESCE((SELECT jsonb_agg(jsonb_build_object('role', o.role, 'noun', o.noun, 'id', o.object_id, 'name', o.name) ORDER BY o.position)
+                   FROM job_objects o WHERE o.job_id = j.id), '[]') AS objects,
+       j.created_at, j.started_at, j.finished_at, j.log_expired_at
+  FROM jobs j
+ WHERE true
+  AND j.workspace_id = $1
+  AND true
   AND j.id IN (SELECT o.job_id FROM job_hosts o WHERE o.host_id = $2)
 ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
@@ -3967,6 +4004,22 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
   AND p.workspace_id = $2
+  AND p.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $3 AND a.login_user = $4)
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $5;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
   AND p.host_id = $3
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $4;
@@ -4020,9 +4073,10 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
   AND p.state = $3
   AND p.host_id = $4
   AND p.allocation_id = $5
-  AND (p.created_at, p.id) < ($6, $7)
+  AND p.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $6 AND a.login_user = $7)
+  AND (p.created_at, p.id) < ($8, $9)
 ORDER BY p.created_at DESC, p.id DESC
-LIMIT $8;
+LIMIT $10;
 
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
@@ -4105,9 +4159,10 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
   AND p.state = 'ready' AND p.expires_at <= now()
   AND p.host_id = $3
   AND p.allocation_id = $4
-  AND (p.created_at, p.id) < ($5, $6)
+  AND p.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $5 AND a.login_user = $6)
+  AND (p.created_at, p.id) < ($7, $8)
 ORDER BY p.created_at DESC, p.id DESC
-LIMIT $7;
+LIMIT $9;
 
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
@@ -4190,9 +4245,10 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
   AND p.state = 'ready' AND p.expires_at > now()
   AND p.host_id = $3
   AND p.allocation_id = $4
-  AND (p.created_at, p.id) < ($5, $6)
+  AND p.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $5 AND a.login_user = $6)
+  AND (p.created_at, p.id) < ($7, $8)
 ORDER BY p.created_at DESC, p.id DESC
-LIMIT $7;
+LIMIT $9;
 
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
