@@ -111,7 +111,7 @@ func (s *Server) asProblem(ctx context.Context, err error) error {
 			"The database did not say whether it took the change. Ask again with the same Idempotency-Key: it is done once."), "2"
 	case errors.Is(err, judge.ErrUnavailable):
 		p = problem(http.StatusServiceUnavailable, "no_judge",
-			"This backend can't judge playbooks: Ansible is not installed here, or does not run. Install it as the documentation says, or ask a backend that has it.")
+			"This backend cannot check playbooks: Ansible or bubblewrap is not installed here, or does not run. Install them as the documentation says, or ask a backend that has them.")
 		header = "60"
 	case errors.Is(err, judge.ErrTooSlow):
 		p = problem(http.StatusServiceUnavailable, "judge_too_slow",

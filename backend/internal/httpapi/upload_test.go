@@ -16,6 +16,7 @@ import (
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/testkit"
 	"kloigos/playbooks"
 )
 
@@ -353,6 +354,27 @@ func TestLintOfAVersionIsShown(t *testing.T) {
 		}
 	}
 	t.Error("what was left is not taken up again")
+}
+
+// Nor does one that has Ansible and can't build the wall around it: it never judges without.
+func TestNoUploadIsTakenWithoutBubblewrap(t *testing.T) {
+	t.Parallel()
+	if !testkit.WithoutBubblewrap(t) {
+		return
+	}
+	b := setup(t, func(c *httpapi.Config) { c.Judge = judge.New("ansible-playbook") })
+	for range 2 {
+		r := b.do(http.MethodPost, "/playbooks/host_probe/versions", upload(packaged(t), ""))
+		if p := decode[api.Problem](t, r); r.status != http.StatusServiceUnavailable || p.Code != "no_judge" {
+			t.Errorf("%d %+v", r.status, p)
+		}
+	}
+	if !strings.Contains(b.log.String(), "bubblewrap is not installed") {
+		t.Error("the log does not say what is missing")
+	}
+	if v := decode[api.Page[api.PlaybookVersion]](t, b.mustDo(http.MethodGet, "/playbooks/host_probe/versions", nil, http.StatusOK)); len(v.Items) != 1 {
+		t.Errorf("%d versions, want the packaged one", len(v.Items))
+	}
 }
 
 // A backend that can't judge a playbook takes none, and says so; it does not let one pass that nobody has looked at.

@@ -23,8 +23,8 @@ type JobFilter struct {
 	State, Kind                  string // State "active": all that have not ended; "ended": all that have
 	HostID, UnitID, AllocationID *uuid.UUID
 	ObjectID                     *uuid.UUID // of any other noun
-	Login                        string // of the allocation; any that has it or had it
-	Playbook                     string // with Version: bound to it; has an index but beside a host, a unit or an allocation, which leave few jobs
+	Login                        string     // of the allocation; any that has it or had it
+	Playbook                     string     // with Version: bound to it; has an index but beside a host, a unit or an allocation, which leave few jobs
 	Version                      int
 	Sort                         string // one of JobSorting; "" for the first
 	After                        *db.Position

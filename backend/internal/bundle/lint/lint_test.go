@@ -13,6 +13,7 @@ import (
 
 	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/testkit"
 	"kloigos/playbooks"
 )
 
@@ -187,5 +188,21 @@ func TestLintThatGoesWrong(t *testing.T) {
 	cancel()
 	if _, err := program(t, version+"exit 0").Lint(ended, content); err == nil {
 		t.Error("the end of the backend is taken for a result")
+	}
+}
+
+// Where bubblewrap is missing nothing is linted, and the version says why.
+func TestNothingIsLintedWithoutBubblewrap(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/usr/bin/ansible-lint"); err != nil {
+		t.Skip("ansible-lint is not installed; inventory/install-packages lint")
+	}
+	if !testkit.WithoutBubblewrap(t) {
+		return
+	}
+	l := New(t.Context())
+	got, err := l.Lint(t.Context(), bundleOf(t, "host_probe", nil))
+	if err != nil || l.Able() || got.State != domain.LintUnavailable || !strings.Contains(got.Message, "bubblewrap is not installed") || got.Message != l.Missing() {
+		t.Errorf("able: %t, %+v, %v", l.Able(), got, err)
 	}
 }
