@@ -260,7 +260,7 @@ func (w *world) tenant(u *unit) {
 	if u.state == "allocation_failed" || u.state == "deallocation_failed" {
 		message = whyFailed(u.state)
 	}
-	uid := int64(200_000 + w.given)
+	uid := int64(65_536 + w.given)
 	w.allocations.add(id, w.workspace, u.id, u.host.id, login, uid, address(w.given), "default", []string{hostKey + " " + login},
 		map[string]string{"team": pick(w, []string{"search", "payments", "data", "web"})}, u.state, message, pick(w, people[:4]), int64(1),
 		w.ago(time.Duration(w.some(30*24))*time.Hour), nil)

@@ -2,6 +2,7 @@ package showcase
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -67,32 +68,89 @@ func (w *world) ofUnit(u *unit, allocation uuid.UUID) {
 	w.job(j)
 }
 
-// history makes what has gone well, or was stopped, in the last two weeks, and the audit trail.
+// step is something that happened to a unit: an event, or a job of a kind where there is one for it.
+type step struct {
+	action, kind string
+	from, to     string // states of the unit
+}
+
+// steps are what can happen to a unit.
+var steps = []step{
+	{"allocation.create", "unit_allocate", "free", "allocated"},
+	{"allocation.replace_keys", "allocation_keys", "allocated", "allocated"},
+	{"allocation.deallocate", "unit_deallocate", "allocated", "free"},
+	{"unit.close", "", "free", "unavailable"},
+	{"unit.open", "", "unavailable", "free"},
+}
+
+// before is how a unit was before the job that it now waits for, or that failed it.
+var before = map[string]string{"allocating": "free", "allocation_failed": "free", "deallocating": "allocated", "deallocation_failed": "allocated"}
+
+// history makes what has gone well, or was stopped, in the last two weeks, and the audit trail. What is told of a unit leads
+// to the state that it is in.
 func (w *world) history() {
-	kinds := []string{"unit_allocate", "unit_allocate", "unit_allocate", "unit_deallocate", "unit_deallocate", "allocation_keys", "host_probe"}
-	for n := 0; len(w.ended) > 0 && n < w.size.Jobs; n++ {
-		h := pick(w, w.ended)
-		j := job{kind: pick(w, kinds), state: "succeeded", host: h, asked: w.ago(time.Duration(w.some(14*24*60)+5) * time.Minute), took: time.Duration(4+w.some(90)) * time.Second}
-		if j.kind != "host_probe" && len(h.units) > 0 {
-			j.unit = pick(w, h.units)
-		}
-		if n%23 == 7 {
-			j.state = "cancelled"
-		}
-		w.job(j)
+	if len(w.ended) == 0 {
+		return
 	}
-	actions := []string{"allocation.create", "allocation.deallocate", "allocation.replace_keys", "host.probe", "unit.close", "unit.open"}
-	for n := 0; len(w.ended) > 0 && n < w.size.Events; n++ {
-		h := pick(w, w.ended)
-		at := w.ago(time.Duration(w.some(14*24*3600)) * time.Second)
-		action := pick(w, actions)
-		kind, id, name := "host", h.id, h.name
-		if action != "host.probe" && len(h.units) > 0 {
-			u := pick(w, h.units)
-			kind, id, name = "unit", u.id, u.name
-		}
-		w.event(at, pick(w, people[:4]), action, kind, id, name, nil, map[string]any{"state": "free"}, map[string]any{"state": "allocating", "cpus": 2})
+	type moment struct {
+		at  time.Time
+		job bool
 	}
+	of := map[*unit][]moment{}
+	var order []*unit // a map has none, and the same seed makes the same world
+	for n := range w.size.Jobs + w.size.Events {
+		h := pick(w, w.ended)
+		// What is under way was asked for up to four hours ago.
+		m := moment{w.ago(time.Duration(w.some(14*24*3600)+5*3600) * time.Second), n < w.size.Jobs}
+		if len(h.units) == 0 || w.some(7) == 0 {
+			w.probed(h, m.at, m.job, n)
+			continue
+		}
+		u := pick(w, h.units)
+		if of[u] == nil {
+			order = append(order, u)
+		}
+		of[u] = append(of[u], m)
+	}
+	for _, u := range order {
+		moments, state := of[u], u.state
+		if earlier, ok := before[state]; ok {
+			state = earlier
+		}
+		slices.SortFunc(moments, func(a, b moment) int { return b.at.Compare(a.at) })
+		for _, m := range moments { // back in time
+			var can []step
+			for _, s := range steps {
+				if s.to == state && (s.kind != "" || !m.job) {
+					can = append(can, s)
+				}
+			}
+			if len(can) == 0 {
+				w.probed(u.host, m.at, m.job, 0)
+				continue
+			}
+			s := pick(w, can)
+			state = s.from
+			if m.job {
+				w.job(job{kind: s.kind, state: "succeeded", host: u.host, unit: u, asked: m.at, took: time.Duration(4+w.some(90)) * time.Second})
+				continue
+			}
+			w.event(m.at, pick(w, people[:4]), s.action, "unit", u.id, u.name, nil, map[string]any{"state": s.from}, map[string]any{"state": s.to, "cpus": 2})
+		}
+	}
+}
+
+// probed tells of a probe, which leaves everything as it is. Some were stopped.
+func (w *world) probed(h *host, at time.Time, asJob bool, n int) {
+	if !asJob {
+		w.event(at, pick(w, people[:4]), "host.probe", "host", h.id, h.name, nil, nil, nil)
+		return
+	}
+	j := job{kind: "host_probe", state: "succeeded", host: h, asked: at, took: time.Duration(4+w.some(90)) * time.Second}
+	if n%5 == 2 {
+		j.state = "cancelled"
+	}
+	w.job(j)
 }
 
 func (w *world) event(at time.Time, who, action, kind string, id uuid.UUID, name string, job *uuid.UUID, before, after map[string]any) {
