@@ -90,6 +90,16 @@ var Routes = []Route{
 	{"list-plans", http.MethodGet, "/plans", "project.workspace.plan:read", "plans", "List plans", false},
 	{"get-plan", http.MethodGet, "/plans/{id}", "project.workspace.plan:read", "plans", "Show a plan and its changes", false},
 
+	{"list-policies", http.MethodGet, "/policies", "organization.policy:read", "policies", "List the policies of the reconciler, and what is not reconciled", false},
+	{"get-policy", http.MethodGet, "/policies/{name}", "organization.policy:read", "policies", "Show a policy with its conditions", false},
+	{"list-policy-items", http.MethodGet, "/policies/{name}/items", "organization.policy:read", "policies", "List the objects that a policy looks at", false},
+	{"pause-policy", http.MethodPost, "/policies/{name}/pause", "organization.policy:pause", "policies", "Pause a policy, or one object of it; runs that have begun continue", false},
+	{"resume-policy", http.MethodPost, "/policies/{name}/resume", "organization.policy:pause", "policies", "Resume a policy, or one object of it", false},
+	{"run-policy", http.MethodPost, "/policies/{name}/run", "organization.policy:run", "policies", "Run a policy now, or one object of it", false},
+	{"pause-object", http.MethodPost, "/policies/pause", "organization.policy:pause", "policies", "Pause all policies of one object", false},
+	{"resume-object", http.MethodPost, "/policies/resume", "organization.policy:pause", "policies", "Resume all policies of one object", false},
+	{"list-conditions", http.MethodGet, "/conditions", "organization.policy:read", "policies", "List the conditions of an object, or all of a noun that are not true", false},
+
 	{"list-events", http.MethodGet, "/events", "organization.event:read", "events", "List audit events, newest first", false},
 	{"get-system", http.MethodGet, "/system", "organization.system:read", "system", "Show backends, database and the SSH key for hosts", false},
 }

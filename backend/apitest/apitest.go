@@ -8,8 +8,11 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/ansible/scripted"
@@ -18,6 +21,8 @@ import (
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/kernel/reconcile"
+	"kloigos/backend/internal/policy"
 	"kloigos/backend/internal/testkit/site"
 	"kloigos/backend/internal/worker"
 	"kloigos/playbooks"
@@ -44,7 +49,7 @@ func New(t testing.TB) *Site {
 	s.Password = password
 	s.site.Backend()
 	server := httpapi.New(httpapi.Config{
-		DB: s.site.DB, Intents: s.site.Intents, Sessions: intent.NewSessions(s.site.DB), Signals: s.site.Signals, Version: "test",
+		DB: s.site.DB, Intents: s.site.Intents, Policies: s.reconcile(), Sessions: intent.NewSessions(s.site.DB), Signals: s.site.Signals, Version: "test",
 		Contract: worker.Contract, Judge: judge.New("ansible-playbook"), Log: slog.New(slog.DiscardHandler),
 	})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -65,6 +70,24 @@ func New(t testing.TB) *Site {
 	})
 	s.URL = "http://" + l.Addr().String()
 	return s
+}
+
+// reconcile runs the policies until the test ends.
+func (s *Site) reconcile() *reconcile.Registry {
+	s.t.Helper()
+	db := s.site.DB
+	all := append(policy.Policies(db, policy.Retention{}), policy.EndStuck(s.site.Intents))
+	registry, err := reconcile.NewRegistry(policy.NotReconciled(), append(all, reconcile.Lag(db.DB, all))...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() {
+		reconcile.New(db.DB, registry, reconcile.Config{Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()}).Run(ctx)
+	})
+	s.t.Cleanup(func() { stop(); done.Wait() })
+	return registry
 }
 
 // ReadyHost makes a host whose units, one for each set of CPUs, are free.

@@ -352,6 +352,15 @@ func TestEveryRouteHasItsMethod(t *testing.T) {
 	try(c.GetQueue(ctx))
 	try(c.PauseQueue(ctx, api.PauseQueue{}))
 	try(c.ResumeQueue(ctx))
+	try(c.ListPolicies(ctx))
+	try(c.GetPolicy(ctx, "NAME"))
+	try(c.ListPolicyItems(ctx, "NAME", api.PolicyItemFilter{}))
+	try(c.PausePolicy(ctx, "NAME", api.PausePolicy{}))
+	try(c.ResumePolicy(ctx, "NAME", api.OfObject{}))
+	try(c.RunPolicy(ctx, "NAME", api.OfObject{}))
+	try(c.PauseObject(ctx, api.PauseObject{}))
+	try(struct{}{}, c.ResumeObject(ctx, api.ThisObject{}))
+	try(c.ListConditions(ctx, api.ConditionFilter{}))
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}

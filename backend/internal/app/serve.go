@@ -211,6 +211,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	registry := metrics.NewRegistry(Version())
 	metrics.Watch(registry, b.db, b.jobs)
 	soon, wake, placed := func() {}, func() {}, func(store.Place, time.Time) {}
+	runWorker := func() {}
 	var parts sync.WaitGroup
 	defer func() { end(); parts.Wait() }()
 	forJobs, err := NewAreas(Parts{DB: b.jobs.DB, Engine: kernel.Engine{DB: b.jobs.DB}, Keyset: b.keyset, Config: b.cfg})
@@ -224,7 +225,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 			Worker: b.id, Slots: b.cfg.Workers, Lease: b.cfg.Lease, Logger: b.log, Failpoints: points, Metrics: registry, Room: b.room(registry), Ahead: w.Ahead,
 		})
 		soon, wake, placed = q.Soon, q.Wake, q.SetPlace
-		parts.Go(func() { q.Run(stop, hard); w.Settle() })
+		runWorker = func() { q.Run(stop, hard); w.Settle() }
 	}
 	asked, err := NewAreas(Parts{DB: b.db.DB, Engine: kernel.Engine{DB: b.db.DB, Wake: wake}, Keyset: b.keyset, Config: b.cfg})
 	if err != nil {
@@ -235,6 +236,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	if err != nil {
 		return err
 	}
+	parts.Go(runWorker) // not before its writes make policies due
 	if b.cfg.Has(config.RoleReconciler) {
 		r := reconcile.New(b.db.DB, policies, reconcile.Config{Holder: b.id, Log: b.log, Metrics: registry})
 		parts.Go(func() { r.Run(stop) })
@@ -310,7 +312,7 @@ func (b *Backend) forksFit() func() int {
 // server is the API, or for a backend without it what tells of its health.
 func (b *Backend) server(intents *intent.Intents, areas Areas, policies *reconcile.Registry, signals *queue.Signals, registry *prometheus.Registry, points failpoint.Points) *httpapi.Server {
 	cfg := httpapi.Config{
-		DB: b.db, Health: b.jobs, Intents: intents, Sessions: intent.NewSessions(b.db), Signals: signals, Log: b.log, Metrics: registry,
+		DB: b.db, Health: b.jobs, Intents: intents, Sessions: intent.NewSessions(b.db), Policies: policies, Signals: signals, Log: b.log, Metrics: registry,
 		TrustedProxies: b.cfg.TrustedProxies, Failpoints: points, Version: Version(), Codes: b.keyset, Contract: worker.Contract, Judge: b.judge, Kinds: areas.Kinds, Areas: areas.Routes, Ready: []httpapi.Check{
 			{Name: "keyset", Run: func(ctx context.Context) error { return b.keyset.CheckCanary(ctx, b.jobs.Setting) }},
 			{Name: "schema", Run: b.schemaFits},

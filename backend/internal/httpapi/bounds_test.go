@@ -206,12 +206,14 @@ func TestForgedCursors(t *testing.T) {
 	good := []string{ // one of them is a place in each list
 		`{"t":"a","id":"` + one + `"}`, `{"at":"2026-01-01T00:00:00Z","id":"` + one + `"}`, `{"n":5,"id":"` + one + `"}`, `{"t":"a","n":5,"id":"` + one + `"}`,
 		`{"t":"a","at":"2026-01-01T00:00:00Z","id":"` + one + `"}`, `{"t":"a","id":"00000000-0000-0000-0000-000000000000"}`, `{"n":5,"id":"00000000-0000-0000-0000-000000000000"}`,
+		`{"id":"` + one + `"}`,
 	}
 	// What a cursor of a list without filters is bound to, beside its route.
 	bound := map[string]string{
 		"list-hosts": strings.Repeat("\x00", 5), "list-compute-units": strings.Repeat("\x00", 7) + "0", "list-allocations": strings.Repeat("\x00", 7),
 		"list-addresses": strings.Repeat("\x00", 2), "list-jobs": strings.Repeat("\x00", 8) + "0", "list-plans": strings.Repeat("\x00", 3), "list-events": strings.Repeat("\x00", 6),
 		"list-playbooks": "\x00", "list-playbook-versions": "\x00host_probe", "list-tokens": "\x00" + b.account.String(),
+		"list-policy-items": "\x00host_probe\x00\x00",
 	}
 	for _, r := range api.Routes {
 		sorts := b.sorts(r)

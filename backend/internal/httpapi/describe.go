@@ -120,9 +120,9 @@ var meanings = map[string]string{
 	"measured_at": "when it was measured", "memory_bytes": "memory in bytes", "memory_high_bytes": "from here on the kernel slows the unit down to take memory back", "memory_max_bytes": "memory that the unit can have at most", "memory_nodes": "set of NUMA nodes whose memory it uses",
 	"message": "what happened, in a sentence", "model": "model of the disk", "mounted": "a file system of it is mounted", "name": "name of the object", "network": "name of the network of addresses", "nftables": "it has nftables", "node": "number of the NUMA node",
 	"nodes": "NUMA nodes", "note": "remark", "object_id": "id of the object", "object_kind": "noun of the object: host, unit, allocation and so on", "operations": "what can be done with it now, and what prevents the rest", "ordinal": "its number on the host, from 1",
-	"os": "its operating system", "partitions": "number of its partitions", "password": "password of the account", "path": "path of the file", "paused_at": "when the queue was paused", "paused_by": "name of the account that paused it",
+	"os": "its operating system", "partitions": "number of its partitions", "password": "password of the account", "path": "path of the file", "paused_at": "when it was paused", "paused_by": "name of the account that paused it",
 	"permissions": "what the role may do", "play": "name of the play", "playbook": "name of the playbook", "playbook_version": "version of the playbook", "port": "port of SSH", "position": "its place among the steps, from 0", "prefix": "length of the network's prefix",
-	"priority": "the lower, the sooner it is begun", "profile": "which packages tenants find", "purpose": "what the host is for", "python": "version of its Python", "read_only": "it can't be written", "reason": "why the queue is paused", "region": "region of the host",
+	"priority": "the lower, the sooner it is begun", "profile": "which packages tenants find", "purpose": "what the host is for", "python": "version of its Python", "read_only": "it can't be written", "reason": "why it is so", "region": "region of the host",
 	"remove": "how many things would be removed", "removed": "lines that were removed", "request_id": "id of the request, as in the backend's log", "requested_by": "name of who asked for it", "role": "name of the role", "roles": "what it does: api, worker",
 	"rotational": "it is a spinning disk", "rule": "rule of ansible-lint", "running": "jobs at work", "seen_at": "when it was last seen", "serial": "serial number of the disk", "severity": "how grave ansible-lint finds it", "size_bytes": "size in bytes",
 	"socket": "number of the socket", "ssh_host": "name or address that SSH connects to", "ssh_keys": "public SSH keys of the tenant", "ssh_port": "port that SSH connects to", "started_at": "when it began", "state": "where it stands in its lifecycle",
@@ -152,6 +152,11 @@ var examples = map[string]any{
 	"upload-playbook":         api.UploadPlaybook{Base: 3, Files: map[string]*string{"roles/unit/tasks/main.yml": ref("- name: Greet\n  ansible.builtin.debug:\n    msg: hello\n")}, Note: "greet the tenant"},
 	"retry-job":               api.RetryJob{Playbook: "default"},
 	"pause-queue":             api.PauseQueue{Reason: "new switches in fra1"},
+	"pause-policy":            api.PausePolicy{Reason: "the name server is being replaced"},
+	"resume-policy":           api.OfObject{},
+	"run-policy":              api.OfObject{},
+	"pause-object":            api.PauseObject{ObjectID: "6d1f3f6e-7c0b-4d5a-9a55-0f1f7a3f2c11", Reason: "repair in progress"},
+	"resume-object":           api.ThisObject{ObjectID: "6d1f3f6e-7c0b-4d5a-9a55-0f1f7a3f2c11"},
 }
 
 const exampleKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExampleExampleExampleExampleExampleExampleEx alice@laptop"

@@ -46,6 +46,14 @@ func goodBody(id string) any {
 		return api.UploadPlaybook{Files: map[string]*string{}}
 	case "pause-queue":
 		return api.PauseQueue{Reason: "new switches"}
+	case "pause-policy":
+		return api.PausePolicy{Reason: "new switches"}
+	case "resume-policy", "run-policy":
+		return api.OfObject{}
+	case "pause-object":
+		return api.PauseObject{ObjectID: "6d1f3f6e-7c0b-4d5a-9a55-0f1f7a3f2c11", Reason: "new switches"}
+	case "resume-object":
+		return api.ThisObject{ObjectID: "6d1f3f6e-7c0b-4d5a-9a55-0f1f7a3f2c11"}
 	case "retry-job":
 		return api.RetryJob{Playbook: "bound"}
 	}

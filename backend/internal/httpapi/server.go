@@ -22,6 +22,7 @@ import (
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/kernel/failpoint"
 	"kloigos/backend/internal/kernel/recent"
+	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/kernel/work"
 	"kloigos/backend/internal/store"
 )
@@ -54,7 +55,8 @@ type Config struct {
 	DB             *store.DB
 	Intents        *intent.Intents
 	Sessions       *intent.Sessions
-	Signals        Signals // nil: viewers poll the database only
+	Policies       *reconcile.Registry // nil: none
+	Signals        Signals             // nil: viewers poll the database only
 	Log            *slog.Logger
 	TrustedProxies []netip.Prefix // whose word on the client's address is taken
 	Version        string
@@ -115,7 +117,7 @@ func New(cfg Config) *Server {
 	useProblems()
 	for _, register := range []func(){
 		s.registerSessions, s.registerTokens, s.registerHosts, s.registerUnits, s.registerAllocations, s.registerAddresses,
-		s.registerPlaybooks, s.registerJobs, s.registerJobLog, s.registerQueue, s.registerCapacity, s.registerPlans, s.registerEvents, s.registerSystem,
+		s.registerPlaybooks, s.registerJobs, s.registerJobLog, s.registerQueue, s.registerPolicies, s.registerCapacity, s.registerPlans, s.registerEvents, s.registerSystem,
 	} {
 		register()
 	}
@@ -144,6 +146,9 @@ func bare(cfg Config) *Server {
 	}
 	if cfg.StallTimeout == 0 {
 		cfg.StallTimeout = stallTimeout
+	}
+	if cfg.Policies == nil {
+		cfg.Policies = &reconcile.Registry{}
 	}
 	if cfg.Health == nil {
 		cfg.Health = cfg.DB

@@ -30,6 +30,7 @@ import (
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/intent"
 	kernel "kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit"
@@ -72,7 +73,7 @@ func setup(t testing.TB, options ...func(*httpapi.Config)) *backend {
 	b.seed()
 	b.intents = intent.New(db, intent.Config{Targets: domain.TargetPolicy{AllowLoopback: true}})
 	b.cfg = httpapi.Config{
-		DB: db, Intents: b.intents, Sessions: intent.NewSessions(db), Signals: b.signals, Version: "test", Contract: worker.Contract, Judge: testJudge,
+		DB: db, Intents: b.intents, Policies: onePolicy(t), Sessions: intent.NewSessions(db), Signals: b.signals, Version: "test", Contract: worker.Contract, Judge: testJudge,
 		Log: slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	areas, err := app.NewAreas(app.Parts{DB: db.DB, Engine: kernel.Engine{DB: db.DB}})
@@ -85,6 +86,19 @@ func setup(t testing.TB, options ...func(*httpapi.Config)) *backend {
 	}
 	b.server, b.url = b.serve(b.cfg)
 	return b
+}
+
+// onePolicy has the name that stands for {name} in the routes of tests.
+func onePolicy(t testing.TB) *reconcile.Registry {
+	t.Helper()
+	r, err := reconcile.NewRegistry(nil, reconcile.Policy{
+		Name: "host_probe", Why: "a test", Interval: time.Hour, Timeout: time.Minute,
+		Run: func(context.Context, reconcile.Item) (reconcile.Outcome, error) { return reconcile.Outcome{}, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // serve starts one more backend on the same database.
