@@ -15,11 +15,6 @@ import (
 // maxWords is how long a sentence may be.
 const maxWords = 30
 
-// notYet are documents whose sentences were not shortened yet. A new document is held to the rules at once.
-var notYet = []string{
-	"docs/host-contract.md",
-}
-
 // documents are all Markdown files of the repository, by their paths in it.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
@@ -49,18 +44,7 @@ func documents(t *testing.T) map[string]string {
 
 func TestSentencesAreShort(t *testing.T) {
 	t.Parallel()
-	texts := documents(t)
-	for _, name := range notYet {
-		if texts[name] == "" {
-			t.Errorf("%s is excepted and does not exist", name)
-		} else if len(longSentences(texts[name])) == 0 {
-			t.Errorf("%s has no long sentence any more: take it off the list of exceptions", name)
-		}
-	}
-	for name, text := range texts {
-		if slices.Contains(notYet, name) {
-			continue
-		}
+	for name, text := range documents(t) {
 		for _, sentence := range longSentences(text) {
 			t.Errorf("%s: %s", name, sentence)
 		}
@@ -72,9 +56,6 @@ func TestNobodyIsHe(t *testing.T) {
 	t.Parallel()
 	person := regexp.MustCompile(`(?i)\b(he|him|his|himself|she|her|hers|herself)\b`)
 	for name, text := range documents(t) {
-		if slices.Contains(notYet, name) {
-			continue
-		}
 		for number, line := range strings.Split(text, "\n") {
 			if found := person.FindString(strings.ReplaceAll(line, `"he"`, "")); found != "" {
 				t.Errorf("%s:%d: %q for a person: %s", name, number+1, found, line)
