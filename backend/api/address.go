@@ -8,12 +8,12 @@ type Address struct {
 	Workspace    string    `json:"workspace"`
 	Network      string    `json:"network"`
 	Address      string    `json:"address"`
-	Endpoint     string    `json:"endpoint" doc:"host:port at which SSH reaches it, where it sits behind NAT"`
+	Endpoint     string    `json:"endpoint" doc:"host:port for SSH from outside, if the address is behind NAT"`
 	State        string    `json:"state"`
 	StateMeans   string    `json:"state_means"`
 	AllocationID string    `json:"allocation_id,omitempty"`
 	LoginUser    string    `json:"login_user,omitempty"`
-	Version      int64     `json:"version" doc:"also the ETag"`
+	Version      int64     `json:"version" doc:"changes with every change of the object; also its ETag"`
 	CreatedAt    time.Time `json:"created_at"`
 	UpdatedAt    time.Time `json:"updated_at"`
 }
@@ -26,8 +26,8 @@ type AddAddresses struct {
 
 // AddRange is one address or one range.
 type AddRange struct {
-	Range    string `json:"range" maxLength:"64" doc:"10.0.0.5 or 10.0.0.5-10.0.0.20"`
-	Endpoint string `json:"endpoint,omitempty" maxLength:"260" doc:"host:port at which SSH reaches a single address from outside, where it sits behind NAT"`
+	Range    string `json:"range" maxLength:"64" doc:"one address or a range, such as 10.0.0.5 or 10.0.0.5-10.0.0.20"`
+	Endpoint string `json:"endpoint,omitempty" maxLength:"260" doc:"of a single address: host:port for SSH from outside, if it is behind NAT"`
 }
 
 // AddressFilter narrows a list of addresses.

@@ -5,10 +5,10 @@ import "time"
 // Capacity is what there is, by place, and the hosts in short: what an overview
 // of a large installation is made of.
 type Capacity struct {
-	At      time.Time       `json:"at" doc:"when it was counted; an answer may be some seconds old"`
+	At      time.Time       `json:"at" doc:"when this was counted; an answer can be some seconds old"`
 	Places  []CapacityPlace `json:"places" nullable:"false" doc:"by region and zone"`
-	Hosts   []CapacityHost  `json:"hosts" nullable:"false" doc:"those that wait for a person first, then by name; 1000 at most"`
-	LeftOut int             `json:"left_out" doc:"how many hosts are not listed, because there are too many; all are counted"`
+	Hosts   []CapacityHost  `json:"hosts" nullable:"false" doc:"hosts that need attention first, then by name; at most 1000"`
+	LeftOut int             `json:"left_out" doc:"number of hosts that are counted but not listed"`
 }
 
 // CapacityPlace is the hosts and units of one region and zone.
@@ -16,13 +16,13 @@ type CapacityPlace struct {
 	Region string                   `json:"region"`
 	Zone   string                   `json:"zone"`
 	Hosts  map[string]int           `json:"hosts" nullable:"false" doc:"number of hosts by state"`
-	Units  map[string]CapacityShare `json:"units" nullable:"false" doc:"what the units of each state have together"`
+	Units  map[string]CapacityShare `json:"units" nullable:"false" doc:"sum over the units of each state"`
 }
 
 // CapacityShare is what some units have together.
 type CapacityShare struct {
 	Units       int   `json:"units"`
-	CPUs        int   `json:"cpu_count" doc:"CPUs together"`
+	CPUs        int   `json:"cpu_count" doc:"total number of CPUs"`
 	MemoryBytes int64 `json:"memory_bytes"`
 	VolumeBytes int64 `json:"volume_bytes"`
 }
@@ -37,7 +37,7 @@ type CapacityHost struct {
 	StateMeans    string         `json:"state_means"`
 	Health        string         `json:"health"`
 	HealthMessage string         `json:"health_message,omitempty"`
-	OffersKey     bool           `json:"offers_key,omitempty" doc:"it showed a host key that a person has to look at"`
-	LaidOut       bool           `json:"laid_out,omitempty" doc:"its layout is set"`
+	OffersKey     bool           `json:"offers_key,omitempty" doc:"it offered a host key that a person has to confirm or reject"`
+	LaidOut       bool           `json:"laid_out,omitempty" doc:"whether its layout is set"`
 	Units         map[string]int `json:"units" nullable:"false" doc:"number of its units by state"`
 }

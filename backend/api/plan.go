@@ -10,38 +10,38 @@ import (
 type Plan struct {
 	ID              string          `json:"id" format:"uuid"`
 	Workspace       string          `json:"workspace"`
-	Action          string          `json:"action" enum:"initialize-host,refence-host,relayout-host,decommission-host,create-allocation,replace-allocation-keys,deallocate" doc:"operation that it is a plan of"`
-	Request         json.RawMessage `json:"request" doc:"body of that operation; apply the plan with the same"`
-	Kind            string          `json:"kind" doc:"kind of the job that the action makes"`
+	Action          string          `json:"action" enum:"initialize-host,refence-host,relayout-host,decommission-host,create-allocation,replace-allocation-keys,deallocate" doc:"id of the operation that is planned"`
+	Request         json.RawMessage `json:"request" doc:"body of that operation; apply the plan with the same body"`
+	Kind            string          `json:"kind" doc:"kind of the job that the action creates"`
 	KindMeans       string          `json:"kind_means"`
 	HostID          string          `json:"host_id" format:"uuid"`
 	Host            string          `json:"host" doc:"name of the host that was checked"`
 	UnitID          string          `json:"unit_id,omitempty"`
-	Unit            string          `json:"unit,omitempty" doc:"name of the unit; for a new allocation the one that was chosen, which is not taken"`
-	AllocationID    string          `json:"allocation_id,omitempty" doc:"for a new allocation the id that it gets when the plan is applied"`
+	Unit            string          `json:"unit,omitempty" doc:"name of the unit; for a new allocation the chosen unit, which is not reserved"`
+	AllocationID    string          `json:"allocation_id,omitempty" doc:"id of the allocation; for a new one the id that it gets when the plan is applied"`
 	LoginUser       string          `json:"login_user,omitempty"`
-	Proposal        *PlanProposal   `json:"proposal,omitempty" doc:"what a new allocation would get; nothing of it is taken"`
-	Layout          *Layout         `json:"layout,omitempty" doc:"of a relayout: how the host would be cut, the units that stay first"`
+	Proposal        *PlanProposal   `json:"proposal,omitempty" doc:"what a new allocation would get; nothing of it is reserved"`
+	Layout          *Layout         `json:"layout,omitempty" doc:"for a relayout: the new layout of the host, kept units first"`
 	State           string          `json:"state" enum:"checking,ready,failed,applied"`
 	StateMeans      string          `json:"state_means"`
-	Expired         bool            `json:"expired" doc:"it can't be applied any more, whatever else"`
+	Expired         bool            `json:"expired" doc:"whether it is too old to be applied"`
 	JobID           string          `json:"job_id" format:"uuid" doc:"the job that checks it"`
-	AppliedJobID    string          `json:"applied_job_id,omitempty" doc:"the job that is bound to it"`
+	AppliedJobID    string          `json:"applied_job_id,omitempty" doc:"the job that applies it"`
 	Playbook        string          `json:"playbook"`
 	PlaybookVersion int             `json:"playbook_version"`
-	PlaybookSHA256  string          `json:"playbook_sha256" doc:"of the version"`
-	VariablesSHA256 string          `json:"variables_sha256,omitempty" doc:"of what its plays were given"`
-	Observed        *PlanObserved   `json:"observed_state,omitempty" doc:"what the check stood on"`
-	Counts          *PlanCounts     `json:"counts,omitempty" doc:"set when the check has ended well"`
-	Moved           []string        `json:"moved,omitempty" doc:"which of playbook, variables and observed_state have moved since"`
-	Changes         []PlanChange    `json:"changes,omitempty" doc:"what would change, in the order of the plays; not in lists"`
-	Tasks           int             `json:"tasks,omitempty" doc:"that were checked; not in lists"`
-	LeftOut         int             `json:"left_out,omitempty" doc:"changes that are counted but not kept: there are too many"`
+	PlaybookSHA256  string          `json:"playbook_sha256" doc:"SHA-256 of the playbook's version"`
+	VariablesSHA256 string          `json:"variables_sha256,omitempty" doc:"SHA-256 of the variables of its plays"`
+	Observed        *PlanObserved   `json:"observed_state,omitempty" doc:"checksums of what the check was based on"`
+	Counts          *PlanCounts     `json:"counts,omitempty" doc:"result of the check; absent until it has succeeded"`
+	Moved           []string        `json:"moved,omitempty" doc:"which of playbook, variables and observed_state changed since the check"`
+	Changes         []PlanChange    `json:"changes,omitempty" doc:"changes in the order of the plays; absent in lists"`
+	Tasks           int             `json:"tasks,omitempty" doc:"number of checked tasks; absent in lists"`
+	LeftOut         int             `json:"left_out,omitempty" doc:"number of changes that are counted but not listed"`
 	Operations      []Operation     `json:"operations" nullable:"false"`
 	RequestedBy     string          `json:"requested_by"`
 	CreatedAt       time.Time       `json:"created_at"`
 	CheckedAt       *time.Time      `json:"checked_at,omitempty"`
-	ExpiresAt       time.Time       `json:"expires_at" doc:"an hour after the check"`
+	ExpiresAt       time.Time       `json:"expires_at" doc:"end of its validity, an hour after the check"`
 }
 
 // PlanProposal is what an allocation would be given.
@@ -55,8 +55,8 @@ type PlanProposal struct {
 
 // PlanObserved are checksums of the observed state.
 type PlanObserved struct {
-	RowsSHA256   string `json:"rows_sha256" doc:"of what Kloigos knows of the host, its units and the allocation, and of how often a job has begun there"`
-	ReportSHA256 string `json:"report_sha256" doc:"of what the check said"`
+	RowsSHA256   string `json:"rows_sha256" doc:"SHA-256 of the stored state of host, units and allocation, and of the number of jobs that ran there"`
+	ReportSHA256 string `json:"report_sha256" doc:"SHA-256 of the check's report"`
 }
 
 // PlanCounts counts the changes.
@@ -64,8 +64,8 @@ type PlanCounts struct {
 	Create  int `json:"create"`
 	Change  int `json:"change"`
 	Remove  int `json:"remove"`
-	Follows int `json:"follows" doc:"not checked, since what they depend on is not there yet"`
-	Stops   int `json:"stops" doc:"at which a run would stop; such a plan can't be applied"`
+	Follows int `json:"follows" doc:"number of changes that could not be checked, because something that they depend on does not exist yet"`
+	Stops   int `json:"stops" doc:"number of objections at which a run would stop; such a plan cannot be applied"`
 }
 
 // PlanChange is one thing that would change. All of its text came from the
@@ -85,14 +85,14 @@ type PlanChange struct {
 // PlanFilter narrows a list of plans.
 type PlanFilter struct {
 	PageQuery
-	State      string `query:"state" maxLength:"32" doc:"a state, or expired; ready leaves the expired out"`
+	State      string `query:"state" maxLength:"32" doc:"a state, or expired; ready excludes expired plans"`
 	Host       string `query:"host" maxLength:"64" doc:"id or name"`
 	Allocation string `query:"allocation" maxLength:"64" doc:"id or login user"`
 }
 
 // Planning is how an action is planned, or bound to a plan.
 type Planning struct {
-	Plan            bool   `query:"plan" doc:"change nothing: make a plan of this action, which is then the answer"`
-	PlaybookVersion int    `query:"playbook_version" minimum:"0" maximum:"2147483647" doc:"with plan: of this version of the playbook instead of the default one"`
-	PlanID          string `query:"plan_id" maxLength:"36" doc:"do just what this plan showed; refused with code plan_stale if something has moved since"`
+	Plan            bool   `query:"plan" doc:"change nothing; create a plan of this action and return it"`
+	PlaybookVersion int    `query:"playbook_version" minimum:"0" maximum:"2147483647" doc:"with plan: use this version of the playbook instead of the default"`
+	PlanID          string `query:"plan_id" maxLength:"36" doc:"apply this plan; refused with code plan_stale if something changed since"`
 }

@@ -7,10 +7,10 @@ type Problem struct {
 	Status    int            `json:"status" doc:"the HTTP status"`
 	Code      string         `json:"code" doc:"stable, for programs"`
 	Detail    string         `json:"detail,omitempty" doc:"what is wrong this time"`
-	Instance  string         `json:"instance,omitempty" doc:"the request's id; it stands in the backend's log"`
-	Errors    []FieldProblem `json:"errors,omitempty" doc:"one entry for every bad field"`
+	Instance  string         `json:"instance,omitempty" doc:"id of the request; the backend's log has it too"`
+	Errors    []FieldProblem `json:"errors,omitempty" doc:"one entry for each invalid field"`
 	Placement *WhyNot        `json:"placement,omitempty" doc:"why no unit fits, for code no_capacity"`
-	Moved     []string       `json:"moved,omitempty" doc:"which of playbook, variables and observed_state have moved, for code plan_stale"`
+	Moved     []string       `json:"moved,omitempty" doc:"which of playbook, variables and observed_state changed, for code plan_stale"`
 }
 
 // FieldProblem says what is wrong with one field.
@@ -34,8 +34,8 @@ func (p *Problem) ContentType(string) string { return "application/problem+json"
 
 // WhyNot explains a placement that failed.
 type WhyNot struct {
-	Units   int            `json:"units" doc:"units that the caller may use at all"`
-	Ruled   []RuledOut     `json:"ruled_out" nullable:"false" doc:"each filter in order, with how many units it ruled out of those that were left"`
+	Units   int            `json:"units" doc:"number of units that the caller may use"`
+	Ruled   []RuledOut     `json:"ruled_out" nullable:"false" doc:"filters in order, each with the number of units that it excluded"`
 	Nearest string         `json:"nearest,omitempty" doc:"the nearest change to the request that would fit now"`
 	Request map[string]any `json:"request,omitempty" doc:"what was asked for"`
 }
@@ -43,6 +43,6 @@ type WhyNot struct {
 // RuledOut is what one filter of a placement ruled out.
 type RuledOut struct {
 	Filter string `json:"filter" doc:"the filter's name"`
-	Units  int    `json:"units" doc:"how many units it ruled out"`
-	Why    string `json:"why" doc:"a sentence"`
+	Units  int    `json:"units" doc:"number of units that it excluded"`
+	Why    string `json:"why" doc:"explanation in a sentence"`
 }

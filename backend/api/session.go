@@ -39,7 +39,7 @@ type Token struct {
 	Kind       string     `json:"kind" enum:"session,api"`
 	SessionID  string     `json:"session_id,omitempty" format:"uuid" doc:"the session that made it; revoking that session revokes this token"`
 	Name       string     `json:"name"`
-	Prefix     string     `json:"prefix" doc:"its first characters"`
+	Prefix     string     `json:"prefix" doc:"first characters of the token"`
 	Token      string     `json:"token,omitempty" doc:"the secret, shown once"`
 	CreatedAt  time.Time  `json:"created_at"`
 	ExpiresAt  time.Time  `json:"expires_at"`
@@ -50,7 +50,7 @@ type Token struct {
 type System struct {
 	Version   string    `json:"version"`
 	Database  string    `json:"database" doc:"product and version"`
-	PublicKey string    `json:"authorized_key" doc:"belongs in the authorized_keys of every host's admin user"`
+	PublicKey string    `json:"authorized_key" doc:"public key for authorized_keys of the admin user of each host"`
 	Backends  []Backend `json:"backends" nullable:"false"`
 }
 
@@ -60,9 +60,9 @@ type Backend struct {
 	Name      string    `json:"name"`
 	Version   string    `json:"version"`
 	Roles     string    `json:"roles"`
-	Slots     *int      `json:"slots,omitempty" doc:"jobs that it runs at once, at most (KLOIGOS_WORKERS); of a worker"`
-	Running   int       `json:"running" doc:"jobs that it runs now"`
+	Slots     *int      `json:"slots,omitempty" doc:"for a worker: maximum number of jobs at a time (KLOIGOS_WORKERS)"`
+	Running   int       `json:"running" doc:"number of jobs that it runs now"`
 	StartedAt time.Time `json:"started_at"`
 	SeenAt    time.Time `json:"seen_at"`
-	Alive     bool      `json:"alive" doc:"seen within the last 30 s"`
+	Alive     bool      `json:"alive" doc:"whether it was seen within the last 30 s"`
 }

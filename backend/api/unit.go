@@ -25,13 +25,13 @@ type ComputeUnit struct {
 	MemoryHighBytes int64             `json:"memory_high_bytes"`
 	VolumeBytes     int64             `json:"volume_bytes"`
 	TasksMax        int               `json:"tasks_max"`
-	Mount           string            `json:"mount" doc:"where its volume is on the host"`
-	AllocationID    string            `json:"allocation_id,omitempty" doc:"who has it"`
+	Mount           string            `json:"mount" doc:"mount point of its volume on the host"`
+	AllocationID    string            `json:"allocation_id,omitempty" doc:"id of the allocation that has it"`
 	LoginUser       string            `json:"login_user,omitempty"`
-	Use             *Use              `json:"use,omitempty" doc:"what its tenant used when its host was last measured; not there if that was never so"`
-	Wipe            *Wipe             `json:"wipe,omitempty" doc:"evidence of the last wipe; events hold those before"`
+	Use             *Use              `json:"use,omitempty" doc:"usage by its tenant at the last measurement; absent if it was never measured"`
+	Wipe            *Wipe             `json:"wipe,omitempty" doc:"evidence of the last wipe; earlier ones are in the events"`
 	WipedAt         *time.Time        `json:"wiped_at,omitempty"`
-	Version         int64             `json:"version" doc:"also the ETag"`
+	Version         int64             `json:"version" doc:"changes with every change of the object; also its ETag"`
 	CreatedAt       time.Time         `json:"created_at"`
 	UpdatedAt       time.Time         `json:"updated_at"`
 }
@@ -39,18 +39,18 @@ type ComputeUnit struct {
 // Wipe is the evidence that a unit was wiped when its last tenant gave it back.
 type Wipe struct {
 	JobID         string    `json:"job_id" format:"uuid"`
-	AllocationID  string    `json:"allocation_id" format:"uuid" doc:"whose data was wiped"`
+	AllocationID  string    `json:"allocation_id" format:"uuid" doc:"allocation whose data was wiped"`
 	LoginUser     string    `json:"login_user"`
-	UID           int64     `json:"uid" doc:"of the tenant whose data was wiped"`
-	Method        string    `json:"method" doc:"discard: zeroes by the device, a sample read back; discard+zero, zero: written, every byte read back"`
+	UID           int64     `json:"uid" doc:"UID of the tenant whose data was wiped"`
+	Method        string    `json:"method" doc:"discard: zeroed by the device, a sample was read back; discard+zero and zero: written, every byte was read back"`
 	Device        string    `json:"device"`
-	Bytes         int64     `json:"bytes" doc:"of the volume"`
-	BytesReadBack int64     `json:"bytes_read_back" doc:"that were read, and found to be zeroes"`
-	Seconds       float64   `json:"seconds" doc:"that the zeroes took"`
-	FileSystem    string    `json:"file_system" doc:"UUID of the new one"`
-	WipedAt       time.Time `json:"wiped_at" doc:"by the host's clock"`
-	Removed       []Removed `json:"removed" nullable:"false" doc:"what the tenant had left beside the volume"`
-	RemovedMore   int       `json:"removed_more" doc:"removed things that are not listed"`
+	Bytes         int64     `json:"bytes" doc:"size of the volume"`
+	BytesReadBack int64     `json:"bytes_read_back" doc:"number of bytes that were read back as zeroes"`
+	Seconds       float64   `json:"seconds" doc:"duration of writing the zeroes"`
+	FileSystem    string    `json:"file_system" doc:"UUID of the new file system"`
+	WipedAt       time.Time `json:"wiped_at" doc:"time of the wipe by the host's clock"`
+	Removed       []Removed `json:"removed" nullable:"false" doc:"what the tenant had left outside of the volume"`
+	RemovedMore   int       `json:"removed_more" doc:"number of removed things that are not listed"`
 	Leftovers     []string  `json:"leftovers" nullable:"false" doc:"what could not be removed"`
 	LeftoversMore int       `json:"leftovers_more"`
 }
@@ -58,7 +58,7 @@ type Wipe struct {
 // Removed is one thing that a tenant had left beside the volume.
 type Removed struct {
 	Kind string `json:"kind" doc:"crontab, at, mail, linger, journal, ipc, core_dump, subordinate_ids or file"`
-	What string `json:"what" doc:"as the host named it"`
+	What string `json:"what" doc:"its name on the host"`
 }
 
 // UnitFilter narrows a list of compute units.
@@ -68,7 +68,7 @@ type UnitFilter struct {
 	Host    string `query:"host" maxLength:"64" doc:"id or name"`
 	Region  string `query:"region" maxLength:"63"`
 	Zone    string `query:"zone" maxLength:"63"`
-	Labels  string `query:"labels" maxLength:"1024" doc:"labels that its host has, as key=value,key=value"`
-	Search  string `query:"search" maxLength:"64" doc:"part of the name, in whatever case"`
-	MinCPUs int    `query:"min_cpus" minimum:"0" maximum:"8192" doc:"at least this many CPUs"`
+	Labels  string `query:"labels" maxLength:"1024" doc:"labels that its host must have, as key=value,key=value"`
+	Search  string `query:"search" maxLength:"64" doc:"part of the name; ignores case"`
+	MinCPUs int    `query:"min_cpus" minimum:"0" maximum:"8192" doc:"minimum number of CPUs"`
 }

@@ -7,15 +7,15 @@ import "time"
 // (the first four), or no volume (the other two).
 type Use struct {
 	MeasuredAt    time.Time `json:"measured_at"`
-	CPUMillis     *int64    `json:"cpu_millis,omitempty" doc:"thousandths of a CPU, over one second"`
-	MemoryBytes   *int64    `json:"memory_bytes,omitempty" doc:"cache included"`
-	CacheBytes    *int64    `json:"cache_bytes,omitempty" doc:"file cache that the kernel takes back first"`
-	Processes     *int64    `json:"processes,omitempty" doc:"and threads"`
+	CPUMillis     *int64    `json:"cpu_millis,omitempty" doc:"thousandths of a CPU, measured over one second"`
+	MemoryBytes   *int64    `json:"memory_bytes,omitempty" doc:"memory in use, file cache included"`
+	CacheBytes    *int64    `json:"cache_bytes,omitempty" doc:"file cache that the kernel reclaims first"`
+	Processes     *int64    `json:"processes,omitempty" doc:"number of processes and threads"`
 	DiskUsedBytes *int64    `json:"disk_used_bytes,omitempty"`
 	DiskBytes     *int64    `json:"disk_bytes,omitempty" doc:"size of the file system on its volume"`
 }
 
 // Measuring says how a host is to be measured.
 type Measuring struct {
-	Samples int `query:"samples" minimum:"1" maximum:"30" default:"1" doc:"how often, a few seconds apart; each is shown as soon as it is there"`
+	Samples int `query:"samples" minimum:"1" maximum:"30" default:"1" doc:"number of samples, a few seconds apart; each is stored at once"`
 }
