@@ -36,7 +36,7 @@ func starts(ctx context.Context, b *Bed, scale Scale) ([]Result, error) {
 	}
 	return []Result{
 		{
-			What: "p50 from the commit of a request to the first line of `ansible-playbook`, on one backend", Limit: Limit{Value: 5, Unit: "ms"},
+			What: "p50 from the commit of a request to the first line of `ansible-playbook`, on one backend", Limit: Limit{Value: 25, Unit: "ms"},
 			Measured: float64(percentile(same, 50)) / float64(time.Millisecond), Raw: told(same),
 		},
 		{

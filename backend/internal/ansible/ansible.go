@@ -28,23 +28,10 @@ import (
 // play down. It may be nil.
 type Runner interface {
 	Run(ctx context.Context, play Play, sink func(Event)) (Outcome, error)
-	// MakeReady does what Run would do before anything plays: it sends nothing to a host. It returns nil where nothing
-	// is at hand that was made ahead of time, and where the play can't be made ready: Run tells why.
-	MakeReady(play Play) Ready
-	// AtHand tells whether there is something that MakeReady could use.
-	AtHand() bool
 	// End comes to a host as its newest holder and starts nothing: the host's fence, which has not seen the number yet,
 	// ends whatever older runs still do there, and End returns when nothing of them is left. It is what a run that was
 	// ended from here needs, since a module on the host goes on without its play. The host must have a fence.
 	End(ctx context.Context, host Host) error
-}
-
-// Ready is a play that waits for the word. One of its functions is called, once.
-type Ready interface {
-	// Run is Runner.Run for it.
-	Run(ctx context.Context, sink func(Event)) (Outcome, error)
-	// GiveUp ends what was made ready. It may take until the processes are gone.
-	GiveUp()
 }
 
 // Play is one run of one playbook over some hosts.

@@ -124,27 +124,8 @@ func (s *Supervised) Run(ctx context.Context, play Play, sink func(Event)) (Outc
 	if err != nil {
 		return Outcome{}, fmt.Errorf("run play %s: %w", play.Name, err)
 	}
-	return run.Run(ctx, sink)
+	return run.carryOut(ctx, sink)
 }
-
-// MakeReady implements [Runner]. What it takes is replaced a second later.
-func (s *Supervised) MakeReady(play Play) Ready {
-	if play.Validate() != nil {
-		return nil
-	}
-	standby := s.standbys.takeWaiting(bundleOf(play))
-	if standby == nil {
-		return nil
-	}
-	run, err := s.ready(play, standby)
-	if err != nil {
-		return nil
-	}
-	return run
-}
-
-// AtHand implements [Runner].
-func (s *Supervised) AtHand() bool { return s.standbys.waits() }
 
 func bundleOf(play Play) bundle { return bundle{digest: play.BundleSHA256, unpack: play.Unpack} }
 
@@ -154,7 +135,7 @@ func (s *Supervised) ready(play Play, standby *standby) (*supervisedRun, error) 
 	prepared := false
 	defer func() {
 		if !prepared { // also where a caller's Unpack panicked
-			run.GiveUp()
+			run.giveUp()
 		}
 	}()
 	if err := run.prepare(); err != nil {
@@ -173,7 +154,7 @@ func (p *Play) secrets() []string {
 	return secrets
 }
 
-// supervisedRun is one run, a [Ready]; it is go-ansible's Executor of the command that go-ansible has built.
+// supervisedRun is one run; it is go-ansible's Executor of the command that go-ansible has built.
 type supervisedRun struct {
 	config  *Config
 	play    *Play
@@ -185,13 +166,10 @@ type supervisedRun struct {
 	ended   func() // told when nothing of it is left
 }
 
-var (
-	_ Ready            = (*supervisedRun)(nil)
-	_ execute.Executor = (*supervisedRun)(nil)
-)
+var _ execute.Executor = (*supervisedRun)(nil)
 
-// Run implements [Ready].
-func (r *supervisedRun) Run(ctx context.Context, sink func(Event)) (Outcome, error) {
+// carryOut plays what was prepared.
+func (r *supervisedRun) carryOut(ctx context.Context, sink func(Event)) (Outcome, error) {
 	defer r.ended()
 	begun := time.Now()
 	if sink != nil {
@@ -209,8 +187,8 @@ func (r *supervisedRun) Run(ctx context.Context, sink func(Event)) (Outcome, err
 	return r.outcome, nil
 }
 
-// GiveUp implements [Ready].
-func (r *supervisedRun) GiveUp() {
+// giveUp ends a run that could not be prepared.
+func (r *supervisedRun) giveUp() {
 	defer r.ended()
 	r.standby.giveUp(r.config.Grace + killWithin)
 }

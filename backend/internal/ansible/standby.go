@@ -211,35 +211,17 @@ func newStandbys(c *Config) *standbys {
 
 // take returns one that waits, and otherwise a new one; and has the next one made, for the same bundle.
 func (s *standbys) take(played bundle) (*standby, error) {
-	if b := s.takeWaiting(played); b != nil {
-		return b, nil
-	}
-	defer s.ahead(standbyAfter)
-	return s.config.newStandby()
-}
-
-// takeWaiting is take where none is made; nil if none waits.
-func (s *standbys) takeWaiting(played bundle) *standby {
 	s.mu.Lock()
 	s.last = played
 	s.mu.Unlock()
-	for {
-		b := s.pop()
-		if b == nil {
-			return nil
-		}
-		s.ahead(standbyAfter)
+	defer s.ahead(standbyAfter)
+	for b := s.pop(); b != nil; b = s.pop() {
 		if len(b.died) == 0 {
-			return b
+			return b, nil
 		}
 		b.giveUp(s.config.Grace + killWithin)
 	}
-}
-
-func (s *standbys) waits() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.waiting) > 0
+	return s.config.newStandby()
 }
 
 func (s *standbys) pop() *standby {

@@ -87,53 +87,6 @@ func TestNextPlayIsBegunAhead(t *testing.T) {
 	}
 }
 
-// A play is made ready with what is there already, and plays when it is told to.
-func TestPlayIsMadeReady(t *testing.T) {
-	b := standbyBed(t)
-	play := b.play("modules.yml", nil)
-	if b.runner.AtHand() || b.runner.MakeReady(play) != nil {
-		t.Error("it was made ready although nothing was there")
-	}
-	next := b.warm(t)
-	invalid := play
-	invalid.Playbook = "../playbook.yml"
-	if b.runner.MakeReady(invalid) != nil {
-		t.Error("a play that is not valid was made ready")
-	}
-	if !b.runner.AtHand() {
-		t.Error("nothing is at hand")
-	}
-	unwanted := b.runner.MakeReady(play)
-	if unwanted == nil {
-		t.Fatal("it was not made ready")
-	}
-	if _, err := os.Stat(next.dir.file(inventoryFile)); err != nil {
-		t.Error(err)
-	}
-	unwanted.GiveUp()
-	if _, err := os.Stat(next.dir.path); err == nil {
-		t.Error("what was given up has left its directory")
-	}
-
-	next = b.warm(t)
-	ready := b.runner.MakeReady(play)
-	if ready == nil {
-		t.Fatal("the next one was not made ready")
-	}
-	pid := b.loaded(next)
-	var played, used bool
-	out, err := ready.Run(t.Context(), func(e Event) {
-		played = played || e.Kind == EventChanged || e.Kind == EventOK
-		used = used || strings.Contains(b.processes()[pid], next.dir.path)
-	})
-	if err != nil || out.Failure != nil || !played || !used {
-		t.Errorf("%v, %+v; played: %t, by the process that was there: %t", err, out.Failure, played, used)
-	}
-	if _, err := os.Stat(next.dir.path); err == nil {
-		t.Error("what was played has left its directory")
-	}
-}
-
 // What the last play needed lies there for the next one, and nothing of it for
 // one of another bundle.
 func TestBundleIsUnpackedAhead(t *testing.T) {

@@ -210,7 +210,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	signals := queue.NewSignals()
 	registry := metrics.NewRegistry(Version())
 	metrics.Watch(registry, b.db, b.jobs)
-	soon, wake, placed := func() {}, func() {}, func(store.Place, time.Time) {}
+	wake, placed := func() {}, func(store.Place, time.Time) {}
 	runWorker := func() {}
 	var parts sync.WaitGroup
 	defer func() { end(); parts.Wait() }()
@@ -222,16 +222,16 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 		w := worker.New(b.jobs, b.runner, b.keyset, worker.Config{Name: b.name, Targets: targets, Failpoints: points, Metrics: registry})
 		runner := &work.Runner{DB: b.jobs.DB, Registry: forJobs.Kinds, Handlers: forJobs.Handlers, Backend: b.name}
 		q := queue.New(b.jobs, queue.Kinds(runner, w.Work), signals, queue.Config{
-			Worker: b.id, Slots: b.cfg.Workers, Lease: b.cfg.Lease, Logger: b.log, Failpoints: points, Metrics: registry, Room: b.room(registry), Ahead: w.Ahead,
+			Worker: b.id, Slots: b.cfg.Workers, Lease: b.cfg.Lease, Logger: b.log, Failpoints: points, Metrics: registry, Room: b.room(registry),
 		})
-		soon, wake, placed = q.Soon, q.Wake, q.SetPlace
-		runWorker = func() { q.Run(stop, hard); w.Settle() }
+		wake, placed = q.Wake, q.SetPlace
+		runWorker = func() { q.Run(stop, hard) }
 	}
 	asked, err := NewAreas(Parts{DB: b.db.DB, Engine: kernel.Engine{DB: b.db.DB, Wake: wake}, Keyset: b.keyset, Config: b.cfg})
 	if err != nil {
 		return err
 	}
-	intents := intent.New(b.db, intent.Config{Targets: targets, Kinds: asked.Kinds, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Soon: soon, Wake: wake})
+	intents := intent.New(b.db, intent.Config{Targets: targets, Kinds: asked.Kinds, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Wake: wake})
 	policies, err := b.policies(stop, intents, asked)
 	if err != nil {
 		return err

@@ -23,9 +23,6 @@ type Config struct {
 	Kinds    *work.Registry      // of jobs that areas handed in; nil: none
 	FirstUID int64               // of the range that tenants' UIDs come from
 	LastUID  int64
-	// Soon is called before every commit, where the intent itself went well.
-	// May be nil.
-	Soon func()
 	// Wake is called after every commit: a worker in this process need not
 	// wait for its next look at the queue. May be nil.
 	Wake func()
@@ -61,11 +58,7 @@ func (in *Intents) do(ctx context.Context, f func(tx *store.Tx) error) error {
 		if err := claimKey(ctx, tx); err != nil {
 			return err
 		}
-		err := f(tx)
-		if err == nil && in.cfg.Soon != nil {
-			in.cfg.Soon()
-		}
-		return err
+		return f(tx)
 	})
 	if err == nil && in.cfg.Wake != nil {
 		in.cfg.Wake()

@@ -1,9 +1,6 @@
 package queue_test
 
 import (
-	"bytes"
-	"context"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -57,35 +54,6 @@ func asked(t *testing.T, s *site.Site, id uuid.UUID) (store.Attempt, error) {
 	t.Helper()
 	j := s.Job(id)
 	return s.DB.Attempt(t.Context(), store.Claim{ID: id, HostID: j.HostID, PlaybookVersionID: j.PlaybookVersionID})
-}
-
-// TestClaimReadsWhatItBegins: an attempt that a claim began asks the database
-// for nothing more, and has what one finds that asks for it.
-func TestClaimReadsWhatItBegins(t *testing.T) {
-	t.Parallel()
-	s := site.New(t)
-	probe, decommission := enqueue(s, job.HostProbe{HostID: s.ReadyHost(site.HostSpec{}).ID}), enqueue(s, job.HostDecommission{HostID: s.ReadyHost(site.HostSpec{}).ID})
-	if _, err := asked(t, s, decommission); err != nil {
-		t.Fatal(err)
-	}
-	cut, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, c := range claim(s, time.Minute, 10) {
-		a, err := s.DB.Attempt(cut, c)
-		if c.ID == probe || testkit.IsCockroach(t) { // there the claim reads nothing ahead
-			if err == nil {
-				t.Errorf("it was read by its claim: %+v", a.Job)
-			}
-			continue
-		}
-		want, wantErr := asked(t, s, c.ID)
-		if c.ID != decommission || err != nil || wantErr != nil || len(a.Playbook) == 0 || !reflect.DeepEqual(a, want) {
-			t.Errorf("claimed with %+v, %v; asked for: %+v, %v", a, err, want, wantErr)
-		}
-		if content, err := s.DB.PlaybookContent(t.Context(), *c.PlaybookVersionID); err != nil || !bytes.Equal(content, a.Playbook) {
-			t.Errorf("its playbook has %d bytes, the version's %d, %v", len(a.Playbook), len(content), err)
-		}
-	}
 }
 
 // TestClaimGoesOnWhereARowDoesNotFit: a host that this version does not

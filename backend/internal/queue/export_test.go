@@ -72,6 +72,3 @@ func (q *Queue) Succeed(claims []store.Claim, results []Result) []error {
 	}
 	return errs
 }
-
-// SoonWithin is how long a claim waits for what is about to come.
-const SoonWithin = soonWithin

@@ -75,13 +75,7 @@ type Config struct {
 	// Room says how many more jobs may begin, by the memory that is there, when
 	// recent of those that run began so lately that theirs is not taken yet;
 	// nil: as many as there are slots. One is run at any rate.
-	Room func(recent int) int
-	// Ahead is told of every job before its claim is committed, to make ready what
-	// Work will need. It is called inside of the claim's transaction, so it must not
-	// wait; and the claim may still fail, so nothing of it may be seen outside of
-	// this process yet. forget, if not nil, is called when Work is over, or will
-	// never be called, maybe more than once; it must not wait either.
-	Ahead   func(c store.Claim) (forget func())
+	Room    func(recent int) int
 	Logger  *slog.Logger
 	Metrics *prometheus.Registry // nil: one of its own
 	// Failpoints are where a test lets this process die.
@@ -94,7 +88,6 @@ type Queue struct {
 	work    Work
 	cfg     Config
 	signals *Signals
-	soon    chan struct{} // something is about to be enqueued
 	wake    chan struct{} // something was
 	freed   chan struct{} // a slot was
 	slots   chan struct{}
@@ -124,16 +117,12 @@ func New(db *store.DB, work Work, signals *Signals, cfg Config) *Queue {
 		cfg.Metrics = prometheus.NewRegistry()
 	}
 	q := &Queue{
-		db: db, work: work, cfg: cfg, signals: signals, soon: make(chan struct{}, 1), wake: make(chan struct{}, 1), freed: make(chan struct{}, 1), slots: make(chan struct{}, cfg.Slots),
+		db: db, work: work, cfg: cfg, signals: signals, wake: make(chan struct{}, 1), freed: make(chan struct{}, 1), slots: make(chan struct{}, cfg.Slots),
 		metrics: newMetrics(cfg.Metrics, cfg.Slots), turns: turns{poll: cfg.Poll},
 	}
 	q.ends = ends{write: q.succeed, alone: func() bool { return len(q.slots) <= 1 }, first: gatherFor}
 	return q
 }
-
-// Soon tells the queue that something is about to be enqueued in this process:
-// its transaction is being committed, and Wake comes next.
-func (q *Queue) Soon() { signal(q.soon) }
 
 // Wake makes the queue look at once: something was enqueued in this process.
 func (q *Queue) Wake() { signal(q.wake) }
@@ -155,10 +144,7 @@ func (q *Queue) Run(stop, hard context.Context) {
 		select {
 		case <-stop.Done():
 			return
-		case <-q.soon:
-			q.claimSoon(stop, hard)
 		case <-q.wake:
-			q.came()
 			q.claim(stop, hard, (*store.Tx).ClaimJobs)
 		case <-q.freed:
 			q.gather()
@@ -210,43 +196,35 @@ func (q *Queue) look(stop, hard context.Context) {
 
 type claimFunc func(*store.Tx, context.Context, uuid.UUID, time.Duration, int) ([]store.Claim, error)
 
-// claim fills the free slots. Claimed jobs begin at once, since their leases
-// run. It tells whether the database took part.
-func (q *Queue) claim(stop, hard context.Context, how claimFunc) (ok bool) {
+// claim fills the free slots. Claimed jobs begin at once, since their leases run.
+func (q *Queue) claim(stop, hard context.Context, how claimFunc) {
 	free := q.room(cap(q.slots) - len(q.slots))
 	if free == 0 || stop.Err() != nil { // nothing is claimed only to be handed over
-		return true
+		return
 	}
 	var claims []store.Claim
-	var undo aheads
 	var begun time.Time
 	// Not cut by stop: what is claimed must be known, to be handed over.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(stop), q.claimWithin())
 	defer cancel()
 	err := q.db.InTx(ctx, func(tx *store.Tx) (err error) {
-		undo.forget()      // of a try before this one
 		begun = time.Now() // no lease of this try begins before
-		if claims, err = how(tx, ctx, q.cfg.Worker, q.cfg.Lease, free); err == nil {
-			undo = q.ahead(claims)
-		}
+		claims, err = how(tx, ctx, q.cfg.Worker, q.cfg.Lease, free)
 		if len(claims) > 0 {
 			q.cfg.Failpoints.Hit(failpoint.Claiming)
 		}
 		return err
 	})
 	if err != nil {
-		undo.forget()
 		// After an unknown commit the lease of a job that was claimed all the
 		// same runs out, and it is taken over.
 		q.cfg.Logger.Error("claim jobs failed", "error", err)
 		q.metrics.claimFails.Inc()
-		return false
+		return
 	}
 	for _, c := range claims {
 		q.metrics.claimed(c)
-		forget := undo.of(c)
 		if stop.Err() != nil {
-			forget()
 			q.finish(c, Result{End: HandOver}, begun, q.cfg.Logger.With("job", c.ID))
 			continue
 		}
@@ -254,11 +232,10 @@ func (q *Queue) claim(stop, hard context.Context, how claimFunc) (ok bool) {
 		q.slots <- struct{}{}
 		q.running.Add(1)
 		go func() {
-			defer func() { forget(); <-q.slots; q.running.Done(); signal(q.freed) }()
+			defer func() { <-q.slots; q.running.Done(); signal(q.freed) }()
 			q.attempt(stop, hard, c, begun)
 		}()
 	}
-	return true
 }
 
 // claimWithin bounds a claim. One that is given up may have been committed: its

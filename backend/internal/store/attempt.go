@@ -28,11 +28,7 @@ type Attempt struct {
 
 // Attempt reads everything that an attempt begins with, in one round trip,
 // since a play waits for it. What it could read is there also with an error.
-// Where the claim has read it already, that is returned.
 func (r Reads) Attempt(ctx context.Context, c Claim) (a Attempt, err error) {
-	if c.read != nil {
-		return *c.read, nil
-	}
 	b := &db.Batch{}
 	askAttempt(b, c, &a, r.artifacts)
 	return a, r.q.Send(ctx, b)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,8 +11,8 @@ import (
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/job"
-	"kloigos/backend/internal/kernel/work"
 	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/work"
 )
 
 // Claim is an attempt of a job that a worker got the lease of.
@@ -34,16 +33,10 @@ type Claim struct {
 	PlaybookVersionID *uuid.UUID `db:"playbook_version_id"`
 
 	Begun *Begun // nil: no step has begun yet
-
-	read *Attempt // with the claim, of jobs that it began; nil: not yet
 }
 
 // Subject names the objects that the job is about.
 func (c Claim) Subject() job.Subject { return subject(c.HostID, c.UnitID, c.AllocationID, c.PlanID) }
-
-// IsRead tells whether the claim began the job's next step and read what its
-// attempt begins with.
-func (c Claim) IsRead() bool { return c.Begun != nil && c.read != nil }
 
 // Begun is the first open step of a job, begun in the transaction that claimed
 // the job: one commit that a play waits for instead of two.
@@ -54,8 +47,7 @@ type Begun struct {
 
 // What may be claimed: a job of a host that another job holds is left in the
 // queue, unless it only reads: it could do nothing but wait. While the queue is
-// paused there is none, on whatever backend. It is the time of the statement that
-// counts: a claim's transaction may have begun before the job's (PrepareClaim).
+// paused there is none, on whatever backend.
 // $1: the kinds that only read; they stand inside of NOT EXISTS, since CockroachDB
 // would keep no order, and read all of the queue, for an OR around it.
 const claimable = `j.state = 'queued' AND j.run_after <= statement_timestamp()
@@ -151,17 +143,10 @@ func kindsThat(are func(domain.Joint) bool) (kinds []string) {
 // walk along its index: 400 ms instead of one, of 200,000 jobs.
 const sqlDoNotSort = `SET LOCAL enable_sort = off`
 
-// PrepareClaim does what the next claim of the transaction would begin with.
-func (tx *Tx) PrepareClaim(ctx context.Context) error {
-	tx.unsorted = true
-	_, err := tx.Exec(ctx, sqlDoNotSort)
-	return err
-}
-
 // byIndex looks for what comes first in the order of an index.
 func (tx *Tx) byIndex(ctx context.Context, what string, sql db.Statement, args ...any) ([]Claim, error) {
 	b, claims := &db.Batch{}, []Claim{}
-	if tx.Postgres() && !tx.unsorted {
+	if tx.Postgres() {
 		b.Queue(sqlDoNotSort)
 	}
 	if tx.Cockroach() && sql == sqlClaimJobs {
@@ -224,56 +209,28 @@ UPDATE job_steps
                                  ELSE (SELECT min(s.position) FROM job_steps s WHERE s.job_id = held.job_id AND s.state <> 'succeeded') END
 RETURNING job_steps.job_id, job_steps.position, held.number`
 
-// mostRead is of how many jobs that a claim begins it reads what they begin with:
-// the first of them waits for all.
-const mostRead = 4
-
-// readsAhead tells whether a claim reads what an attempt begins with. On
-// CockroachDB a read may have to wait for whoever writes the row, which a claim
-// must not; nor is it held up by a playbook that is not known yet, or may not be
-// taken as known.
-func (tx *Tx) readsAhead(c Claim) bool {
-	return tx.Postgres() && c.PlanID == nil && (c.PlaybookVersionID == nil || tx.artifacts.get(*c.PlaybookVersionID) != nil)
-}
-
-// begin begins the attempts that find their host free; each has another one. What
-// they begin with is read on the way, from where on no other job changes their
-// hosts; what could not be read, the attempt asks for, and tells.
+// begin begins the attempts that find their host free; each has another one.
 func (tx *Tx) begin(ctx context.Context, claims []*Claim) error {
+	if len(claims) == 0 {
+		return nil
+	}
 	ids, attempts, hosts := []uuid.UUID{}, []int64{}, []uuid.UUID{}
 	claimed := make(map[uuid.UUID]*Claim, len(claims))
 	for _, c := range claims {
 		ids, attempts, hosts = append(ids, c.ID), append(attempts, int64(c.Attempt)), append(hosts, *c.HostID)
 		claimed[c.ID] = c
 	}
-	if len(ids) == 0 {
-		return nil
-	}
 	type row struct {
 		JobID    uuid.UUID `db:"job_id"`
 		Position int       `db:"position"`
 		Number   int64     `db:"number"`
 	}
-	var begun []row
-	b, read := &db.Batch{}, map[uuid.UUID]*Attempt{}
-	db.AskAll(b, "begin what was claimed", &begun, sqlBeginClaimed, ids, attempts, hosts)
-	for _, c := range claims {
-		if len(read) < mostRead && tx.readsAhead(*c) {
-			read[c.ID] = &Attempt{}
-			askAttempt(b, *c, read[c.ID], tx.artifacts)
-		}
-	}
-	var unfit pgx.ScanArgError // a row that this version does not understand
-	err := tx.q.TrySending(ctx, b)
-	if err != nil && !errors.As(err, &unfit) {
-		return err
+	begun, err := db.Collect[row](ctx, tx.q, sqlBeginClaimed, ids, attempts, hosts)
+	if err != nil {
+		return fmt.Errorf("begin what was claimed: %w", err)
 	}
 	for _, r := range begun {
-		c := claimed[r.JobID]
-		c.Begun = &Begun{Position: r.Position, Number: r.Number}
-		if err == nil && len(b.Missing()) == 0 {
-			c.read = read[c.ID]
-		}
+		claimed[r.JobID].Begun = &Begun{Position: r.Position, Number: r.Number}
 	}
 	return nil
 }

@@ -25,7 +25,6 @@ type DB struct {
 type Tx struct {
 	*db.Tx
 	Reads
-	unsorted bool // see PrepareClaim
 }
 
 // Open connects and looks once what database it is.

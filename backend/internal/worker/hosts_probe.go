@@ -137,7 +137,7 @@ func (t *together) play(ctx context.Context, targets []ansible.Host) error {
 	}
 	what := inputs.OfProbe()
 	var taking sync.Mutex
-	out, err := r.carryOut(ctx, r.running(r.playOn(what, targets, false)), what, func(e ansible.Event) {
+	out, err := r.carryOut(ctx, r.playOn(what, targets, false), what, func(e ansible.Event) {
 		if e.Kind != ansible.EventResult {
 			return
 		}

@@ -38,12 +38,12 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 	if r.plan.ID != uuid.Nil && bundle.Digest(r.content) != r.plan.PlaybookSHA256 {
 		return ansible.Outcome{}, r.stale(domain.MovedPlaybook, "What is stored as this version of the playbook is not what the plan was made with.")
 	}
-	begin, err := r.beginning(ctx, what, fenced, check)
+	to, err := r.access(ctx)
 	if err != nil {
 		return ansible.Outcome{}, err
 	}
 	r.unchecked = r.unchecked || r.locked && !fenced && !check
-	out, err := r.carryOut(ctx, begin, what, seen)
+	out, err := r.carryOut(ctx, r.playOf(what, *to, fenced, check), what, seen)
 	if err == nil && !check { // a plan uses the same playbook; the failpoint is for what changed the host
 		r.w.cfg.Failpoints.Hit(failpoint.PlayDone(*r.job.Playbook, what.File))
 	}
@@ -51,9 +51,9 @@ func (r *run) ansible(ctx context.Context, what inputs.Play, fenced, check bool,
 }
 
 // carryOut runs a play and tells the log of it. A play that failed is a JobError.
-func (r *run) carryOut(ctx context.Context, begin beginning, what inputs.Play, seen func(ansible.Event)) (ansible.Outcome, error) {
+func (r *run) carryOut(ctx context.Context, play ansible.Play, what inputs.Play, seen func(ansible.Event)) (ansible.Outcome, error) {
 	began := time.Now()
-	out, err := begin(ctx, func(e ansible.Event) {
+	out, err := r.w.runner.Run(ctx, play, func(e ansible.Event) {
 		if e.Kind == ansible.EventTaskStarted {
 			r.w.cfg.Failpoints.Hit(failpoint.PlayUnderWay)
 		}
@@ -75,34 +75,6 @@ func (r *run) carryOut(ctx context.Context, begin beginning, what inputs.Play, s
 	}
 	r.played = true
 	return out, nil
-}
-
-// beginning runs a play.
-type beginning func(context.Context, func(ansible.Event)) (ansible.Outcome, error)
-
-// beginning is how a play is run that is ready, and otherwise that begins with
-// a look at its host.
-func (r *run) beginning(ctx context.Context, what inputs.Play, fenced, check bool) (beginning, error) {
-	a, err := r.atHand(ctx, what, fenced, check)
-	if err != nil {
-		return nil, err
-	}
-	if a.play != nil {
-		return a.play.Run, nil
-	}
-	to := a.to
-	if to == nil {
-		if to, err = r.access(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return r.running(r.playOf(what, *to, fenced, check)), nil
-}
-
-func (r *run) running(play ansible.Play) beginning {
-	return func(ctx context.Context, sink func(ansible.Event)) (ansible.Outcome, error) {
-		return r.w.runner.Run(ctx, play, sink)
-	}
 }
 
 // playOf is a play on the job's host.

@@ -11,14 +11,14 @@ import (
 )
 
 var unitAllocate = handler{
-	steps: map[string]step{"allocate": {lock: true, first: ofAllocate, do: allocate}},
+	steps: map[string]step{"allocate": {lock: true, do: allocate}},
 	apply: keysApplied,
 }
 
 // allocationKeys runs the playbook that set the unit up once more: twice is
 // once, so nothing but the keys changes.
 var allocationKeys = handler{
-	steps: map[string]step{"allocate": {lock: true, first: ofAllocate, do: func(ctx context.Context, r *run) error {
+	steps: map[string]step{"allocate": {lock: true, do: func(ctx context.Context, r *run) error {
 		if r.alloc.State != domain.AllocationAllocated {
 			return &domain.JobError{
 				Code: domain.ErrCodeSuperseded, Host: r.host.Name,
@@ -30,11 +30,8 @@ var allocationKeys = handler{
 	apply: keysApplied,
 }
 
-func ofAllocate(r *run) inputs.Play   { return inputs.OfAllocate(r.host, r.unit, r.alloc) }
-func ofDeallocate(r *run) inputs.Play { return inputs.OfDeallocate(r.host, r.unit, r.alloc) }
-
 func allocate(ctx context.Context, r *run) error {
-	err := r.play(ctx, ofAllocate(r), true)
+	err := r.play(ctx, inputs.OfAllocate(r.host, r.unit, r.alloc), true)
 	if err == nil {
 		r.outcome = fmt.Sprintf("%s can log in at %s.", r.alloc.LoginUser, r.alloc.Address)
 	}
@@ -46,7 +43,7 @@ func keysApplied(ctx context.Context, tx *store.Tx, r *run) error {
 }
 
 var unitDeallocate = handler{
-	steps: map[string]step{"deallocate": {lock: true, first: ofDeallocate, do: deallocate}},
+	steps: map[string]step{"deallocate": {lock: true, do: deallocate}},
 	apply: func(ctx context.Context, tx *store.Tx, r *run) error {
 		if err := tx.SetWipe(ctx, r.unit.ID, *r.wipe); err != nil {
 			return err
@@ -65,7 +62,7 @@ var unitDeallocate = handler{
 }
 
 func deallocate(ctx context.Context, r *run) error {
-	err := r.play(ctx, ofDeallocate(r), true)
+	err := r.play(ctx, inputs.OfDeallocate(r.host, r.unit, r.alloc), true)
 	if err != nil {
 		return err
 	}

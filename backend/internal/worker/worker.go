@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,7 +18,6 @@ import (
 
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/domain"
-	"kloigos/backend/internal/inputs"
 	"kloigos/backend/internal/kernel/failpoint"
 	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/store"
@@ -48,8 +46,6 @@ type Worker struct {
 	cfg      Config
 	handlers map[domain.JobKind]handler
 	metrics  *metrics
-	ahead    sync.Map // of *ahead, by the job's id
-	readying sync.WaitGroup
 }
 
 // handler is what is particular to a kind of job.
@@ -63,9 +59,6 @@ type handler struct {
 type step struct {
 	lock bool // needs to be the host's one holder
 	do   func(ctx context.Context, r *run) error
-	// first is the play that do begins with, under the host's fence, where the
-	// job's rows alone say what that is; nil where it takes more.
-	first func(r *run) inputs.Play
 }
 
 // run is one attempt of a job under way.
@@ -79,7 +72,6 @@ type run struct {
 	alloc store.Allocation
 	plan  store.Plan // that the job makes, or that it is bound to
 
-	ahead   *ahead                // what was made ready of the first play; nil once it was asked for
 	content []byte                // of the playbook's version
 	key     store.OrganizationKey // that reaches the host
 	fence   int64                 // number of the host lock; 0 while none is held
@@ -133,12 +125,7 @@ var errStopping = errors.New("the backend stops")
 
 // Work is a queue.Work.
 func (w *Worker) Work(ctx context.Context, c store.Claim, log *queue.Log) (result queue.Result) {
-	r := &run{w: w, claim: c, log: log, ahead: w.takeAhead(c.ID, c.Attempt)}
-	defer func() {
-		if r.ahead != nil {
-			r.ahead.giveUp()
-		}
-	}()
+	r := &run{w: w, claim: c, log: log}
 	defer func() { // or a job that makes one backend panic would go round and end all of them
 		if p := recover(); p != nil {
 			result = r.end(ctx, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))

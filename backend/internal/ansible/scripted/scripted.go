@@ -38,8 +38,6 @@ type Call struct {
 	Play ansible.Play
 	// Vars as they would have been given to Ansible, without its marks.
 	Vars json.RawMessage
-	// Ready tells that it had been made ready before.
-	Ready bool
 }
 
 // Runner is an [ansible.Runner]. Its zero value knows no playbook; use [New].
@@ -48,8 +46,6 @@ type Runner struct {
 	handlers map[string]Func
 	calls    []Call
 	ends     []ansible.Host
-	made     int // plays that were made ready
-	ready    int // of those that were neither run nor given up
 }
 
 var _ ansible.Runner = (*Runner)(nil)
@@ -103,61 +99,8 @@ func (r *Runner) End(_ context.Context, host ansible.Host) error {
 	return nil
 }
 
-// MakeReady implements [ansible.Runner].
-func (r *Runner) MakeReady(play ansible.Play) ansible.Ready {
-	if play.Validate() != nil {
-		return nil
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.made++
-	r.ready++
-	return &ready{r, play}
-}
-
-// AtHand implements [ansible.Runner].
-func (r *Runner) AtHand() bool { return true }
-
-// Made is how many plays were made ready until now.
-func (r *Runner) Made() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.made
-}
-
-// Waiting is how many plays are ready and wait for the word.
-func (r *Runner) Waiting() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.ready
-}
-
-func (r *Runner) notReady() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.ready--
-}
-
-type ready struct {
-	runner *Runner
-	play   ansible.Play
-}
-
-// Run implements [ansible.Ready].
-func (r *ready) Run(ctx context.Context, sink func(ansible.Event)) (ansible.Outcome, error) {
-	r.runner.notReady()
-	return r.runner.run(ctx, r.play, true, sink)
-}
-
-// GiveUp implements [ansible.Ready].
-func (r *ready) GiveUp() { r.runner.notReady() }
-
 // Run implements [ansible.Runner].
 func (r *Runner) Run(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
-	return r.run(ctx, play, false, sink)
-}
-
-func (r *Runner) run(ctx context.Context, play ansible.Play, ready bool, sink func(ansible.Event)) (ansible.Outcome, error) {
 	if err := play.Validate(); err != nil {
 		return ansible.Outcome{}, err
 	}
@@ -167,7 +110,7 @@ func (r *Runner) run(ctx context.Context, play ansible.Play, ready bool, sink fu
 	}
 	r.mu.Lock()
 	handler := r.handlers[play.Name]
-	r.calls = append(r.calls, Call{Play: play, Vars: vars, Ready: ready})
+	r.calls = append(r.calls, Call{Play: play, Vars: vars})
 	r.mu.Unlock()
 	if handler == nil {
 		return ansible.Outcome{}, fmt.Errorf("no script for playbook %q", play.Name)

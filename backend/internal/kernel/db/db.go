@@ -204,9 +204,7 @@ const (
 )
 
 // InTx runs f in one transaction and commits. f may run more than once, so it
-// only talks to the database and assigns. Where it does more, it undoes what a
-// try before it did (queue's claims), or it may be done for nothing (intent's
-// Soon, a hint). Errors that f returns are wrapped,
+// only talks to the database and assigns. Errors that f returns are wrapped,
 // never replaced, or a retry is not recognised.
 //
 // On CockroachDB it is the vendor's retry loop at SERIALIZABLE, with the pauses

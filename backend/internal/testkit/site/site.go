@@ -263,8 +263,7 @@ func (s *Site) WorkCounted(r *prometheus.Registry) queue.Work { return s.Worker(
 
 // Backend starts a backend; it ends with the test.
 func (s *Site) Backend() *Backend {
-	w := s.Worker(nil)
-	return s.BackendWith(w.Work, queue.Config{Ahead: w.Ahead})
+	return s.BackendWith(s.Work(), queue.Config{})
 }
 
 // BackendWith starts a backend that does something else, or otherwise.
