@@ -86,6 +86,11 @@ func TestExamplesAreCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, c := range tree().Commands() {
+		if !strings.Contains(string(text), "`"+c.Name()+"`") && !strings.Contains(string(text), "kloigos "+c.Name()) {
+			t.Errorf("docs/cli.md does not name the command %s", c.Name())
+		}
+	}
 	var examples []string
 	for _, block := range strings.Split(string(text), "```sh\n")[1:] {
 		block, _, _ = strings.Cut(block, "```")
