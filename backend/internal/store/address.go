@@ -100,6 +100,7 @@ func (tx *Tx) InsertAddresses(ctx context.Context, workspace uuid.UUID, network 
 		four := a.As4()
 		ids[i], text[i], numbers[i], shuffles[i] = uuid.New(), a.String(), int64(binary.BigEndian.Uint32(four[:])), shuffle()
 	}
+	tx.Touch(nounAddress, ids...)
 	rows, err := tx.q.Query(ctx, sqlInsertAddresses, workspace, network, endpoint, domain.AddressLifecycle.Initial, ids, text, numbers, shuffles)
 	if err != nil {
 		return nil, fmt.Errorf("insert addresses: %w", err)
@@ -130,6 +131,7 @@ UPDATE addresses
 // MoveAddress takes an address through its lifecycle. One that turns out to be
 // a host's own is closed instead of being free again.
 func (tx *Tx) MoveAddress(ctx context.Context, id uuid.UUID, from domain.AddressState, on domain.Event) (domain.AddressState, error) {
+	tx.Touch(nounAddress, id)
 	to, err := domain.AddressLifecycle.Next(from, on)
 	if err != nil || to == from {
 		return to, err
@@ -150,6 +152,7 @@ DELETE FROM addresses
 
 // DeleteAddress takes an address that nobody has out of its pool.
 func (tx *Tx) DeleteAddress(ctx context.Context, id uuid.UUID) error {
+	tx.Touch(nounAddress, id)
 	return tx.One(ctx, domain.Conflictf("address_in_use", "only an address that is free or unavailable can be removed"), sqlDeleteAddress, id)
 }
 
@@ -164,7 +167,7 @@ UPDATE addresses
               ORDER BY p.workspace_id, p.network, p.shuffle
               LIMIT 1
                 FOR UPDATE OF p SKIP LOCKED)
-RETURNING address`
+RETURNING id, address`
 
 const sqlReserveAddressWaiting = `
 UPDATE addresses
@@ -177,23 +180,26 @@ UPDATE addresses
               ORDER BY p.workspace_id, p.network, p.shuffle
               LIMIT 1
                 FOR UPDATE OF p)
-RETURNING address`
+RETURNING id, address`
 
 // ReserveAddress reserves a free address of a network, none that is a host's
 // own, for an allocation that is about to be inserted; false if there is none,
 // also for one that waits.
 func (tx *Tx) ReserveAddress(ctx context.Context, workspace uuid.UUID, network string, allocation uuid.UUID) (string, bool, error) {
+	var id uuid.UUID
 	var address string
 	for _, from := range []int32{shuffle(), 0} {
-		err := tx.q.QueryRow(ctx, sqlReserveAddress, workspace, network, allocation, from).Scan(&address)
+		err := tx.q.QueryRow(ctx, sqlReserveAddress, workspace, network, allocation, from).Scan(&id, &address)
 		if err == nil || !db.IsNoRows(err) {
+			tx.Touch(nounAddress, id)
 			return address, err == nil, err
 		}
 	}
 	// Skipped rows may be given back: look again and wait for them.
 	for range 8 {
-		err := tx.q.QueryRow(ctx, sqlReserveAddressWaiting, workspace, network, allocation).Scan(&address)
+		err := tx.q.QueryRow(ctx, sqlReserveAddressWaiting, workspace, network, allocation).Scan(&id, &address)
 		if err == nil || !db.IsNoRows(err) {
+			tx.Touch(nounAddress, id)
 			return address, err == nil, err
 		}
 		free, err := tx.FreeAddresses(ctx, workspace, []string{network})
@@ -208,12 +214,13 @@ const sqlReserveThisAddress = `
 UPDATE addresses
    SET state = 'reserved', allocation_id = $4, version = version + 1, updated_at = now()
  WHERE workspace_id = $1 AND network = $2 AND address = $3 AND state = 'free'
-   AND NOT EXISTS (SELECT 1 FROM host_addresses o JOIN hosts h ON h.id = o.host_id WHERE o.address = addresses.address AND h.removed_at IS NULL)`
+   AND NOT EXISTS (SELECT 1 FROM host_addresses o JOIN hosts h ON h.id = o.host_id WHERE o.address = addresses.address AND h.removed_at IS NULL)
+RETURNING id`
 
 // ReserveThisAddress reserves one address of a network for an allocation that
 // is about to be inserted; false if it is not free.
 func (tx *Tx) ReserveThisAddress(ctx context.Context, workspace uuid.UUID, network, address string, allocation uuid.UUID) (bool, error) {
-	n, err := tx.Exec(ctx, sqlReserveThisAddress, workspace, network, address, allocation)
+	n, err := tx.touching(ctx, nounAddress, sqlReserveThisAddress, workspace, network, address, allocation)
 	return n == 1, err
 }
 

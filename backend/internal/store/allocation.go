@@ -124,6 +124,7 @@ var ErrLoginTaken = domain.Conflictf("login_user_taken", "another allocation on 
 
 // InsertAllocation adds an allocation.
 func (tx *Tx) InsertAllocation(ctx context.Context, a Allocation) error {
+	tx.Touch(nounAllocation, a.ID)
 	_, err := tx.Exec(ctx, sqlInsertAllocation, a.ID, a.WorkspaceID, a.UnitID, a.HostID, a.LoginUser, a.UID, a.Address, a.Network,
 		a.SSHKeys, a.Labels, a.State, a.CreatedBy)
 	switch constraint, dup := db.UniqueViolation(err); {
@@ -146,6 +147,7 @@ UPDATE allocations
 
 // MoveAllocation takes an allocation through its lifecycle.
 func (tx *Tx) MoveAllocation(ctx context.Context, id uuid.UUID, from domain.AllocationState, on domain.Event, message string) (domain.AllocationState, error) {
+	tx.Touch(nounAllocation, id)
 	to, err := domain.AllocationLifecycle.Next(from, on)
 	if err != nil || to == from {
 		return to, err
@@ -184,6 +186,7 @@ UPDATE allocations
 
 // ReplaceKeys stores other keys; the job that follows brings them to the host.
 func (tx *Tx) ReplaceKeys(ctx context.Context, id uuid.UUID, keys []string) error {
+	tx.Touch(nounAllocation, id)
 	return tx.One(ctx, movedMeanwhile("allocation"), sqlReplaceKeys, id, keys)
 }
 
@@ -194,6 +197,7 @@ UPDATE allocations
 
 // KeysApplied notes which version of the keys is on the host.
 func (tx *Tx) KeysApplied(ctx context.Context, id uuid.UUID, version int64) error {
+	tx.Touch(nounAllocation, id)
 	_, err := tx.Exec(ctx, sqlKeysApplied, id, version)
 	return err
 }

@@ -301,6 +301,7 @@ UPDATE jobs
 // FinishJob ends a job, and with it the step that it was at. It belongs in the
 // transaction of the job's outcome.
 func (tx *Tx) FinishJob(ctx context.Context, id uuid.UUID, attempt int, state domain.JobState, why *domain.JobError, outcome string) error {
+	tx.Touch(nounJob, id)
 	if err := tx.One(ctx, ErrLost, sqlFinishJob, id, attempt, state, why, outcome); err != nil {
 		return err
 	}
@@ -358,6 +359,7 @@ func (tx *Tx) SucceedJobs(ctx context.Context, all []Success) (ended []Success, 
 	}
 	for _, s := range all {
 		if owned[s.ID] {
+			tx.Touch(nounJob, s.ID)
 			ended = append(ended, s)
 		}
 	}

@@ -140,6 +140,7 @@ VALUES ($1)`
 
 // InsertHost adds a host; a name in use is a Conflict.
 func (tx *Tx) InsertHost(ctx context.Context, h Host) error {
+	tx.Touch(nounHost, h.ID)
 	_, err := tx.Exec(ctx, sqlInsertHost, h.ID, h.WorkspaceID, h.OrganizationID, h.Name, h.Address, h.Port, h.AdminUser, h.Region,
 		h.Zone, h.Networks, h.Labels, h.Profile, h.TrustOnFirstUse, h.HostKey, h.State, h.Incarnation)
 	if _, dup := db.UniqueViolation(err); dup {
@@ -163,17 +164,19 @@ UPDATE hosts
 const sqlMoveUnitsToZone = `
 UPDATE compute_units
    SET zone = $2
- WHERE host_id = $1 AND zone IS DISTINCT FROM $2`
+ WHERE host_id = $1 AND zone IS DISTINCT FROM $2
+RETURNING id`
 
 // UpdateHost writes what a person may change of a host, which the caller holds
 // and which was so before. A key that was offered elsewhere is forgotten.
 func (tx *Tx) UpdateHost(ctx context.Context, was, h Host) error {
+	tx.Touch(nounHost, h.ID)
 	err := tx.One(ctx, movedMeanwhile("host"), sqlUpdateHost, h.ID, h.Address, h.Port, h.HostKey, h.Region, h.Zone, h.Networks, h.Labels, h.Profile)
 	if err != nil {
 		return err
 	}
 	if was.Zone != h.Zone {
-		if _, err := tx.Exec(ctx, sqlMoveUnitsToZone, h.ID, h.Zone); err != nil {
+		if _, err := tx.touching(ctx, nounUnit, sqlMoveUnitsToZone, h.ID, h.Zone); err != nil {
 			return fmt.Errorf("move units to the zone: %w", err)
 		}
 	}
@@ -190,6 +193,7 @@ UPDATE hosts
 
 // MoveHost takes a host through its lifecycle and returns its new state.
 func (tx *Tx) MoveHost(ctx context.Context, id uuid.UUID, from domain.HostState, on domain.Event) (domain.HostState, error) {
+	tx.Touch(nounHost, id)
 	to, err := domain.HostLifecycle.Next(from, on)
 	if err != nil || to == from {
 		return to, err
@@ -208,6 +212,7 @@ UPDATE hosts
 
 // SetHostKey confirms a key in the place of another (” before the first).
 func (tx *Tx) SetHostKey(ctx context.Context, id uuid.UUID, key, instead string) error {
+	tx.Touch(nounHost, id)
 	return tx.One(ctx, movedMeanwhile("host"), sqlSetHostKey, id, key, instead)
 }
 
@@ -218,6 +223,7 @@ UPDATE hosts
 
 // OfferHostKey notes the key that a host showed and that a person must confirm.
 func (tx *Tx) OfferHostKey(ctx context.Context, id uuid.UUID, key string) error {
+	tx.Touch(nounHost, id)
 	return tx.One(ctx, domain.ErrNotFound, sqlOfferHostKey, id, key)
 }
 
@@ -245,6 +251,7 @@ SELECT h.name
 // SetHostFacts stores what a probe read. A machine that is registered already
 // is a Conflict, and so is one that was declared lost, under whatever name.
 func (tx *Tx) SetHostFacts(ctx context.Context, id uuid.UUID, f domain.Facts) error {
+	tx.Touch(nounHost, id)
 	// Before the write, which on PostgreSQL ends the transaction if it fails.
 	same := "another host"
 	switch err := tx.q.QueryRow(ctx, sqlSameMachine, id, f.MachineID).Scan(&same); {
@@ -287,6 +294,7 @@ UPDATE hosts
 
 // SetHostHealth notes what a job just saw of a host.
 func (tx *Tx) SetHostHealth(ctx context.Context, id uuid.UUID, health domain.HostHealth, message string) error {
+	tx.Touch(nounHost, id)
 	return tx.One(ctx, domain.ErrNotFound, sqlSetHostHealth, id, health, message)
 }
 
@@ -297,6 +305,7 @@ UPDATE hosts
 
 // SetHostLayout stores a layout that was computed from this version of the host.
 func (tx *Tx) SetHostLayout(ctx context.Context, h Host, l domain.Layout, nextOrdinal int) error {
+	tx.Touch(nounHost, h.ID)
 	return tx.One(ctx, movedMeanwhile("host"), sqlSetHostLayout, h.ID, l, nextOrdinal, h.State, h.Version)
 }
 
@@ -307,6 +316,7 @@ UPDATE hosts
 
 // SetStorage renews the parts of a host's facts that initialization changed.
 func (tx *Tx) SetStorage(ctx context.Context, id uuid.UUID, groups []domain.VolumeGroup, devices []domain.Device) error {
+	tx.Touch(nounHost, id)
 	_, err := tx.Exec(ctx, sqlSetStorage, id, groups, devices)
 	return err
 }
@@ -318,6 +328,7 @@ UPDATE hosts
 
 // SetFenced notes whether the host has our fence.
 func (tx *Tx) SetFenced(ctx context.Context, id uuid.UUID, fenced bool) error {
+	tx.Touch(nounHost, id)
 	return tx.One(ctx, domain.ErrNotFound, sqlSetFenced, id, fenced)
 }
 
@@ -328,6 +339,7 @@ UPDATE hosts
 
 // RemoveHost takes a host in this state out of every list.
 func (tx *Tx) RemoveHost(ctx context.Context, id uuid.UUID, in domain.HostState) error {
+	tx.Touch(nounHost, id)
 	return tx.One(ctx, movedMeanwhile("host"), sqlRemoveHost, id, in)
 }
 

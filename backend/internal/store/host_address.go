@@ -42,7 +42,8 @@ ON CONFLICT (address, host_id) DO NOTHING`
 const sqlCloseAddressesOfHosts = `
 UPDATE addresses
    SET state = 'unavailable', version = version + 1, updated_at = now()
- WHERE address = ANY($1) AND state = 'free'`
+ WHERE address = ANY($1) AND state = 'free'
+RETURNING id`
 
 // NoteHostAddress notes one more address as the host's own.
 func (tx *Tx) NoteHostAddress(ctx context.Context, host uuid.UUID, address string) error {
@@ -69,7 +70,7 @@ func (tx *Tx) setHostAddresses(ctx context.Context, host uuid.UUID, reached stri
 	if _, err := tx.Exec(ctx, sqlNoteHostAddresses, host, own); err != nil {
 		return fmt.Errorf("note addresses of the host: %w", err)
 	}
-	if _, err := tx.Exec(ctx, sqlCloseAddressesOfHosts, own); err != nil {
+	if _, err := tx.touching(ctx, nounAddress, sqlCloseAddressesOfHosts, own); err != nil {
 		return fmt.Errorf("close addresses of the host: %w", err)
 	}
 	return nil

@@ -238,6 +238,7 @@ func (tx *Tx) EnqueueAll(ctx context.Context, who domain.Actor, workspace uuid.U
 			return nil, err
 		}
 	}
+	tx.Touch(nounJob, n.id...)
 	steps, err := tx.Exec(ctx, sqlInsertJobs, workspace, who.Name, n.id, n.kind, n.args, n.host, n.unit, n.allocation,
 		n.priority, n.seconds, n.maxTries, n.playbook, n.stepOf, n.stepPosition, n.stepName)
 	if err != nil {
@@ -259,6 +260,7 @@ func (tx *Tx) EnqueueAll(ctx context.Context, who domain.Actor, workspace uuid.U
 // EnqueueBound adds a job that makes a plan or is bound to one, with the
 // plan's version of the playbook.
 func (tx *Tx) EnqueueBound(ctx context.Context, id uuid.UUID, who domain.Actor, workspace uuid.UUID, args job.Args, plan, version uuid.UUID) error {
+	tx.Touch(nounJob, id)
 	joint, ok := domain.JointOf(args.Kind())
 	if !ok {
 		return fmt.Errorf("enqueue: no kind of job is called %q", args.Kind())
@@ -286,6 +288,7 @@ UPDATE jobs
 // RetryJob queues a job that failed or was cancelled again, to begin within some
 // time; steps that are done stay done. It can be let go of the plan that it was bound to.
 func (tx *Tx) RetryJob(ctx context.Context, j Job, within time.Duration, playbookVersion *uuid.UUID, withoutPlan bool) error {
+	tx.Touch(nounJob, j.ID)
 	if _, err := domain.JobLifecycle.Next(j.State, domain.JobRetryRequested); err != nil {
 		return err
 	}
@@ -341,6 +344,7 @@ UPDATE jobs
 // something on its host that goes on: where the host has a fence to end that, it
 // is stopped as well, by whoever comes.
 func (tx *Tx) CancelJob(ctx context.Context, j Job, outcome string) (ended bool, err error) {
+	tx.Touch(nounJob, j.ID)
 	if _, err := domain.JobLifecycle.Next(j.State, domain.JobCancelRequested); err != nil {
 		return false, err
 	}
@@ -360,7 +364,8 @@ UPDATE jobs
  WHERE finished_at IS NULL
    AND id IN (SELECT j.id FROM jobs j WHERE j.host_id = $1 AND j.state = 'queued'
               UNION ALL
-              SELECT j.id FROM jobs j WHERE j.host_id = $1 AND j.lease_expires_at IS NOT NULL)`
+              SELECT j.id FROM jobs j WHERE j.host_id = $1 AND j.lease_expires_at IS NOT NULL)
+RETURNING id`
 
 const sqlEndSteps = `
 UPDATE job_steps
@@ -387,10 +392,10 @@ UPDATE host_locks
 // EndJobsOfHost fails every job of a host that has not ended: the host is gone.
 // Their workers notice at the next renewal.
 func (tx *Tx) EndJobsOfHost(ctx context.Context, host uuid.UUID, why domain.JobError) (int64, error) {
-	if _, err := tx.Exec(ctx, sqlFailPlansOfHost, host); err != nil {
+	if _, err := tx.touching(ctx, nounPlan, sqlFailPlansOfHost, host); err != nil {
 		return 0, fmt.Errorf("fail plans: %w", err)
 	}
-	ended, err := tx.Exec(ctx, sqlEndJobsOfHost, host, why)
+	ended, err := tx.touching(ctx, nounJob, sqlEndJobsOfHost, host, why)
 	if err != nil {
 		return 0, err
 	}

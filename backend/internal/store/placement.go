@@ -160,6 +160,7 @@ func (tx *Tx) pickOnce(ctx context.Context, l *db.List, lock db.Statement) (Pick
 	if err := tx.q.Send(ctx, b); err != nil || len(found) == 0 {
 		return Picked{}, false, err
 	}
+	tx.Touch(nounUnit, found[0].ID)
 	n, err := tx.Exec(ctx, sqlTakeUnit, found[0].ID)
 	return found[0], n == 1, err
 }

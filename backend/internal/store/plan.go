@@ -145,6 +145,7 @@ SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, v.id, v.sha256, $12, now() 
 
 // InsertPlan adds a plan whose check has not run.
 func (tx *Tx) InsertPlan(ctx context.Context, p Plan) error {
+	tx.Touch(nounPlan, p.ID)
 	err := tx.One(ctx, domain.ErrNotFound, sqlInsertPlan, p.ID, p.WorkspaceID, p.Kind, p.Action, p.Request, p.HostID, p.UnitID, p.AllocationID,
 		p.Proposal, domain.PlanLifecycle.Initial, p.JobID, p.RequestedBy, int64(domain.PlanLifetime/time.Second), p.PlaybookVersionID)
 	if err != nil {
@@ -160,6 +161,7 @@ UPDATE plans
 
 // MovePlan takes a plan through its lifecycle. It is applied by ApplyPlan.
 func (tx *Tx) MovePlan(ctx context.Context, id uuid.UUID, from domain.PlanState, on domain.Event) (domain.PlanState, error) {
+	tx.Touch(nounPlan, id)
 	to, err := domain.PlanLifecycle.Next(from, on)
 	if err != nil || to == from {
 		return to, err
@@ -176,6 +178,7 @@ UPDATE plans
 // SetPlanResult stores what the check told and what it stands on, in the
 // transaction that makes the plan ready. Its time begins to run.
 func (tx *Tx) SetPlanResult(ctx context.Context, p Plan) error {
+	tx.Touch(nounPlan, p.ID)
 	return tx.One(ctx, movedMeanwhile("plan"), sqlSetPlanResult, p.ID, p.VariablesSHA256, p.RowsSHA256, p.ReportSHA256, p.Result.Counts,
 		p.Result, int64(domain.PlanLifetime/time.Second))
 }
@@ -187,6 +190,7 @@ UPDATE plans
 
 // ApplyPlan notes which job is bound to the plan; a plan is applied once.
 func (tx *Tx) ApplyPlan(ctx context.Context, p Plan, job uuid.UUID) error {
+	tx.Touch(nounPlan, p.ID)
 	to, err := domain.PlanLifecycle.Next(p.State, domain.ApplyRequested)
 	if err != nil {
 		return err
@@ -197,7 +201,8 @@ func (tx *Tx) ApplyPlan(ctx context.Context, p Plan, job uuid.UUID) error {
 const sqlFailPlansOfHost = `
 UPDATE plans
    SET state = 'failed'
- WHERE host_id = $1 AND state = 'checking'`
+ WHERE host_id = $1 AND state = 'checking'
+RETURNING id`
 
 const sqlDeleteOldPlans = `
 DELETE FROM plans
@@ -205,11 +210,13 @@ DELETE FROM plans
                 FROM plans p
                WHERE p.applied_job_id IS NULL AND p.state <> 'checking' AND p.expires_at < now() - INTERVAL '30 days'
                ORDER BY p.expires_at
-               LIMIT $1)`
+               LIMIT $1)
+RETURNING id`
 
 // DeleteOldPlans forgets plans that were never applied.
 func (tx *Tx) DeleteOldPlans(ctx context.Context) (n int64, more bool, err error) {
-	return tx.some(ctx, sqlDeleteOldPlans)
+	n, err = tx.touching(ctx, nounPlan, sqlDeleteOldPlans, expiryRows)
+	return n, n == expiryRows, err
 }
 
 const sqlRuns = `

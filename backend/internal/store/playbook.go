@@ -172,6 +172,7 @@ UPDATE playbooks
 // new version; a new one becomes the default only where the present default
 // came with a release too. It returns the version and whether it is new.
 func (tx *Tx) SeedPlaybook(ctx context.Context, description string, v PlaybookVersion, content []byte) (version int, added bool, err error) {
+	tx.Touch(nounPlaybook, playbookID(v.Playbook))
 	if _, err := tx.Exec(ctx, sqlInsertPlaybook, v.Playbook, description); err != nil {
 		return 0, false, fmt.Errorf("insert playbook: %w", err)
 	}
@@ -195,6 +196,7 @@ func (tx *Tx) SeedPlaybook(ctx context.Context, description string, v PlaybookVe
 // AddPlaybookVersion adds a version of a playbook that exists. Content that is
 // known, by its bytes or by the files in it, makes no new one.
 func (tx *Tx) AddPlaybookVersion(ctx context.Context, v PlaybookVersion, content []byte) (id uuid.UUID, version int, added bool, err error) {
+	tx.Touch(nounPlaybook, playbookID(v.Playbook))
 	err = tx.q.QueryRow(ctx, sqlKnownContent, v.Playbook, v.SHA256, v.TreeSHA256).Scan(&id, &version)
 	if err == nil && v.TreeSHA256 != nil {
 		_, err = tx.Exec(ctx, sqlSetTree, id, v.Playbook, v.TreeSHA256)
@@ -217,6 +219,7 @@ func (tx *Tx) AddPlaybookVersion(ctx context.Context, v PlaybookVersion, content
 // SetDefaultPlaybookVersion changes what new jobs of a playbook are bound to,
 // as the playbook was read.
 func (tx *Tx) SetDefaultPlaybookVersion(ctx context.Context, p Playbook, version int) error {
+	tx.Touch(nounPlaybook, playbookID(p.Name))
 	changed := domain.Conflictf("version_mismatch", "the default of %s was changed in the meantime", p.Name)
 	return tx.One(ctx, changed, sqlChangeDefaultVersion, p.Name, version, p.Revision)
 }

@@ -120,6 +120,7 @@ SELECT $1, c.cpu, $2
 
 // InsertUnit adds the next unit of a host and takes its CPUs.
 func (tx *Tx) InsertUnit(ctx context.Context, h Host, id uuid.UUID, ordinal int, u domain.UnitLayout) error {
+	tx.Touch(nounUnit, id)
 	cpus, err := domain.ParseCPUSet(u.CPUs)
 	if err != nil {
 		return err
@@ -153,7 +154,8 @@ DELETE FROM unit_cpus
 
 const sqlDropPlannedUnits = `
 DELETE FROM compute_units
- WHERE host_id = $1 AND state = 'preparing'`
+ WHERE host_id = $1 AND state = 'preparing'
+RETURNING id`
 
 // DropPlannedUnits forgets the units of a host that never got them: a layout
 // that was set again before the first initialization.
@@ -161,7 +163,7 @@ func (tx *Tx) DropPlannedUnits(ctx context.Context, host uuid.UUID) error {
 	if _, err := tx.Exec(ctx, sqlDropPlannedCPUs, host); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, sqlDropPlannedUnits, host)
+	_, err := tx.touching(ctx, nounUnit, sqlDropPlannedUnits, host)
 	return err
 }
 
@@ -173,6 +175,7 @@ UPDATE compute_units
 // MoveUnit takes a unit through its lifecycle; message says why where the new
 // state is a bad one.
 func (tx *Tx) MoveUnit(ctx context.Context, id uuid.UUID, from domain.UnitState, on domain.Event, message string) (domain.UnitState, error) {
+	tx.Touch(nounUnit, id)
 	to, err := domain.UnitLifecycle.Next(from, on)
 	if err != nil || to == from {
 		return to, err
@@ -183,7 +186,8 @@ func (tx *Tx) MoveUnit(ctx context.Context, id uuid.UUID, from domain.UnitState,
 const sqlMoveUnitsOfHost = `
 UPDATE compute_units
    SET state = $3, state_message = $4, version = version + 1, updated_at = now()
- WHERE host_id = $1 AND state = ANY($2)`
+ WHERE host_id = $1 AND state = ANY($2)
+RETURNING id`
 
 const sqlFreeUnitCPUs = `
 DELETE FROM unit_cpus
@@ -201,7 +205,7 @@ func (tx *Tx) MoveUnitsOfHost(ctx context.Context, host uuid.UUID, on domain.Eve
 	}
 	var moved int64
 	for to, from := range byTarget {
-		n, err := tx.Exec(ctx, sqlMoveUnitsOfHost, host, from, to, message)
+		n, err := tx.touching(ctx, nounUnit, sqlMoveUnitsOfHost, host, from, to, message)
 		if err != nil {
 			return 0, fmt.Errorf("move units: %w", err)
 		}
@@ -244,5 +248,6 @@ UPDATE compute_units
 
 // SetWipe stores the evidence of a wipe on the unit's record.
 func (tx *Tx) SetWipe(ctx context.Context, unit uuid.UUID, evidence domain.Wipe) error {
+	tx.Touch(nounUnit, unit)
 	return tx.One(ctx, domain.ErrNotFound, sqlSetWipe, unit, evidence)
 }

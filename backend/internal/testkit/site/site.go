@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/multitracer"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/crypto/ssh"
 
@@ -35,6 +36,7 @@ import (
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit"
 	"kloigos/backend/internal/testkit/sqlguard"
+	"kloigos/backend/internal/testkit/writeguard"
 	"kloigos/backend/internal/worker"
 )
 
@@ -68,10 +70,12 @@ func New(t testing.TB) *Site {
 func NewWith(t testing.TB, cfg intent.Config) *Site {
 	t.Helper()
 	url := testkit.MigratedURL(t)
-	db, err := store.Open(t.Context(), url, store.WithTracer(sqlguard.Tracer(t)))
+	writes := writeguard.New(t)
+	db, err := store.Open(t.Context(), url, store.WithTracer(multitracer.New(sqlguard.Tracer(t), writes)))
 	if err != nil {
 		t.Fatal(err)
 	}
+	writes.Watch(db.DB)
 	t.Cleanup(db.Close)
 	if testkit.Twice() {
 		db.TryTwice()
