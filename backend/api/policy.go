@@ -4,6 +4,7 @@ import "time"
 
 // Policy is a reconciliation policy and how it stands.
 type Policy struct {
+	ID              string       `json:"id" format:"uuid" doc:"under which the conditions of the policy itself stand, with the noun policy"`
 	Name            string       `json:"name"`
 	Why             string       `json:"why" doc:"what would happen without it"`
 	Noun            string       `json:"noun,omitempty" doc:"what it looks at, one object a run; empty for a policy about the whole installation"`

@@ -63,6 +63,7 @@ export async function pages(s, made) {
     { name: "version-file", route: "/playbooks/:name/versions/:version/file", path: `${version}/1/file?path=playbook.yml` },
     { name: "addresses", route: "/address-pool", path: "/address-pool" },
     { name: "events", route: "/events", path: "/events" },
+    { name: "policies", route: "/policies", path: "/policies" },
     { name: "tokens", route: "/tokens", path: "/tokens" },
     { name: "system", route: "/system", path: "/system" },
     { name: "go", route: "/web/go", path: "/web/go?q=fra1" },

@@ -273,7 +273,7 @@ func (s *Server) presentPolicies(ctx context.Context, all []reconcile.Policy) ([
 
 func presentPolicy(p reconcile.Policy, s reconcile.Standing) api.Policy {
 	out := api.Policy{
-		Name: p.Name, Why: p.Why, Noun: p.Noun, IntervalSeconds: int64(p.Interval / time.Second), TimeoutSeconds: int64(p.Timeout / time.Second),
+		ID: reconcile.PolicyID(p.Name).String(), Name: p.Name, Why: p.Why, Noun: p.Noun, IntervalSeconds: int64(p.Interval / time.Second), TimeoutSeconds: int64(p.Timeout / time.Second),
 		Triggers: orEmpty(p.Triggers), Observes: p.Observes, Items: s.Items, Failing: s.Failing, Running: s.Running, LastStartedAt: s.LastStarted,
 		LastEndedAt: s.LastEnded, LastOutcome: s.LastOutcome, LastChanged: s.LastChanged, LastError: s.LastError, NextDueAt: s.NextDue,
 	}

@@ -334,8 +334,38 @@ func (a *API) samples() {
 	))
 	a.Answer("get-queue", 200, api.Queue{Queued: 3, Delayed: 1, Running: 2, OldestQueuedSeconds: 75})
 	slots := 8
+	a.Answer("list-policies", 200, Policies())
+	a.Answer("list-conditions", 200, api.Page[api.Condition]{Items: []api.Condition{{
+		Noun: "policy", ObjectID: UnitID, Type: "succeeds", Status: "false", Reason: "internal_error", Message: "Internal error. The log of the backend that ran it has the text.",
+		Fault: "ours", RetryHelps: true, Flapping: true, Since: ago(time.Hour), ObservedAt: ago(time.Minute), Policy: "old_plans", History: []api.ConditionChange{},
+	}}})
+	a.Answer("pause-policy", 200, Policies().Items[0])
+	a.Answer("resume-policy", 200, Policies().Items[0])
+	a.Answer("run-policy", 200, api.PolicyItem{Token: 1, DueAt: Now})
 	a.Answer("get-system", 200, api.System{Version: "0.1.0", Database: "PostgreSQL 15.9", PublicKey: Key, Backends: []api.Backend{
 		{ID: JobID, Name: "backend-1", Version: "0.1.0", Roles: "api,worker", Slots: &slots, Running: 5, StartedAt: ago(24 * time.Hour), SeenAt: ago(2 * time.Second), Alive: true},
 		{ID: UnitID, Name: "backend-2", Version: "0.1.0", Roles: "api,worker", StartedAt: ago(30 * time.Hour), SeenAt: ago(time.Hour)},
 	}})
+}
+
+// Policies are three: one that is well, one that is paused, one that fails.
+func Policies() api.Policies {
+	at := func(d time.Duration) *time.Time { t := Now.Add(d); return &t }
+	var p api.Policies
+	p.Items = []api.Policy{
+		{
+			ID: HostID, Name: "expired_idempotency_keys", Why: "a repeated request is recognised for a day", IntervalSeconds: 1800, TimeoutSeconds: 60, Triggers: []string{}, Items: 1,
+			LastStartedAt: at(-time.Minute), LastEndedAt: at(-time.Minute), LastOutcome: "changed", LastChanged: 7, NextDueAt: at(29 * time.Minute),
+		},
+		{
+			ID: JobID, Name: "old_job_logs", Why: "logs are by far the most that is stored", IntervalSeconds: 600, TimeoutSeconds: 300, Triggers: []string{}, Items: 1,
+			Pause: &api.PolicyPause{Policy: "old_job_logs", Mode: "pause", PausedAt: Now, PausedBy: "ada", Reason: "new <b>disks</b>"},
+		},
+		{
+			ID: UnitID, Name: "old_plans", Why: "a plan that was never applied is of no use once it has expired", IntervalSeconds: 3600, TimeoutSeconds: 60, Triggers: []string{}, Items: 1,
+			Failing: 1, LastEndedAt: at(-time.Minute), LastOutcome: "failed", LastError: "The run took longer than its timeout.", NextDueAt: at(time.Minute), LagSeconds: 75,
+		},
+	}
+	p.NotReconciled, p.Pauses = []api.NotReconciled{{What: "uids", Why: "a UID stays given until it is given again, after a wipe"}}, []api.PolicyPause{}
+	return p
 }

@@ -28,6 +28,7 @@ import (
 	"kloigos/webapp/internal/palette"
 	"kloigos/webapp/internal/plan"
 	"kloigos/webapp/internal/playbook"
+	"kloigos/webapp/internal/policy"
 	"kloigos/webapp/internal/session"
 	"kloigos/webapp/internal/static"
 	"kloigos/webapp/internal/system"
@@ -102,7 +103,7 @@ func New(closing context.Context, cfg Config, log *slog.Logger) (*fiber.App, err
 	server.Post("/web/theme", a.Theme)
 	for _, mount := range []func(fiber.Router, *page.App){
 		login.Mount, overview.Mount, host.Mount, unit.Mount, allocation.Mount, job.Mount, plan.Mount, playbook.Mount,
-		address.Mount, event.Mount, token.Mount, system.Mount, palette.Mount,
+		address.Mount, event.Mount, policy.Mount, token.Mount, system.Mount, palette.Mount,
 	} {
 		mount(server, a)
 	}

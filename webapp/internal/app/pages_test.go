@@ -41,6 +41,7 @@ var pages = map[string]string{ // path -> what must stand on it
 	"/playbooks/host_initialize/versions/2/edit":                   "Add a file to",
 	"/address-pool": "10.0.2.103",
 	"/events":       "198.51.100.7",
+	"/policies":     "recognised for a day",
 	"/tokens":       "kl_cd34",
 	"/system":       "PostgreSQL 15.9",
 	"/web/go?q=h1":  "Compute units",

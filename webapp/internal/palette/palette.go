@@ -51,6 +51,7 @@ var pages = []target{
 	{"/playbooks", "Playbooks", "", "playbook"},
 	{"/address-pool", "Address pool", "", "address"},
 	{"/events", "Events", "", "event"},
+	{"/policies", "Policies", "", "policy"},
 	{"/tokens", "Tokens", "", "token"},
 	{"/system", "System", "", "system"},
 }
