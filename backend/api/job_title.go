@@ -46,15 +46,6 @@ next:
 	return JobKindTitle(j.Kind)
 }
 
-// nameJobs gives the jobs of an area their titles. Each is followed by the name of
-// the job's first object where that is at hand.
-func nameJobs(titles map[string]string) bool {
-	for kind, title := range titles {
-		jobTitles[kind] = jobTitle{kind: title}
-	}
-	return true
-}
-
 func hostCount(n int) string {
 	switch n {
 	case 0:

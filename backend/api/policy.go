@@ -15,8 +15,8 @@ type Policy struct {
 	Items           int64        `json:"items" doc:"objects that it looks at; at most 10,000 are counted"`
 	Failing         int64        `json:"failing" doc:"of these, whose last run failed; at most 10,000 are counted"`
 	Running         bool         `json:"running" doc:"a run is under way: of the installation, or of the list of its objects"`
-	LastStartedAt   *time.Time   `json:"last_started_at,omitempty" doc:"of that run"`
-	LastEndedAt     *time.Time   `json:"last_ended_at,omitempty"`
+	LastStartedAt   *time.Time   `json:"last_started_at,omitempty" doc:"when the last run began"`
+	LastEndedAt     *time.Time   `json:"last_ended_at,omitempty" doc:"when the last run ended"`
 	LastOutcome     string       `json:"last_outcome" enum:",ok,changed,observed,failed" doc:"of the last run; empty before the first"`
 	LastChanged     int64        `json:"last_changed" doc:"how many things the last run changed"`
 	LastError       string       `json:"last_error,omitempty" doc:"why the last run failed"`
@@ -35,7 +35,7 @@ type Policies struct {
 
 // NotReconciled is something that no policy looks at.
 type NotReconciled struct {
-	What string `json:"what"`
+	What string `json:"what" doc:"what no policy looks at"`
 	Why  string `json:"why"`
 }
 
@@ -43,7 +43,7 @@ type NotReconciled struct {
 type PolicyPause struct {
 	Policy   string     `json:"policy,omitempty" doc:"empty: every policy"`
 	ObjectID string     `json:"object_id,omitempty" format:"uuid" doc:"empty: every object of the policy"`
-	Mode     string     `json:"mode" enum:"pause,observe"`
+	Mode     string     `json:"mode" enum:"pause,observe" doc:"pause: nothing runs; observe: it looks and changes nothing"`
 	PausedAt time.Time  `json:"paused_at"`
 	PausedBy string     `json:"paused_by"`
 	Reason   string     `json:"reason"`
@@ -78,13 +78,13 @@ type ThisObject struct {
 // PolicyItem is one object that a policy looks at.
 type PolicyItem struct {
 	ObjectID      string     `json:"object_id,omitempty" format:"uuid" doc:"empty: the whole installation, or the list of the policy's objects"`
-	DueAt         time.Time  `json:"due_at"`
+	DueAt         time.Time  `json:"due_at" doc:"when the next run may begin"`
 	Running       bool       `json:"running"`
 	Token         int64      `json:"token" doc:"counts requests to run"`
 	TokenAnswered int64      `json:"token_answered" doc:"the newest token that a run has answered: one that began after that request and has ended"`
 	Failures      int        `json:"failures" doc:"runs that failed in a row"`
-	LastStartedAt *time.Time `json:"last_started_at,omitempty"`
-	LastEndedAt   *time.Time `json:"last_ended_at,omitempty"`
+	LastStartedAt *time.Time `json:"last_started_at,omitempty" doc:"when the last run began"`
+	LastEndedAt   *time.Time `json:"last_ended_at,omitempty" doc:"when the last run ended"`
 	LastOutcome   string     `json:"last_outcome" enum:",ok,changed,observed,failed" doc:"of the last run; empty before the first"`
 	LastChanged   int64      `json:"last_changed" doc:"how many things the last run changed"`
 	LastError     string     `json:"last_error,omitempty" doc:"why the last run failed"`
@@ -99,7 +99,7 @@ type PolicyItemFilter struct {
 
 // Condition is one property of an object, as a policy found it.
 type Condition struct {
-	Noun       string            `json:"noun"`
+	Noun       string            `json:"noun" doc:"of the object: host, unit, policy and so on"`
 	ObjectID   string            `json:"object_id" format:"uuid"`
 	Type       string            `json:"type" doc:"the property; true where all is well"`
 	Status     string            `json:"status" enum:"true,false,progressing,unknown" doc:"progressing: it begins to fail, or is on its way"`
@@ -109,7 +109,7 @@ type Condition struct {
 	RetryHelps bool              `json:"retry_helps" doc:"a retry may help"`
 	Flapping   bool              `json:"flapping" doc:"it changed often of late"`
 	Since      time.Time         `json:"since" doc:"since when it has this status"`
-	ObservedAt time.Time         `json:"observed_at"`
+	ObservedAt time.Time         `json:"observed_at" doc:"when a policy last looked"`
 	Policy     string            `json:"policy" doc:"that looked"`
 	History    []ConditionChange `json:"history" nullable:"false" doc:"what it was before, newest first; at most 10"`
 }
@@ -119,7 +119,7 @@ type ConditionChange struct {
 	Status  string    `json:"status" enum:"true,false,progressing,unknown"`
 	Reason  string    `json:"reason"`
 	Message string    `json:"message"`
-	Since   time.Time `json:"since"`
+	Since   time.Time `json:"since" doc:"since when it had this status"`
 }
 
 // ConditionFilter names an object, or all that is not true of a noun.

@@ -75,8 +75,8 @@ func TestSortedPages(t *testing.T) {
 	b.mustDo(http.MethodPost, "/address-pool", `{"addresses":[{"range":"10.0.0.8-10.0.0.12"}]}`, 201)
 	b.mustDo(http.MethodPost, "/address-pool/10.0.0.9/close", nil, 200)
 	sorts := b.sortsOf()
-	if len(sorts) != 10 {
-		t.Errorf("lists with orders: %v", sorts)
+	if len(sorts) != 11 {
+		t.Errorf("%d lists with orders: %v", len(sorts), sorts)
 	}
 	for path, names := range sorts {
 		path = strings.Replace(path, "{name}", "host_probe", 1)
