@@ -202,9 +202,13 @@ func TestDrawsAreTheSame(t *testing.T) {
 // TestTellTalesAreTheStores: by other words no transaction would be found to be for what it is for.
 func TestTellTalesAreTheStores(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("../../backend/internal/store/*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files, %v", len(files), err)
+	var files []string
+	for _, pattern := range []string{"store/*.go", "kernel/*/*_sql.go"} {
+		found, err := filepath.Glob("../../backend/internal/" + pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(found), err)
+		}
+		files = append(files, found...)
 	}
 	var store []byte
 	for _, file := range files {

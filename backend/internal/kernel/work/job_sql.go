@@ -37,6 +37,7 @@ SELECT j.id, o.position, o.role, o.noun, o.object_id, o.name
 
 func insertJob(ctx context.Context, tx *db.Tx, k Kind, by string, workspace uuid.UUID, args json.RawMessage, objects []Object) (uuid.UUID, error) {
 	id := uuid.Must(uuid.NewV7())
+	tx.Touch("job", id)
 	var positions, places []int32
 	var steps, roles, nouns, names []string
 	var ids []uuid.UUID
