@@ -33,7 +33,7 @@ var AllocationLifecycle = Lifecycle[AllocationState]{
 		{State: AllocationAllocationFailed, Means: "setup failed; retry the job, or give up and clean", Failed: true},
 		{State: AllocationDeallocating, Means: "Kloigos is wiping its unit", Deadline: hourForAUnit},
 		{State: AllocationDeallocationFailed, Means: "the wipe failed; deallocate again", Failed: true},
-		{State: AllocationDeallocated, Means: "ended; its unit was wiped, or was never set up", Final: true},
+		{State: AllocationDeallocated, Means: "ended; nothing of it is left on its unit", Final: true},
 		{State: AllocationLost, Means: "its host was declared lost", Final: true},
 	},
 	Transitions: []Transition[AllocationState]{
