@@ -54,6 +54,7 @@ type JobObject struct {
 type JobStep struct {
 	Position   int        `json:"position"`
 	Name       string     `json:"name"`
+	Means      string     `json:"means,omitempty" doc:"what the step does, in a sentence"`
 	State      string     `json:"state" enum:"pending,running,succeeded,failed"`
 	Attempt    int        `json:"attempt" doc:"the attempt that last ran it"`
 	StartedAt  *time.Time `json:"started_at,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -99,6 +100,37 @@ func split(path string) (area, rest string) {
 	}
 	area, rest, _ = strings.Cut(path, "/")
 	return area, rest
+}
+
+// TestOnlyLookupsFind: a reference is made where the row was read, in a file
+// *_sql.go, and nowhere else.
+func TestOnlyLookupsFind(t *testing.T) {
+	t.Parallel()
+	seen := 0
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		seen++
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if makesRef(path, string(text)) {
+			t.Errorf("%s makes a scope.Ref; leave that to a lookup in a file *_sql.go", path)
+		}
+		return nil
+	})
+	if err != nil || seen < 200 {
+		t.Errorf("%d files seen, %v", seen, err)
+	}
+	if !makesRef("area/dns/dnshttp/zone.go", "r := scope.Found[dns.Zone](id, w)") || makesRef("area/dns/zone_sql.go", "scope.Found[Zone](id, w)") || makesRef("a.go", "var r scope.Ref[Zone]") {
+		t.Error("the search finds the wrong ones")
+	}
+}
+
+func makesRef(path, text string) bool {
+	return !strings.HasSuffix(path, "_sql.go") && strings.Contains(text, "scope.Found")
 }
 
 func TestArrowsRefuse(t *testing.T) {

@@ -63,8 +63,8 @@ func populated(t *testing.T) *bed {
 	return b
 }
 
-// An account that is closed, and a shell that prints or runs nothing, are told as what they are, and not as a host
-// that is not reached or a module that is broken.
+// A closed account, a shell that prints and a shell that runs nothing have errors of their own. None of them reads as a
+// host that is unreachable, or as a broken module.
 func TestAdminUsersOfTheField(t *testing.T) {
 	b := populated(t)
 	for name, want := range map[string]struct {

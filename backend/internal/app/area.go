@@ -32,7 +32,7 @@ type Parts struct {
 	Engine intent.Engine
 	Keyset *secret.Keyset
 	Config config.Config
-	Kinds  *work.Registry // of all areas
+	Kinds  *work.Registry // of all areas; complete once they are joined
 }
 
 // areas is every area: the one line that a new one adds to this package.
@@ -50,20 +50,13 @@ type Areas struct {
 
 // NewAreas joins the areas. A mistake in one of their tables is an error.
 func NewAreas(p Parts) (Areas, error) {
-	var nouns []work.Noun
-	var kinds []work.Kind
+	p.Kinds = &work.Registry{}
+	all := Areas{Kinds: p.Kinds, Handlers: work.Handlers{}, NotReconciled: map[string]string{}}
 	for _, area := range areas {
 		a := area(p)
-		nouns, kinds = append(nouns, a.Nouns...), append(kinds, a.Kinds...)
-	}
-	registry, err := work.NewRegistry(nouns, kinds)
-	if err != nil {
-		return Areas{}, fmt.Errorf("join the areas: %w", err)
-	}
-	p.Kinds = registry
-	all := Areas{Kinds: registry, Handlers: work.Handlers{}, NotReconciled: map[string]string{}}
-	for _, area := range areas {
-		a := area(p)
+		if err := p.Kinds.Add(a.Nouns, a.Kinds); err != nil {
+			return Areas{}, fmt.Errorf("join the areas: %w", err)
+		}
 		maps.Copy(all.Handlers, a.Handlers)
 		maps.Copy(all.NotReconciled, a.NotReconciled)
 		all.Policies = append(all.Policies, a.Policies...)
@@ -71,5 +64,5 @@ func NewAreas(p Parts) (Areas, error) {
 			all.Routes = append(all.Routes, a.Routes)
 		}
 	}
-	return all, (&work.Runner{Registry: registry, Handlers: all.Handlers}).Check()
+	return all, (&work.Runner{Registry: p.Kinds, Handlers: all.Handlers}).Check()
 }

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"kloigos/backend/internal/kernel/work"
 )
 
 // JobState is where a job is in its life.
@@ -101,11 +103,11 @@ const (
 	ErrCodeNoFence         = "no_fence"
 	ErrCodeFenceUnchecked  = "fence_unchecked"
 	ErrCodeTimeout         = "timeout"
-	ErrCodeCancelled       = "cancelled"
+	ErrCodeCancelled       = work.CodeCancelled
 	ErrCodeKilled          = "play_killed"
 	ErrCodePlaybookError   = "playbook_error"
-	ErrCodeInternal        = "internal"
-	ErrCodeDeadline        = "deadline_passed"
+	ErrCodeInternal        = work.CodeInternal
+	ErrCodeDeadline        = work.CodeDeadline
 	ErrCodeHostDiffers     = "host_differs"
 	ErrCodeSuperseded      = "superseded"
 	ErrCodeAccessDenied    = "ssh_access_denied"

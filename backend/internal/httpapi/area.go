@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
@@ -108,8 +107,3 @@ func ID(s string) (uuid.UUID, bool) { return id(s) }
 
 // BadField is a problem of one field of a request.
 func BadField(field, message string) error { return badField(field, message) }
-
-// AmbiguousName is the problem of a name that means more than one visible object.
-func AmbiguousName(noun, name string) error {
-	return problem(http.StatusConflict, "ambiguous_name", "More than one "+noun+" is called "+name+"; use an id.")
-}

@@ -166,8 +166,9 @@ func (s *Server) giveUpJob(ctx context.Context, in *ByID) (*followJob, error) {
 }
 
 func (s *Server) presentJob(j store.Job) api.Job {
-	joint, ok := domain.JointOf(j.Kind)
-	if kind, ofArea := s.cfg.Kinds.Kind(string(j.Kind)); !ok && ofArea {
+	joint, _ := domain.JointOf(j.Kind)
+	kind, ofArea := s.cfg.Kinds.Kind(string(j.Kind))
+	if ofArea {
 		joint.Means, joint.ReadOnly = kind.Means, true // it holds no host
 	}
 	out := api.Job{
@@ -181,6 +182,11 @@ func (s *Server) presentJob(j store.Job) api.Job {
 	}
 	for i, st := range j.Steps {
 		out.Steps[i] = api.JobStep{Position: st.Position, Name: st.Name, State: string(st.State), Attempt: st.Attempt, StartedAt: st.StartedAt, FinishedAt: st.FinishedAt}
+		for _, k := range kind.Steps {
+			if k.Name == st.Name {
+				out.Steps[i].Means = k.Means
+			}
+		}
 	}
 	for _, o := range j.Objects {
 		out.Objects = append(out.Objects, api.JobObject{Role: o.Role, Noun: o.Noun, ID: o.ID.String(), Name: o.Name})

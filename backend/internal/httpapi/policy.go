@@ -19,16 +19,20 @@ import (
 // mostConditions is how many conditions of a noun are shown that are not true.
 const mostConditions = 500
 
+// policyRoutes are the handlers of policies and conditions.
+type policyRoutes struct{ *Server }
+
 func (s *Server) registerPolicies() {
-	register(s, "list-policies", s.listPolicies)
-	register(s, "get-policy", s.getPolicy)
-	register(s, "list-policy-items", s.listPolicyItems, sorted(reconcile.ItemSorting))
-	register(s, "pause-policy", s.pausePolicy)
-	register(s, "resume-policy", s.resumePolicy)
-	register(s, "run-policy", s.runPolicy)
-	register(s, "pause-object", s.pauseObject)
-	register(s, "resume-object", s.resumeObject, func(o *huma.Operation) { o.DefaultStatus = http.StatusNoContent })
-	register(s, "list-conditions", s.listConditions)
+	p := policyRoutes{s}
+	register(s, "list-policies", p.listPolicies)
+	register(s, "get-policy", p.getPolicy)
+	register(s, "list-policy-items", p.listPolicyItems, sorted(reconcile.ItemSorting))
+	register(s, "pause-policy", p.pausePolicy)
+	register(s, "resume-policy", p.resumePolicy)
+	register(s, "run-policy", p.runPolicy)
+	register(s, "pause-object", p.pauseObject)
+	register(s, "resume-object", p.resumeObject, func(o *huma.Operation) { o.DefaultStatus = http.StatusNoContent })
+	register(s, "list-conditions", p.listConditions)
 }
 
 // ByPolicy is the input of an operation on one policy.
@@ -36,7 +40,7 @@ type ByPolicy struct {
 	Name string `path:"name" maxLength:"64" doc:"name of the policy"`
 }
 
-func (s *Server) policyOf(name string) (reconcile.Policy, error) {
+func (s policyRoutes) policyOf(name string) (reconcile.Policy, error) {
 	p, ok := s.cfg.Policies.Policy(name)
 	if !ok {
 		return p, domain.ErrNotFound
@@ -44,7 +48,7 @@ func (s *Server) policyOf(name string) (reconcile.Policy, error) {
 	return p, nil
 }
 
-func (s *Server) listPolicies(ctx context.Context, _ *struct{}) (*object[api.Policies], error) {
+func (s policyRoutes) listPolicies(ctx context.Context, _ *struct{}) (*object[api.Policies], error) {
 	out, err := s.presentPolicies(ctx, s.cfg.Policies.Policies())
 	if err != nil {
 		return nil, err
@@ -65,7 +69,7 @@ func (s *Server) listPolicies(ctx context.Context, _ *struct{}) (*object[api.Pol
 	return &object[api.Policies]{Body: all}, nil
 }
 
-func (s *Server) getPolicy(ctx context.Context, in *ByPolicy) (*object[api.Policy], error) {
+func (s policyRoutes) getPolicy(ctx context.Context, in *ByPolicy) (*object[api.Policy], error) {
 	p, err := s.policyOf(in.Name)
 	if err != nil {
 		return nil, err
@@ -84,7 +88,7 @@ func (s *Server) getPolicy(ctx context.Context, in *ByPolicy) (*object[api.Polic
 	return &object[api.Policy]{Body: out[0]}, nil
 }
 
-func (s *Server) listPolicyItems(ctx context.Context, in *struct {
+func (s policyRoutes) listPolicyItems(ctx context.Context, in *struct {
 	ByPolicy
 	api.PolicyItemFilter
 },
@@ -110,7 +114,7 @@ func (s *Server) listPolicyItems(ctx context.Context, in *struct {
 		presentItem)
 }
 
-func (s *Server) pausePolicy(ctx context.Context, in *struct {
+func (s policyRoutes) pausePolicy(ctx context.Context, in *struct {
 	ByPolicy
 	Body api.PausePolicy
 },
@@ -135,7 +139,7 @@ func (s *Server) pausePolicy(ctx context.Context, in *struct {
 	return s.getPolicy(ctx, &in.ByPolicy)
 }
 
-func (s *Server) resumePolicy(ctx context.Context, in *struct {
+func (s policyRoutes) resumePolicy(ctx context.Context, in *struct {
 	ByPolicy
 	Body api.OfObject
 },
@@ -155,7 +159,7 @@ func (s *Server) resumePolicy(ctx context.Context, in *struct {
 	return s.getPolicy(ctx, &in.ByPolicy)
 }
 
-func (s *Server) runPolicy(ctx context.Context, in *struct {
+func (s policyRoutes) runPolicy(ctx context.Context, in *struct {
 	ByPolicy
 	Body api.OfObject
 },
@@ -184,7 +188,7 @@ func (s *Server) runPolicy(ctx context.Context, in *struct {
 	return &object[api.PolicyItem]{Body: presentItem(i)}, nil
 }
 
-func (s *Server) item(ctx context.Context, policy string, of uuid.UUID) (reconcile.StoredItem, error) {
+func (s policyRoutes) item(ctx context.Context, policy string, of uuid.UUID) (reconcile.StoredItem, error) {
 	all, err := reconcile.Items(ctx, s.db.Reader, reconcile.ItemFilter{Policy: policy, ObjectID: &of, Limit: 1})
 	if err == nil && len(all) == 0 {
 		err = domain.ErrNotFound
@@ -195,7 +199,7 @@ func (s *Server) item(ctx context.Context, policy string, of uuid.UUID) (reconci
 	return all[0], nil
 }
 
-func (s *Server) pauseObject(ctx context.Context, in *struct{ Body api.PauseObject }) (*object[api.PolicyPause], error) {
+func (s policyRoutes) pauseObject(ctx context.Context, in *struct{ Body api.PauseObject }) (*object[api.PolicyPause], error) {
 	of, err := objectOf(in.Body.ObjectID)
 	if err != nil {
 		return nil, err
@@ -209,7 +213,7 @@ func (s *Server) pauseObject(ctx context.Context, in *struct{ Body api.PauseObje
 	return &object[api.PolicyPause]{Body: presentPause(pause)}, nil
 }
 
-func (s *Server) resumeObject(ctx context.Context, in *struct{ Body api.ThisObject }) (*struct{}, error) {
+func (s policyRoutes) resumeObject(ctx context.Context, in *struct{ Body api.ThisObject }) (*struct{}, error) {
 	of, err := objectOf(in.Body.ObjectID)
 	if err != nil {
 		return nil, err
@@ -217,7 +221,7 @@ func (s *Server) resumeObject(ctx context.Context, in *struct{ Body api.ThisObje
 	return nil, s.onceNothing(ctx, func(ctx context.Context) error { return s.intents.ResumePolicy(ctx, actor(ctx), "", of) })
 }
 
-func (s *Server) listConditions(ctx context.Context, in *struct{ api.ConditionFilter }) (*object[api.Page[api.Condition]], error) {
+func (s policyRoutes) listConditions(ctx context.Context, in *struct{ api.ConditionFilter }) (*object[api.Page[api.Condition]], error) {
 	of, err := idFilter("object", in.Object)
 	if err != nil {
 		return nil, err
@@ -246,7 +250,7 @@ func objectOf(value string) (uuid.UUID, error) {
 	return *of, nil
 }
 
-func (s *Server) presentPolicies(ctx context.Context, all []reconcile.Policy) ([]api.Policy, error) {
+func (s policyRoutes) presentPolicies(ctx context.Context, all []reconcile.Policy) ([]api.Policy, error) {
 	names := make([]string, len(all))
 	for i, p := range all {
 		names[i] = p.Name

@@ -265,7 +265,7 @@ func (in *Intents) CancelJob(ctx context.Context, who domain.Actor, id uuid.UUID
 func (in *Intents) leaveQueue(ctx context.Context, tx *store.Tx, who domain.Actor, j store.Job, told map[string]any) error {
 	joint, ok := domain.JointOf(j.Kind)
 	if !ok {
-		return in.cfg.Kinds.Cancelled(ctx, tx.Tx, string(j.Kind), j.Objects, j.Attempt > 0)
+		return in.cfg.Kinds.Cancelled(ctx, tx.Tx, string(j.Kind), j.Objects, hasBegun(j))
 	}
 	if w, ok := withdrawals[j.Kind]; ok {
 		unbegun, err := w.unbegun(tx.Reads, ctx, j.Subject().AllocationID)
@@ -280,6 +280,12 @@ func (in *Intents) leaveQueue(ctx context.Context, tx *store.Tx, who domain.Acto
 		}
 	}
 	return tx.Apply(ctx, joint.Failure, j.Subject(), "its job was cancelled")
+}
+
+// hasBegun tells whether a step of a job has begun; an attempt that only found
+// another job at work has begun none.
+func hasBegun(j store.Job) bool {
+	return slices.ContainsFunc(j.Steps, func(s store.Step) bool { return s.State != domain.StepPending })
 }
 
 // withdrawal is how a kind of job is withdrawn.

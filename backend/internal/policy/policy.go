@@ -1,7 +1,6 @@
 // Package policy owns the policies of the nouns that are no areas of their own yet:
-// what expires, what is stuck, what ansible-lint says. Each reads everything afresh
-// and acts through intents. It refuses to know how policies are run: that is
-// kernel/reconcile.
+// expiry, stuck objects, linting of playbooks. Each reads everything afresh and acts
+// through intents. How policies are run is the business of kernel/reconcile.
 package policy
 
 import (

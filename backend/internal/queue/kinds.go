@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 
 	"kloigos/backend/internal/domain"
@@ -24,7 +25,7 @@ func result(of work.Result) Result {
 	ends := map[work.End]End{work.Succeeded: Succeeded, work.Failed: Failed, work.Cancelled: Cancelled, work.Retry: Retry, work.HandOver: HandOver}
 	r := Result{End: ends[of.End], Outcome: of.Outcome, After: of.After}
 	if of.Error != nil {
-		r.Error = &domain.JobError{Code: of.Error.Code, Message: of.Error.Message, NextStep: of.Error.NextStep}
+		r.Error = &domain.JobError{Code: of.Error.Code, Message: of.Error.Message, NextStep: cmp.Or(of.Error.NextStep, domain.NextStep(of.Error.Code))}
 	}
 	if of.Apply != nil {
 		r.Apply = func(ctx context.Context, tx *store.Tx) error { return of.Apply(ctx, tx.Tx) }

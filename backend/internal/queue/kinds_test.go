@@ -328,6 +328,37 @@ func TestCancelOfAnAreasJob(t *testing.T) {
 	}
 }
 
+// A job that was only claimed to find another one at work has begun nothing: what
+// it is about is as it was once a person cancels it.
+func TestCancelOfAJobThatWaitsForALock(t *testing.T) {
+	t.Parallel()
+	a := newArea(t)
+	shared := work.Object{Role: "beside", Noun: "thing", ID: uuid.New(), Name: "shared"}
+	began, goOn := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	a.does("first", func(context.Context, *work.Attempt) error {
+		once.Do(func() { close(began) })
+		<-goOn
+		return nil
+	})
+	holds := a.must(a.thing(), shared)
+	a.backend()
+	site.Await(t, "the first job", began)
+	o := a.thing()
+	waits := a.must(o, shared)
+	site.Eventually(t, "it met the lock", func() bool { return a.Job(waits).Attempt > 0 })
+	in := intent.New(a.db, intent.Config{Kinds: a.registry})
+	if err := in.CancelJob(t.Context(), a.Actor, waits); err != nil {
+		t.Fatal(err)
+	}
+	a.Ended(waits, domain.JobCancelled)
+	if state := a.state(o); state != "idle" {
+		t.Errorf("nothing of it had begun, and it is %s", state)
+	}
+	close(goOn)
+	a.Ended(holds, domain.JobSucceeded)
+}
+
 // A backend that is killed in a step leaves its job to another one, which has the
 // locks with a higher number.
 func TestAnotherBackendGoesOn(t *testing.T) {
@@ -366,7 +397,7 @@ func TestAPanicOfAHandler(t *testing.T) {
 	a.does("first", func(context.Context, *work.Attempt) error { panic("no") })
 	id := a.must(a.thing())
 	a.backend()
-	if j := a.Ended(id, domain.JobFailed); j.Error.Code != domain.ErrCodeInternal || j.Failures != 2 {
+	if j := a.Ended(id, domain.JobFailed); j.Error.Code != domain.ErrCodeInternal || j.Error.NextStep == "" || j.Failures != 2 {
 		t.Errorf("%+v after %d failures", j.Error, j.Failures)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/work"
 )
 
 // The nouns that a transaction records when it writes them (Tx.Touch): policies
@@ -18,7 +19,7 @@ const (
 	nounAddress    = "address"
 	nounPlan       = "plan"
 	nounPlaybook   = "playbook"
-	nounJob        = "job" // when it is made, asked for again, and ended
+	nounJob        = work.JobNoun // when it is made, asked for again, and ended
 )
 
 // playbookID stands for a playbook, whose key is its name.

@@ -10,9 +10,10 @@ import (
 
 const withoutBubblewrap = "KLOIGOS_TEST_WITHOUT_BUBBLEWRAP"
 
-// WithoutBubblewrap runs the test that calls it once more, in a process for
-// which bubblewrap is not on this machine, and reports what that one found. It
-// is true in that process: the test does its work there, and else returns.
+// WithoutBubblewrap starts a second process for the test that calls it. That
+// process can't see bubblewrap. There the function returns true, and the test does
+// its work; here it returns false with the second process's result, and the test
+// returns.
 func WithoutBubblewrap(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(withoutBubblewrap) != "" {

@@ -348,7 +348,7 @@ func (a *API) samples() {
 	}})
 }
 
-// Policies are three: one that is well, one that is paused, one that fails.
+// Policies returns three policies: one succeeds, one is paused, one fails.
 func Policies() api.Policies {
 	at := func(d time.Duration) *time.Time { t := Now.Add(d); return &t }
 	var p api.Policies

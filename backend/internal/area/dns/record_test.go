@@ -145,7 +145,7 @@ func TestCanonicalIsStable(t *testing.T) {
 	}
 }
 
-// FuzzFromRdata holds that no data of a server makes it panic, and that what it accepts of ours is stable.
+// FuzzFromRdata: no data of a server causes a panic, and data that is accepted reads the same after it was written.
 func FuzzFromRdata(f *testing.F) {
 	for i, kind := range Types() {
 		for _, text := range []string{"192.0.2.1", "2001:db8::1", "a.example", "10 a.example", "1 2 3 a.example", "text", `0 issue "x"`} {

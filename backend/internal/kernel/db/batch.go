@@ -50,21 +50,16 @@ func (b *Batch) Add(what string, sql Statement, args []any, read func(pgx.Rows) 
 
 // Send sends it and reads the answers; a row that is missing is an error.
 func (q Reader) Send(ctx context.Context, b *Batch) error {
-	err := q.TrySending(ctx, b)
-	return errors.Join(append(b.missing, err)...)
-}
-
-// TrySending is Send where rows may be missing.
-func (q Reader) TrySending(ctx context.Context, b *Batch) error {
-	return q.tries(ctx, func() error {
+	err := q.tries(ctx, func() error {
 		b.errs, b.missing = nil, nil
 		err := q.conn.SendBatch(ctx, b.copied()).Close()
 		return errors.Join(append(b.errs, err)...)
 	})
+	return errors.Join(append(b.missing, err)...)
 }
 
-// copied is what is sent of a batch that may be sent again, over another connection: the driver notes in it how that one
-// has prepared each of its statements.
+// copied makes a batch for one sending. The driver writes into it what it has prepared on its connection, so a second
+// sending, which may use another connection, needs a fresh one.
 func (b *Batch) copied() *pgx.Batch {
 	sent := &pgx.Batch{}
 	for _, asked := range b.pgx.QueuedQueries {

@@ -14,20 +14,11 @@ import (
 	"kloigos/backend/internal/kernel/db"
 )
 
-// Mode says what an intent is asked for.
-type Mode int
-
-// The modes of an intent.
-const (
-	Do Mode = iota // carry it out
-)
-
 // Call is who asks, in which scope, under which key.
 type Call struct {
 	Actor     audit.Actor
 	Workspace uuid.UUID
 	Key       *Key // nil: the request has none
-	Mode      Mode
 }
 
 // ErrNoEvent is of an intent that would have changed something untold.

@@ -134,11 +134,18 @@ func (r *Registry) Policies() []Policy { return r.policies }
 
 // Policy returns one by its name.
 func (r *Registry) Policy(name string) (Policy, bool) {
+	if p := r.find(name); p != nil {
+		return *p, true
+	}
+	return Policy{}, false
+}
+
+func (r *Registry) find(name string) *Policy {
 	i := slices.IndexFunc(r.policies, func(p Policy) bool { return p.Name == name })
 	if i < 0 {
-		return Policy{}, false
+		return nil
 	}
-	return r.policies[i], true
+	return &r.policies[i]
 }
 
 // NotReconciled says for each thing that no policy looks at why that is so.

@@ -188,7 +188,7 @@ func (r *Reconciler) pass(ctx context.Context, runs *sync.WaitGroup) {
 	}
 	rand.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
 	for _, d := range found {
-		p, _ := r.policy(d.Policy)
+		p := r.registry.find(d.Policy)
 		free := r.free(p)
 		if free <= 0 {
 			r.full = true
@@ -209,15 +209,6 @@ func (r *Reconciler) pass(ctx context.Context, runs *sync.WaitGroup) {
 			r.begin(ctx, runs, p, c)
 		}
 	}
-}
-
-func (r *Reconciler) policy(name string) (*Policy, bool) {
-	for i := range r.registry.policies {
-		if p := &r.registry.policies[i]; p.Name == name {
-			return p, true
-		}
-	}
-	return nil, false
 }
 
 // due asks for which policies something can be claimed. From a policy that has
@@ -259,7 +250,7 @@ func (r *Reconciler) free(p *Policy) int {
 	}
 	items := 0
 	for name, n := range r.byName {
-		if q, ok := r.policy(name); ok && q.Noun != "" {
+		if q := r.registry.find(name); q != nil && q.Noun != "" {
 			items += n
 		}
 	}

@@ -56,7 +56,7 @@ func (r *Registry) Enqueue(ctx context.Context, tx *db.Tx, by string, workspace 
 }
 
 // Cancelled makes the moves of a job that left the queue because a person
-// cancelled it. begun: an attempt of it had run before.
+// cancelled it. begun: a step of it had begun.
 func (r *Registry) Cancelled(ctx context.Context, tx *db.Tx, kind string, objects []Object, begun bool) error {
 	k, ok := r.Kind(kind)
 	if !ok {

@@ -17,6 +17,9 @@ import (
 // out and another worker took it over, or it was ended.
 var ErrLost = errors.New("the job's lease is lost")
 
+// JobNoun is the noun of jobs themselves.
+const JobNoun = "job"
+
 const sqlInsertJob = `
 WITH job AS (
     INSERT INTO jobs (id, workspace_id, kind, args, state, priority, deadline_at, max_attempts, requested_by)
@@ -37,7 +40,7 @@ SELECT j.id, o.position, o.role, o.noun, o.object_id, o.name
 
 func insertJob(ctx context.Context, tx *db.Tx, k Kind, by string, workspace uuid.UUID, args json.RawMessage, objects []Object) (uuid.UUID, error) {
 	id := uuid.Must(uuid.NewV7())
-	tx.Touch("job", id)
+	tx.Touch(JobNoun, id)
 	var positions, places []int32
 	var steps, roles, nouns, names []string
 	var ids []uuid.UUID

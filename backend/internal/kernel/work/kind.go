@@ -79,23 +79,31 @@ type Registry struct {
 // NewRegistry holds kinds against nouns: a mistake in a table is found when a
 // backend starts, and by every test.
 func NewRegistry(nouns []Noun, kinds []Kind) (*Registry, error) {
-	r := &Registry{kinds: map[string]Kind{}, nouns: map[string]Noun{}}
+	r := &Registry{}
+	return r, r.Add(nouns, kinds)
+}
+
+// Add is NewRegistry for one area more. All areas are added before anything runs.
+func (r *Registry) Add(nouns []Noun, kinds []Kind) error {
+	if r.kinds == nil {
+		r.kinds, r.nouns = map[string]Kind{}, map[string]Noun{}
+	}
 	for _, n := range nouns {
 		if _, twice := r.nouns[n.Name]; twice || n.Name == "" {
-			return nil, fmt.Errorf("two nouns are called %q, or one has no name", n.Name)
+			return fmt.Errorf("two nouns are called %q, or one has no name", n.Name)
 		}
 		r.nouns[n.Name] = n
 	}
 	for _, k := range kinds {
 		if _, twice := r.kinds[k.Name]; twice || k.Name == "" {
-			return nil, fmt.Errorf("two kinds of jobs are called %q, or one has no name", k.Name)
+			return fmt.Errorf("two kinds of jobs are called %q, or one has no name", k.Name)
 		}
 		if k.Means == "" || len(k.Steps) == 0 {
-			return nil, fmt.Errorf("the kind %s lacks its meaning or its steps", k.Name)
+			return fmt.Errorf("the kind %s lacks its meaning or its steps", k.Name)
 		}
 		r.kinds[k.Name], r.names = k, append(r.names, k.Name)
 	}
-	return r, nil
+	return nil
 }
 
 // Kind returns a kind by its name. A nil registry has none.

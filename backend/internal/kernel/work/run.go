@@ -29,13 +29,21 @@ var (
 type Error struct {
 	Code     string // stable, part of the API
 	Message  string // what happened, in sentences
-	NextStep string // what a person can do now
+	NextStep string // what a person can do now; "": what is known for the code
 	// Heals tells whether the same job may well succeed a little later without
 	// anyone doing anything, so that it is tried again by itself.
 	Heals bool
 }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
+
+// The codes of errors that the engine itself gives.
+const (
+	CodeDeadline  = "deadline_passed"
+	CodeCancelled = "cancelled"
+	CodeInternal  = "internal"
+	CodeWaited    = "wait_expired" // a step's condition did not come to hold
+)
 
 // notYet is what a waiting step returns while its condition does not hold.
 type notYet struct {
@@ -72,6 +80,11 @@ type Attempt struct {
 	locks   map[string]int64
 	outcome string
 	ends    []func(context.Context, *db.Tx) error
+}
+
+// begun tells whether a step of the job has begun, in this attempt or an earlier one.
+func (a *Attempt) begun() bool {
+	return a.locks != nil || slices.ContainsFunc(a.Steps, func(s JobStep) bool { return s.State != "pending" })
 }
 
 // Object is the first object of a role.
@@ -177,7 +190,7 @@ func (r *Runner) Run(ctx context.Context, id uuid.UUID, attempt int, log Log, ba
 func (r *Runner) steps(ctx context.Context, a *Attempt) error {
 	kind, _ := r.Registry.Kind(a.Kind)
 	if a.DeadlinePassed {
-		return &Error{Code: "deadline_passed", Message: fmt.Sprintf("The job did not finish before its deadline, %s.", a.DeadlineAt.UTC().Format(time.RFC3339)), NextStep: "Retry the job. It gets a new deadline."}
+		return &Error{Code: CodeDeadline, Message: fmt.Sprintf("The job did not finish before its deadline, %s.", a.DeadlineAt.UTC().Format(time.RFC3339))}
 	}
 	for i, s := range a.Steps {
 		if s.State == "succeeded" {
@@ -234,7 +247,7 @@ func (r *Runner) waited(kind Kind, s JobStep, wait notYet) error {
 	for _, k := range kind.Steps {
 		if k.Name == s.Name && k.Within > 0 && time.Duration(s.Waited*float64(time.Second)) > k.Within {
 			return &Error{
-				Code: "wait_expired", NextStep: "Fix what the message names, then retry the job.",
+				Code: CodeWaited, NextStep: "Fix what the message names, then retry the job.",
 				Message: fmt.Sprintf("The step %s waited for longer than %s. Last: %s", s.Name, k.Within, wait.why),
 			}
 		}
@@ -279,7 +292,7 @@ func (r *Runner) end(ctx context.Context, a *Attempt, err error, backoff func(in
 	case err == nil:
 		return r.success(a)
 	case errors.Is(cause, ErrCancelled):
-		return r.failure(a, Cancelled, &Error{Code: "cancelled", Message: "A person stopped the job.", NextStep: "Retry the job to continue where it stopped."})
+		return r.failure(a, Cancelled, &Error{Code: CodeCancelled, Message: "A person stopped the job."})
 	case errors.As(err, &wait):
 		a.Log.Note("%s. Looking again in %s.", wait.why, wait.after.Round(time.Second))
 		return Result{End: HandOver, After: max(wait.after, 100*time.Millisecond), Apply: let}
@@ -290,7 +303,7 @@ func (r *Runner) end(ctx context.Context, a *Attempt, err error, backoff func(in
 		return Result{End: HandOver, After: unknownPause, Apply: let}
 	case !errors.As(err, &why):
 		slog.Error("job failed with an internal error", "job", a.ID, "kind", a.Kind, "attempt", a.Number, "error", err)
-		why = &Error{Code: "internal", Message: "The backend had an internal error. Its log has the details under the job's id.", NextStep: "Search the backend's log for the job's id, then retry the job.", Heals: true}
+		why = &Error{Code: CodeInternal, Message: "The backend had an internal error. Its log has the details under the job's id.", Heals: true}
 	}
 	if why.Heals && !a.DeadlinePassed && a.Failures+1 < a.MaxAttempts {
 		after := backoff(a.Failures + 1)
@@ -315,12 +328,15 @@ func (r *Runner) success(a *Attempt) Result {
 func (r *Runner) failure(a *Attempt, end End, why *Error) Result {
 	kind, _ := r.Registry.Kind(a.Kind)
 	a.Log.Note("%s", why.Message)
-	name := "failed"
+	name, moves := "failed", kind.Failure
 	if end == Cancelled {
 		name = "cancelled"
+		if !a.begun() {
+			moves = kind.withdrawn()
+		}
 	}
 	return Result{End: end, Error: why, Apply: func(ctx context.Context, tx *db.Tx) error {
-		err := r.finish(ctx, tx, a, kind.Failure, name, why)
+		err := r.finish(ctx, tx, a, moves, name, why)
 		var conflict *fault.Conflict
 		if errors.As(err, &conflict) { // its objects have moved on: they are left as they are
 			return r.finish(ctx, tx, a, nil, name, why)

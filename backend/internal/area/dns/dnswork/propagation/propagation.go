@@ -84,8 +84,8 @@ type Answer struct {
 	Server Server
 	Status Status
 	Values []string // canonical; at most as many as fit into an answer
-	// TTL in seconds of what it told. For a resolver it is how long it will still tell that; for Absent it is that of the
-	// denial (RFC 2308).
+	// TTL of the answer, in seconds. A resolver gives the same answer for that long. For Absent it is the negative TTL (RFC
+	// 2308).
 	TTL  uint32
 	Text string // a plain sentence, if Status needs one
 }
