@@ -367,14 +367,18 @@ func TestBackoff(t *testing.T) {
 	})
 	b.add("p")
 	b.start(b.registry(p))
+	var i StoredItem
 	for n := 1; n <= 3; n++ {
-		b.exec(`UPDATE reconcile_items SET due_at = now() WHERE policy = 'p' AND failures > 0`)
-		b.until("it fails", func() bool { return b.item("p", b.ids[0]).Failures >= n })
+		b.exec(`UPDATE reconcile_items SET due_at = now() WHERE policy = 'p' AND failures > 0 AND object_id = $1`, b.ids[0])
+		b.until("it fails", func() bool {
+			i = b.item("p", b.ids[0])
+			return i.Failures >= n && !i.Running
+		})
 	}
-	i := b.item("p", b.ids[0])
 	if wait := i.DueAt.Sub(*i.LastEnded); i.LastOutcome != "failed" || wait < Backoff(i.Failures)*3/4 || wait > Backoff(i.Failures)*5/4 || i.LastError == errTest.Error() {
 		t.Errorf("it waits for %s: %+v", wait, i)
 	}
+	b.until("the other fails", func() bool { return b.ended("p", b.ids[1]) })
 	if i := b.item("p", b.ids[1]); i.DueAt.Sub(*i.LastEnded) < longestBackoff || i.LastError != "The server refuses." {
 		t.Errorf("what a retry does not help is tried again: %+v", i)
 	}
