@@ -58,6 +58,7 @@ func insertJob(ctx context.Context, tx *db.Tx, k Kind, by string, workspace uuid
 	if int(n) != len(objects) {
 		return uuid.Nil, fmt.Errorf("enqueue %s: there is no workspace %s", k.Name, workspace)
 	}
+	tx.Touch("job", id)
 	return id, nil
 }
 
