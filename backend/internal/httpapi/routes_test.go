@@ -40,6 +40,18 @@ func goodBody(id string) any {
 		return api.ReplaceKeys{SSHKeys: []string{sshKey}}
 	case "deallocate":
 		return api.Deallocate{Confirm: "no"}
+	case "create-dns-zone":
+		return api.CreateDNSZone{Name: "example.org", Server: "ns1.example.org:53", KeyName: "key", KeyAlgorithm: "hmac-sha256", KeySecret: "MDEyMzQ1Njc4OWFiY2RlZg==", Mode: "sync"}
+	case "change-dns-zone":
+		return map[string]any{"mode": "observe"}
+	case "confirm-dns-plan":
+		return api.ConfirmDNSPlan{Checksum: "no"}
+	case "adopt-dns-record":
+		return api.AdoptDNSRecord{Name: "www", Type: "A", From: "unowned"}
+	case "create-dns-record-set":
+		return api.CreateDNSRecordSet{Zone: "example.org", Name: "www", Type: "A", TTL: 300, Values: []string{"192.0.2.1"}}
+	case "change-dns-record-set":
+		return map[string]any{"ttl": 60}
 	case "add-addresses":
 		return api.AddAddresses{Network: "default", Addresses: []api.AddRange{{Range: "10.9.9.9"}}}
 	case "upload-playbook":

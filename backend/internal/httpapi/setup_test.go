@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -31,6 +32,7 @@ import (
 	"kloigos/backend/internal/intent"
 	kernel "kloigos/backend/internal/kernel/intent"
 	"kloigos/backend/internal/kernel/reconcile"
+	"kloigos/backend/internal/kernel/secret"
 	"kloigos/backend/internal/queue"
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit"
@@ -76,7 +78,11 @@ func setup(t testing.TB, options ...func(*httpapi.Config)) *backend {
 		DB: db, Intents: b.intents, Policies: onePolicy(t), Sessions: intent.NewSessions(db), Signals: b.signals, Version: "test", Contract: worker.Contract, Judge: testJudge,
 		Log: slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
-	areas, err := app.NewAreas(app.Parts{DB: db.DB, Engine: kernel.Engine{DB: db.DB}})
+	keys, err := secret.Create(filepath.Join(t.TempDir(), "keyset.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	areas, err := app.NewAreas(app.Parts{DB: db.DB, Engine: kernel.Engine{DB: db.DB}, Keyset: keys})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -93,6 +94,25 @@ func run(t *testing.T, all *recorder, script string) {
 					ts.Fatalf("exit code %s, want %s", got, args[0])
 				}
 			},
+			// name-server RECORD...: a real one with these records beside; $DNS, $DNSKEY, and its secret in dns.key.
+			"name-server": func(ts *testscript.TestScript, _ bool, args []string) {
+				n := s.NameServer(args...)
+				ts.Setenv("DNS", n.Address)
+				ts.Setenv("DNSKEY", n.KeyName)
+				ts.Check(os.WriteFile(ts.MkAbs("dns.key"), []byte(n.KeySecret), 0o600))
+			},
+			// until TEXT COMMAND...: the command is run until it tells the text.
+			"until": func(ts *testscript.TestScript, _ bool, args []string) {
+				for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+					ts.Check(ts.Exec(args[1], args[2:]...))
+					if strings.Contains(ts.ReadFile("stdout"), args[0]) {
+						return
+					}
+					if time.Now().After(deadline) {
+						ts.Fatalf("%v does not tell %q", args[1:], args[0])
+					}
+				}
+			},
 			// keep NAME: the output of the last command becomes a variable.
 			"keep": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
@@ -101,6 +121,10 @@ func run(t *testing.T, all *recorder, script string) {
 			"job-id": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(ts.Exec("kloigos", "job", "list", "--state", args[0], "--sort=-created_at", "--limit=1", "-o", "json"))
 				ts.Setenv("JOB", first(ts, `"id": "([^"]+)"`))
+			},
+			// first-id NAME: the first id in the last command's output becomes a variable.
+			"first-id": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Setenv(args[0], first(ts, `"id": "([^"]+)"`))
 			},
 			"plan-id": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Setenv("PLAN", first(ts, `(?m)^(\S+)`)) },
 			"address": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Setenv("ADDRESS", first(ts, `(?m)^(\S+)`)) },

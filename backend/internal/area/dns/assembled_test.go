@@ -51,6 +51,13 @@ func TestAssembledStatements(t *testing.T) {
 				}
 			}
 		}
+		for _, sort := range ForeignSorting.Names() {
+			for _, zone := range []uuid.UUID{uuid.Nil, uuid.New()} {
+				if _, err := ForeignRecords(t.Context(), q, ForeignFilter{ZoneID: zone, Sort: sort, After: after, Limit: 1}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
 		all := RecordSetFilter{ZoneID: uuid.New(), Name: "a.", Type: "A", State: "live", Owner: "user"}
 		for _, sort := range RecordSetSorting.Names() {
 			for _, f := range []RecordSetFilter{{}, {ZoneID: uuid.New()}, {Name: "a."}, {Type: "A"}, {State: "live"}, {Owner: "user"}, all} {

@@ -12,7 +12,9 @@ import (
 
 // ForeignRecord is one row of dns_foreign_records: a record set that the server holds and that is not in the intent.
 type ForeignRecord struct {
+	ID       uuid.UUID `db:"id"`
 	ZoneID   uuid.UUID `db:"zone_id"`
+	ZoneName Name      `db:"zone_name"`
 	Name     Name      `db:"name"`
 	Type     Type      `db:"type"`
 	TTL      int64     `db:"ttl"` // seconds
@@ -23,8 +25,9 @@ type ForeignRecord struct {
 }
 
 const sqlForeign = `
-SELECT f.zone_id, f.name, f.type, f.ttl, f.contents, f.outcome, f.message, f.seen_at
+SELECT f.id, f.zone_id, z.name AS zone_name, f.name, f.type, f.ttl, f.contents, f.outcome, f.message, f.seen_at
   FROM dns_foreign_records f
+  JOIN dns_zones z ON z.id = f.zone_id
  WHERE true`
 
 func foreignAt(ctx context.Context, q db.Reader, zone uuid.UUID, name Name, kind Type) (ForeignRecord, error) {
@@ -35,13 +38,29 @@ func foreignOfZone(ctx context.Context, q db.Reader, zone uuid.UUID) ([]ForeignR
 	return db.Collect[ForeignRecord](ctx, q, sqlForeign+" AND f.zone_id = $1 ORDER BY f.name, f.type", zone)
 }
 
-const sqlForeignPage = sqlForeign + ` AND f.zone_id = $1 AND (f.name, f.type) > ($2, $3)
- ORDER BY f.name, f.type
- LIMIT $4`
+// ForeignSorting is the order that foreign records are listed in.
+var ForeignSorting = db.Sorting[ForeignRecord]{
+	{Name: "name", Columns: []db.Column{db.ByText("f.name"), db.ByID("f.id")}, At: func(f ForeignRecord) db.Position {
+		return db.Position{Text: string(f.Name), ID: f.ID}
+	}},
+}
 
-// ForeignRecords lists the foreign records of a zone, from behind a name and type; "" and "" for the first page.
-func ForeignRecords(ctx context.Context, q db.Reader, zone uuid.UUID, afterName Name, afterType Type, limit int) ([]ForeignRecord, error) {
-	return db.Collect[ForeignRecord](ctx, q, sqlForeignPage, zone, afterName, afterType, limit)
+// ForeignFilter narrows a list of foreign records.
+type ForeignFilter struct {
+	WorkspaceID uuid.UUID
+	ZoneID      uuid.UUID // the zero value for all zones
+	Sort        string    // one of ForeignSorting; "" for the first
+	After       *db.Position
+	Limit       int
+}
+
+// ForeignRecords lists foreign records.
+func ForeignRecords(ctx context.Context, q db.Reader, f ForeignFilter) ([]ForeignRecord, error) {
+	l := db.NewList(sqlForeign).And("f.workspace_id = ?", f.WorkspaceID)
+	if f.ZoneID != uuid.Nil {
+		l.And("f.zone_id = ?", f.ZoneID)
+	}
+	return ForeignSorting.Read(ctx, q, l, f.Sort, f.After, f.Limit)
 }
 
 const sqlDeleteForeignOfZone = `
@@ -54,7 +73,7 @@ DELETE FROM dns_foreign_records
    AND (name, type) IN (SELECT g.name, g.type FROM unnest($2::TEXT[], $3::TEXT[]) AS g(name, type))`
 
 const sqlInsertForeign = `
-INSERT INTO dns_foreign_records (zone_id, name, type, ttl, contents, outcome, message)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO dns_foreign_records (zone_id, name, type, ttl, contents, outcome, message, workspace_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (zone_id, name, type)
 DO UPDATE SET ttl = excluded.ttl, contents = excluded.contents, outcome = excluded.outcome, message = excluded.message, seen_at = now()`

@@ -7,46 +7,66 @@ import (
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/kernel/scope"
 )
 
-// CreateRecordSet adds a record set to a zone. The next synchronization brings it to the name server.
-func CreateRecordSet(ctx context.Context, tx *db.Tx, zoneID uuid.UUID, owner SetOwner, draft Draft) (ManagedSet, Changed, error) {
-	zone, err := keepZone(ctx, tx, zoneID)
+// told records a change of a record set: for its policies, as an event, and for a repetition of the request.
+func (m ManagedSet) told(ctx context.Context, tx *intent.Tx, action string, before, after map[string]any) error {
+	tx.Touch(RecordSetNoun, m.ID)
+	tx.Touch(ZoneNoun, m.ZoneID) // its synchronization is for the zone's policy
+	err := tx.Event(ctx, audit.Entry{
+		Workspace: m.WorkspaceID, Action: RecordSetNoun + "." + action, ObjectKind: RecordSetNoun, ObjectID: m.ID, ObjectName: m.String(),
+		Before: before, After: after,
+	})
 	if err != nil {
-		return ManagedSet{}, Changed{}, err
+		return err
+	}
+	return tx.Made(ctx, RecordSetNoun, m.ID, uuid.Nil)
+}
+
+// CreateRecordSet adds a record set to a zone. The next synchronization brings it to the name server.
+func CreateRecordSet(ctx context.Context, tx *intent.Tx, ref scope.Ref[Zone], owner SetOwner, draft Draft) (ManagedSet, error) {
+	zone, err := keepZone(ctx, tx.Tx, ref.ID())
+	if err != nil {
+		return ManagedSet{}, err
 	}
 	set, problems := draft.Check(zone.Name)
 	if problems != nil {
-		return ManagedSet{}, Changed{}, problems.invalid()
+		return ManagedSet{}, problems.invalid()
 	}
 	if !Delegated(zone.Settings("").Patterns, set.Name) {
-		return ManagedSet{}, Changed{}, Problems{{"name", "The key of the zone may not change this name. See the patterns of the zone."}}.invalid()
+		return ManagedSet{}, Problems{{"name", "The key of the zone may not change this name. See the patterns of the zone."}}.invalid()
 	}
-	return insertRecordSet(ctx, tx, zone, owner, set, AdoptNone)
+	return insertRecordSet(ctx, tx, zone, owner, set, AdoptNone, "create")
 }
 
-func insertRecordSet(ctx context.Context, tx *db.Tx, zone Zone, owner SetOwner, set RecordSet, adopt Adoption) (ManagedSet, Changed, error) {
+func insertRecordSet(ctx context.Context, tx *intent.Tx, zone Zone, owner SetOwner, set RecordSet, adopt Adoption, action string) (ManagedSet, error) {
 	alone := set.Type == CNAME
 	// The foreign key to the row of the name keeps a CNAME record and another from being written at the same time.
 	for _, sql := range []db.Statement{sqlTakeName, sqlTurnName} {
 		if _, err := tx.Exec(ctx, sql, zone.ID, set.Name, alone); err != nil {
-			return ManagedSet{}, Changed{}, nameError(err, set)
+			return ManagedSet{}, nameError(err, set)
 		}
 	}
 	// A successor of a set that is still being deleted takes its place: the server then sees an update.
 	if _, err := tx.Exec(ctx, sqlForgetDeletedSet, zone.ID, set.Name, set.Type); err != nil {
-		return ManagedSet{}, Changed{}, fmt.Errorf("replace a deleted record set: %w", err)
+		return ManagedSet{}, fmt.Errorf("replace a deleted record set: %w", err)
 	}
 	id := uuid.New()
 	taken := fault.Conflictf("dns_record_set_exists", "%s already has a record set of type %s.", set.Name.Display(), set.Type)
 	err := tx.One(ctx, taken, sqlInsertRecordSet, id, zone.ID, set.Name, set.Type, int64(set.TTL), set.Values, owner, alone, adopt, SetLifecycle.Initial)
 	if err != nil {
-		return ManagedSet{}, Changed{}, nameError(err, set)
+		return ManagedSet{}, nameError(err, set)
 	}
 	made, err := RecordSetByID(ctx, tx.Reader, id)
-	return made, Changed{After: made.facts()}, err
+	if err != nil {
+		return ManagedSet{}, err
+	}
+	return made, made.told(ctx, tx, action, nil, made.facts())
 }
 
 // nameError tells a name that another kind of record has from other errors.
@@ -68,30 +88,35 @@ type Content struct {
 
 // ChangeRecordSet replaces TTL and values. Only its owner may do so. version is that of the record set that the change was
 // made for; 0 for any.
-func ChangeRecordSet(ctx context.Context, tx *db.Tx, by SetOwner, id uuid.UUID, version int64, content Content) (ManagedSet, Changed, error) {
-	before, err := holdOwn(ctx, tx, by, id, version)
+func ChangeRecordSet(ctx context.Context, tx *intent.Tx, by SetOwner, ref scope.Ref[ManagedSet], version int64, change func(*Content)) (ManagedSet, error) {
+	before, err := holdOwn(ctx, tx.Tx, by, ref.ID(), version)
 	if err != nil {
-		return ManagedSet{}, Changed{}, err
+		return ManagedSet{}, err
 	}
+	content := Content{TTL: int(before.TTL), Values: before.Contents}
+	change(&content)
 	draft := Draft{Name: string(before.Name), Type: string(before.Type), TTL: content.TTL, Values: content.Values}
 	set, problems := draft.Check(before.ZoneName)
 	if problems != nil {
-		return ManagedSet{}, Changed{}, problems.invalid()
+		return ManagedSet{}, problems.invalid()
 	}
-	return changeRecordSet(ctx, tx, before, set, before.Adopt)
+	return changeRecordSet(ctx, tx, before, set, before.Adopt, "change")
 }
 
-func changeRecordSet(ctx context.Context, tx *db.Tx, before ManagedSet, set RecordSet, adopt Adoption) (ManagedSet, Changed, error) {
+func changeRecordSet(ctx context.Context, tx *intent.Tx, before ManagedSet, set RecordSet, adopt Adoption, action string) (ManagedSet, error) {
 	state, err := SetLifecycle.Next(before.State, SetChanged)
 	if err != nil {
-		return ManagedSet{}, Changed{}, err
+		return ManagedSet{}, err
 	}
-	err = tx.One(ctx, movedMeanwhile("dns_record_set"), sqlChangeRecordSet, before.ID, before.State, state, int64(set.TTL), set.Values, adopt)
+	err = tx.One(ctx, movedMeanwhile(RecordSetNoun), sqlChangeRecordSet, before.ID, before.State, state, int64(set.TTL), set.Values, adopt)
 	if err != nil {
-		return ManagedSet{}, Changed{}, fmt.Errorf("change a record set: %w", err)
+		return ManagedSet{}, fmt.Errorf("change a record set: %w", err)
 	}
 	after, err := RecordSetByID(ctx, tx.Reader, before.ID)
-	return after, Changed{before.facts(), after.facts()}, err
+	if err != nil {
+		return ManagedSet{}, err
+	}
+	return after, after.told(ctx, tx, action, before.facts(), after.facts())
 }
 
 // holdOwn locks a record set, and refuses one that somebody else owns.
@@ -103,38 +128,53 @@ func holdOwn(ctx context.Context, tx *db.Tx, by SetOwner, id uuid.UUID, version 
 	if err := checkVersion("record set", set.Version, version); err != nil {
 		return ManagedSet{}, err
 	}
-	if set.Owner != by {
-		return ManagedSet{}, fault.Conflictf("dns_record_set_owned", "The record set belongs to %s and changes with it.", set.Owner)
+	return set, set.CanChange(by)
+}
+
+// CanChange tells why somebody cannot change or delete the record set; nil if they can.
+func (m ManagedSet) CanChange(by SetOwner) error {
+	switch {
+	case m.Owner != by:
+		return fault.Conflictf("dns_record_set_owned", "The record set belongs to %s and changes with it.", m.Owner)
+	case m.State == SetDeleting:
+		return fault.Conflictf("dns_record_set_state", "The record set is being deleted.")
 	}
-	return set, nil
+	return nil
+}
+
+// CanAdopt tells why there is nothing to adopt; nil if the server holds what the record set wants to be.
+func (m ManagedSet) CanAdopt() error {
+	switch m.Outcome {
+	case AdoptionNeeded, OwnerLost, OwnerForeign, OwnerUnread:
+		return nil
+	}
+	return fault.Conflictf("dns_nothing_to_adopt", "The last synchronization met nobody else's record here.")
 }
 
 // DeleteRecordSet takes a record set out of the intent. Where the zone's mode deletes, its row stays until the server no
 // longer holds it; else the row is gone at once, and the record stays on the server.
-func DeleteRecordSet(ctx context.Context, tx *db.Tx, by SetOwner, id uuid.UUID, version int64) (ManagedSet, Changed, error) {
-	before, err := holdOwn(ctx, tx, by, id, version)
+func DeleteRecordSet(ctx context.Context, tx *intent.Tx, by SetOwner, ref scope.Ref[ManagedSet], version int64) (ManagedSet, error) {
+	before, err := holdOwn(ctx, tx.Tx, by, ref.ID(), version)
 	if err != nil {
-		return ManagedSet{}, Changed{}, err
+		return ManagedSet{}, err
 	}
 	zone, err := ZoneByID(ctx, tx.Reader, before.ZoneID)
 	if err != nil {
-		return ManagedSet{}, Changed{}, err
-	}
-	changed := Changed{Before: before.facts()}
-	if zone.Mode != Sync {
-		return before, changed, wrap("forget a record set", tx.One(ctx, movedMeanwhile("dns_record_set"), sqlForgetRecordSet, id, before.State))
+		return ManagedSet{}, err
 	}
 	state, err := SetLifecycle.Next(before.State, SetDeleted)
 	if err != nil {
-		return ManagedSet{}, Changed{}, err
+		return ManagedSet{}, err
 	}
-	err = tx.One(ctx, movedMeanwhile("dns_record_set"), sqlDeletingRecordSet, id, before.State, state)
+	if zone.Mode == Sync {
+		err = tx.One(ctx, movedMeanwhile(RecordSetNoun), sqlDeletingRecordSet, before.ID, before.State, state)
+	} else {
+		err = tx.One(ctx, movedMeanwhile(RecordSetNoun), sqlForgetRecordSet, before.ID, before.State)
+	}
 	if err != nil {
-		return ManagedSet{}, Changed{}, fmt.Errorf("delete a record set: %w", err)
+		return ManagedSet{}, fmt.Errorf("delete a record set: %w", err)
 	}
-	after, err := RecordSetByID(ctx, tx.Reader, id)
-	changed.After = map[string]any{"state": state}
-	return after, changed, err
+	return before, before.told(ctx, tx, "delete", before.facts(), nil)
 }
 
 func wrap(doing string, err error) error {
@@ -146,32 +186,32 @@ func wrap(doing string, err error) error {
 
 // AdoptRecord lets the next synchronization take over what the server holds at a name and type. If the intent has no record
 // set there, it gets one with the values of the server.
-func AdoptRecord(ctx context.Context, tx *db.Tx, zoneID uuid.UUID, name Name, kind Type, how Adoption) (ManagedSet, Changed, error) {
-	zone, err := keepZone(ctx, tx, zoneID)
+func AdoptRecord(ctx context.Context, tx *intent.Tx, ref scope.Ref[Zone], name Name, kind Type, how Adoption) (ManagedSet, error) {
+	zone, err := keepZone(ctx, tx.Tx, ref.ID())
 	if err != nil {
-		return ManagedSet{}, Changed{}, err
+		return ManagedSet{}, err
 	}
 	if how != AdoptUnowned && how != AdoptForeign {
-		return ManagedSet{}, Changed{}, Problems{{"adopt", fmt.Sprintf("Use one of: %s, %s.", AdoptUnowned, AdoptForeign)}}.invalid()
+		return ManagedSet{}, Problems{{"adopt", fmt.Sprintf("Use one of: %s, %s.", AdoptUnowned, AdoptForeign)}}.invalid()
 	}
 	set, err := recordSetAt(ctx, tx.Reader, zone.ID, name, kind)
 	if err == nil {
-		if set, err = holdRecordSet(ctx, tx, set.ID); err != nil {
-			return ManagedSet{}, Changed{}, err
+		if set, err = holdRecordSet(ctx, tx.Tx, set.ID); err != nil {
+			return ManagedSet{}, err
 		}
-		return changeRecordSet(ctx, tx, set, set.RecordSet(), how)
+		return changeRecordSet(ctx, tx, set, set.RecordSet(), how, "adopt")
 	}
 	if !errors.Is(err, fault.ErrNotFound) {
-		return ManagedSet{}, Changed{}, err
+		return ManagedSet{}, err
 	}
 	found, err := foreignAt(ctx, tx.Reader, zone.ID, name, kind)
 	if err != nil {
-		return ManagedSet{}, Changed{}, err
+		return ManagedSet{}, err
 	}
 	draft := Draft{Name: string(found.Name), Type: string(found.Type), TTL: int(max(MinTTL, min(found.TTL, MaxTTL))), Values: found.Contents}
 	content, problems := draft.Check(zone.Name)
 	if problems != nil {
-		return ManagedSet{}, Changed{}, fault.Conflictf("dns_not_adoptable", "This record cannot be managed here: %s", problems.Error())
+		return ManagedSet{}, fault.Conflictf("dns_not_adoptable", "This record cannot be managed here: %s", problems.Error())
 	}
-	return insertRecordSet(ctx, tx, zone, OwnedByUser, content, how)
+	return insertRecordSet(ctx, tx, zone, OwnedByUser, content, how, "adopt")
 }

@@ -7,6 +7,7 @@ import (
 
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/scope"
 )
 
 const sqlRecordSet = `
@@ -20,6 +21,19 @@ SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.t
 // RecordSetByID returns a record set.
 func RecordSetByID(ctx context.Context, q db.Reader, id uuid.UUID) (ManagedSet, error) {
 	return db.First[ManagedSet](ctx, q, fault.ErrNotFound, sqlRecordSet+" AND s.id = $1", id)
+}
+
+// FindRecordSet finds a record set of a workspace by its id.
+func FindRecordSet(ctx context.Context, q db.Reader, workspace uuid.UUID, text string) (ManagedSet, scope.Ref[ManagedSet], error) {
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return ManagedSet{}, scope.Ref[ManagedSet]{}, fault.ErrNotFound
+	}
+	set, err := db.First[ManagedSet](ctx, q, fault.ErrNotFound, sqlRecordSet+" AND s.workspace_id = $1 AND s.id = $2", workspace, id)
+	if err != nil {
+		return ManagedSet{}, scope.Ref[ManagedSet]{}, err
+	}
+	return set, scope.Found[ManagedSet](set.ID, set.WorkspaceID), nil
 }
 
 // recordSetAt returns the record set of a name and type that is not deleted.
@@ -115,3 +129,15 @@ const sqlRecordCheck = `
 UPDATE dns_record_sets
    SET checked = $3, checked_at = now()
  WHERE id = $1 AND revision = $2`
+
+const sqlRecordSetIDs = `
+SELECT s.id
+  FROM dns_record_sets s
+ WHERE s.id > $1
+ ORDER BY s.id
+ LIMIT $2`
+
+// RecordSetIDs lists the ids of record sets behind one of them, ascending.
+func RecordSetIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
+	return ids(ctx, q, "list record sets", sqlRecordSetIDs, after, limit)
+}

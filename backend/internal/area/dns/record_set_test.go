@@ -10,21 +10,22 @@ import (
 
 	"github.com/google/uuid"
 
-	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/kernel/scope"
 )
 
 func (p *place) change(t *testing.T, by SetOwner, id uuid.UUID, version int64, values ...string) (ManagedSet, error) {
 	t.Helper()
-	return do(t, p, func(ctx context.Context, tx *db.Tx) (ManagedSet, Changed, error) {
-		return ChangeRecordSet(ctx, tx, by, id, version, Content{TTL: 600, Values: values})
+	return do(t, p, func(ctx context.Context, tx *intent.Tx) (ManagedSet, error) {
+		return ChangeRecordSet(ctx, tx, by, scope.Found[ManagedSet](id, p.workspace), version, func(c *Content) { c.TTL, c.Values = 600, values })
 	})
 }
 
 func (p *place) remove(t *testing.T, id uuid.UUID) (ManagedSet, error) {
 	t.Helper()
-	return do(t, p, func(ctx context.Context, tx *db.Tx) (ManagedSet, Changed, error) {
-		return DeleteRecordSet(ctx, tx, OwnedByUser, id, 0)
+	return do(t, p, func(ctx context.Context, tx *intent.Tx) (ManagedSet, error) {
+		return DeleteRecordSet(ctx, tx, OwnedByUser, scope.Found[ManagedSet](id, p.workspace), 0)
 	})
 }
 
@@ -57,7 +58,10 @@ func TestRecordSets(t *testing.T) {
 	wantConflict(t, err, "dns_record_set_owned")
 
 	// A deleted one takes no change, keeps nobody waiting, and its name is free for another kind.
-	if gone, err := p.remove(t, set.ID); err != nil || gone.State != SetDeleting {
+	if _, err := p.remove(t, set.ID); err != nil {
+		t.Error(err)
+	}
+	if gone, err := RecordSetByID(t.Context(), p.Reader, set.ID); err != nil || gone.State != SetDeleting {
 		t.Errorf("%+v, %v", gone, err)
 	}
 	_, err = p.change(t, OwnedByUser, set.ID, 0, "192.0.2.9")
@@ -101,8 +105,8 @@ func TestAllocationsOwnTheirRecordSets(t *testing.T) {
 	if _, ok := OwnedByUser.Allocation(); ok {
 		t.Error("a user is an allocation")
 	}
-	set := must(t, p, func(ctx context.Context, tx *db.Tx) (ManagedSet, Changed, error) {
-		return CreateRecordSet(ctx, tx, zone.ID, owner, Draft{Name: "unit-1", Type: "A", TTL: 60, Values: []string{"192.0.2.1"}})
+	set := must(t, p, func(ctx context.Context, tx *intent.Tx) (ManagedSet, error) {
+		return CreateRecordSet(ctx, tx, zoneRef(zone), owner, Draft{Name: "unit-1", Type: "A", TTL: 60, Values: []string{"192.0.2.1"}})
 	})
 	_, err := p.remove(t, set.ID)
 	wantConflict(t, err, "dns_record_set_owned")
@@ -207,7 +211,12 @@ func TestListRecordSets(t *testing.T) {
 			t.Errorf("%+v: some twice", test.filter)
 		}
 	}
-	if due, err := ChangedZones(t.Context(), p.Reader, 10); err != nil || len(due) != 2 {
-		t.Errorf("due %v, %v", due, err)
+	if listed, err := RecordSetIDs(t.Context(), p.Reader, uuid.Nil, 7); err != nil || len(listed) != 7 {
+		t.Errorf("%v, %v", listed, err)
+	} else if rest, err := RecordSetIDs(t.Context(), p.Reader, listed[6], 7); err != nil || len(rest) != 3 {
+		t.Errorf("%v, %v", rest, err)
+	}
+	if zones, err := ZoneIDs(t.Context(), p.Reader, uuid.Nil, 7); err != nil || len(zones) != 2 {
+		t.Errorf("%v, %v", zones, err)
 	}
 }

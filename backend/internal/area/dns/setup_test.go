@@ -9,13 +9,18 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/multitracer"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/kernel/scope"
 	"kloigos/backend/internal/kernel/secret"
 	"kloigos/backend/internal/testkit"
 	"kloigos/backend/internal/testkit/sqlguard"
+	"kloigos/backend/internal/testkit/writeguard"
 )
 
 // place is a database with a workspace, and a keyset.
@@ -32,10 +37,12 @@ func newPlace(t *testing.T) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened, err := db.Open(t.Context(), url, db.WithTracer(sqlguard.Tracer(t)))
+	writes := writeguard.New(t)
+	opened, err := db.Open(t.Context(), url, db.WithTracer(multitracer.New(sqlguard.Tracer(t), writes)))
 	if err != nil {
 		t.Fatal(err)
 	}
+	writes.Watch(opened)
 	t.Cleanup(opened.Close)
 	opened.TryTwice() // every transaction of the area may run twice
 	p := &place{opened, keys, uuid.New()}
@@ -76,20 +83,20 @@ func draftZone(name string) ZoneDraft {
 }
 
 // do runs one intent and returns what it made.
-func do[T any](t *testing.T, p *place, intent func(ctx context.Context, tx *db.Tx) (T, Changed, error)) (T, error) {
+func do[T any](t *testing.T, p *place, ask func(ctx context.Context, tx *intent.Tx) (T, error)) (T, error) {
 	t.Helper()
 	var made T
-	err := p.InTx(t.Context(), func(tx *db.Tx) error {
-		var err error
-		made, _, err = intent(t.Context(), tx)
+	call := intent.Call{Actor: audit.Actor{Kind: audit.Account, Name: "ada"}, Workspace: p.workspace}
+	err := intent.Engine{DB: p.DB}.Do(t.Context(), call, func(tx *intent.Tx) (err error) {
+		made, err = ask(t.Context(), tx)
 		return err
 	})
 	return made, err
 }
 
-func must[T any](t *testing.T, p *place, intent func(ctx context.Context, tx *db.Tx) (T, Changed, error)) T {
+func must[T any](t *testing.T, p *place, ask func(ctx context.Context, tx *intent.Tx) (T, error)) T {
 	t.Helper()
-	made, err := do(t, p, intent)
+	made, err := do(t, p, ask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,15 +105,37 @@ func must[T any](t *testing.T, p *place, intent func(ctx context.Context, tx *db
 
 func (p *place) zone(t *testing.T, draft ZoneDraft) Zone {
 	t.Helper()
-	return must(t, p, func(ctx context.Context, tx *db.Tx) (Zone, Changed, error) {
-		return CreateZone(ctx, tx, p.keys, p.workspace, draft)
+	return must(t, p, func(ctx context.Context, tx *intent.Tx) (Zone, error) { return CreateZone(ctx, tx, p.keys, draft) })
+}
+
+func zoneRef(z Zone) scope.Ref[Zone] { return scope.Found[Zone](z.ID, z.WorkspaceID) }
+
+func (p *place) changeZone(t *testing.T, id uuid.UUID, version int64, change func(*ZoneDraft)) (Zone, error) {
+	t.Helper()
+	return do(t, p, func(ctx context.Context, tx *intent.Tx) (Zone, error) {
+		return ChangeZone(ctx, tx, p.keys, scope.Found[Zone](id, p.workspace), version, change)
 	})
+}
+
+func (p *place) setMode(t *testing.T, id uuid.UUID, mode Mode) {
+	t.Helper()
+	if _, err := p.changeZone(t, id, 0, func(d *ZoneDraft) { d.Mode = mode }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p *place) deleteZone(t *testing.T, id uuid.UUID) error {
+	t.Helper()
+	_, err := do(t, p, func(ctx context.Context, tx *intent.Tx) (struct{}, error) {
+		return struct{}{}, DeleteZone(ctx, tx, scope.Found[Zone](id, p.workspace), 0)
+	})
+	return err
 }
 
 func (p *place) create(t *testing.T, zone Zone, name string, kind Type, values ...string) (ManagedSet, error) {
 	t.Helper()
-	return do(t, p, func(ctx context.Context, tx *db.Tx) (ManagedSet, Changed, error) {
-		return CreateRecordSet(ctx, tx, zone.ID, OwnedByUser, Draft{Name: name, Type: string(kind), TTL: 300, Values: values})
+	return do(t, p, func(ctx context.Context, tx *intent.Tx) (ManagedSet, error) {
+		return CreateRecordSet(ctx, tx, zoneRef(zone), OwnedByUser, Draft{Name: name, Type: string(kind), TTL: 300, Values: values})
 	})
 }
 

@@ -40,6 +40,7 @@ func RecordSync(ctx context.Context, tx *db.Tx, work SyncWork, report Report) (Z
 	if err != nil {
 		return Zone{}, fmt.Errorf("record the end of a synchronization: %w", err)
 	}
+	tx.Touch(ZoneNoun, before.ID)
 	return ZoneByID(ctx, tx.Reader, before.ID)
 }
 
@@ -150,8 +151,9 @@ func recordResults(ctx context.Context, tx *db.Tx, work SyncWork, report Report)
 		if _, err := tx.Exec(ctx, sqlForgetDeleted, chunk); err != nil {
 			return 0, fmt.Errorf("forget deleted record sets: %w", err)
 		}
+		tx.Touch(RecordSetNoun, chunk...)
 	}
-	return attention, recordForeign(ctx, tx, work.Zone.ID, report, ours)
+	return attention, recordForeign(ctx, tx, work.Zone, report, ours)
 }
 
 // staysOurs reports whether a record set of ours that nobody wants is still on the server and should not be.
@@ -189,13 +191,14 @@ func writeResults(ctx context.Context, tx *db.Tx, rows []setRow) error {
 		if _, err := tx.Exec(ctx, sqlRecordResults, set, revision, was, becomes, message, said, reached, wait); err != nil {
 			return fmt.Errorf("record what became of record sets: %w", err)
 		}
+		tx.Touch(RecordSetNoun, set...)
 	}
 	return nil
 }
 
 // recordForeign brings the list of foreign records to what the report found, and writes only what differs.
-func recordForeign(ctx context.Context, tx *db.Tx, zone uuid.UUID, report Report, ours map[setKey]bool) error {
-	known, err := foreignOfZone(ctx, tx.Reader, zone)
+func recordForeign(ctx context.Context, tx *db.Tx, zone Zone, report Report, ours map[setKey]bool) error {
+	known, err := foreignOfZone(ctx, tx.Reader, zone.ID)
 	if err != nil {
 		return fmt.Errorf("list the foreign records that are known: %w", err)
 	}
@@ -224,14 +227,14 @@ func recordForeign(ctx context.Context, tx *db.Tx, zone uuid.UUID, report Report
 		names, types = append(names, string(key.name)), append(types, string(key.kind))
 	}
 	if len(names) > 0 {
-		if _, err := tx.Exec(ctx, sqlDeleteForeign, zone, names, types); err != nil {
+		if _, err := tx.Exec(ctx, sqlDeleteForeign, zone.ID, names, types); err != nil {
 			return fmt.Errorf("forget foreign records: %w", err)
 		}
 	}
 	for chunk := range slices.Chunk(changed, perStatement) {
 		var batch db.Batch
 		for _, row := range chunk {
-			batch.Queue(sqlInsertForeign, zone, row.Name, row.Type, row.TTL, row.Contents, row.Outcome, row.Message)
+			batch.Queue(sqlInsertForeign, zone.ID, row.Name, row.Type, row.TTL, row.Contents, row.Outcome, row.Message, zone.WorkspaceID)
 		}
 		if err := tx.Send(ctx, &batch); err != nil {
 			return fmt.Errorf("record foreign records: %w", err)

@@ -30,12 +30,12 @@ const (
 
 // What happens to a zone.
 const (
-	ZoneChanged   lifecycle.Event = "changed"        // its settings, or a confirmation
-	SyncStarted   lifecycle.Event = "sync_started"   // a synchronization was asked for
-	SyncSucceeded lifecycle.Event = "sync_succeeded" // it brought the zone in line with this intent
-	SyncOutdated  lifecycle.Event = "sync_outdated"  // it did so with an intent that has changed since
-	SyncHeld      lifecycle.Event = "sync_held"      // the brake held it
-	SyncFailed    lifecycle.Event = "sync_failed"
+	SettingsChanged lifecycle.Event = "changed"        // its settings, or a confirmation
+	SyncStarted     lifecycle.Event = "sync_started"   // a synchronization was asked for
+	SyncSucceeded   lifecycle.Event = "sync_succeeded" // it brought the zone in line with this intent
+	SyncOutdated    lifecycle.Event = "sync_outdated"  // it did so with an intent that has changed since
+	SyncHeld        lifecycle.Event = "sync_held"      // the brake held it
+	SyncFailed      lifecycle.Event = "sync_failed"
 )
 
 // syncDeadline is how long a zone may be synchronized for: a zone of 200,000 records and a job's retries fit.
@@ -52,11 +52,11 @@ var ZoneLifecycle = lifecycle.Lifecycle[ZoneState]{
 		{State: ZoneFailed, Means: "the last synchronization failed", Failed: true},
 	},
 	Transitions: []lifecycle.Transition[ZoneState]{
-		{From: ZonePending, On: ZoneChanged, To: ZonePending},
-		{From: ZoneSyncing, On: ZoneChanged, To: ZoneSyncing},
-		{From: ZoneLive, On: ZoneChanged, To: ZonePending},
-		{From: ZoneHeld, On: ZoneChanged, To: ZonePending},
-		{From: ZoneFailed, On: ZoneChanged, To: ZonePending},
+		{From: ZonePending, On: SettingsChanged, To: ZonePending},
+		{From: ZoneSyncing, On: SettingsChanged, To: ZoneSyncing},
+		{From: ZoneLive, On: SettingsChanged, To: ZonePending},
+		{From: ZoneHeld, On: SettingsChanged, To: ZonePending},
+		{From: ZoneFailed, On: SettingsChanged, To: ZonePending},
 		{From: ZonePending, On: SyncStarted, To: ZoneSyncing},
 		{From: ZoneLive, On: SyncStarted, To: ZoneSyncing},
 		{From: ZoneHeld, On: SyncStarted, To: ZoneSyncing},

@@ -2,20 +2,19 @@ package dns
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/intent"
 	"kloigos/backend/internal/kernel/lifecycle"
+	"kloigos/backend/internal/kernel/scope"
 	"kloigos/backend/internal/kernel/secret"
 )
-
-// Changed is what an intent did to an object, for its event. Before is nil if it was created, After if it is gone.
-type Changed struct {
-	Before, After map[string]any
-}
 
 // foreignKeyViolation is the SQLSTATE of a row that others refer to, or whose other is not there.
 const foreignKeyViolation = "23503"
@@ -31,58 +30,98 @@ func movedMeanwhile(noun string) error {
 	return fault.Conflictf(noun+"_state", "Another request changed it at the same time. Reload it.")
 }
 
-// CreateZone adds a zone to a workspace. Its key is sealed.
-func CreateZone(ctx context.Context, tx *db.Tx, keys *secret.Keyset, workspace uuid.UUID, draft ZoneDraft) (Zone, Changed, error) {
+// Nouns, as events, jobs and problems name them.
+const (
+	ZoneNoun      = "dns_zone"
+	RecordSetNoun = "dns_record_set"
+)
+
+// told writes the event of a change of a zone, and what a repeated request is answered with.
+func (z Zone) told(ctx context.Context, tx *intent.Tx, action string, before, after map[string]any) error {
+	err := tx.Event(ctx, audit.Entry{
+		Workspace: z.WorkspaceID, Action: ZoneNoun + "." + action, ObjectKind: ZoneNoun, ObjectID: z.ID, ObjectName: z.Name.Display(),
+		Before: before, After: after,
+	})
+	if err != nil {
+		return err
+	}
+	return tx.Made(ctx, ZoneNoun, z.ID, uuid.Nil)
+}
+
+// CreateZone adds a zone to the workspace of the call. Its key is sealed.
+func CreateZone(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, draft ZoneDraft) (Zone, error) {
 	made, err := draft.check("")
 	if err != nil {
-		return Zone{}, Changed{}, err
+		return Zone{}, err
 	}
 	id := uuid.New()
 	sealed, err := keys.Seal([]byte(draft.KeySecret), sealedFor(id))
 	if err != nil {
-		return Zone{}, Changed{}, fmt.Errorf("seal the key of a zone: %w", err)
+		return Zone{}, fmt.Errorf("seal the key of a zone: %w", err)
 	}
 	taken := fault.Conflictf("dns_zone_exists", "The workspace already has a zone %s.", made.name.Display())
-	err = tx.One(ctx, taken, sqlInsertZone, id, workspace, made.name, RFC2136, made.server, draft.AllowPrivate, made.keyName,
+	err = tx.One(ctx, taken, sqlInsertZone, id, tx.Call().Workspace, made.name, RFC2136, made.server, draft.AllowPrivate, made.keyName,
 		draft.KeyAlgorithm, sealed, made.patterns, draft.Mode, ZoneLifecycle.Initial)
 	if err != nil {
-		return Zone{}, Changed{}, fmt.Errorf("insert a zone: %w", err)
+		return Zone{}, fmt.Errorf("insert a zone: %w", err)
 	}
+	tx.Touch(ZoneNoun, id)
 	zone, err := ZoneByID(ctx, tx.Reader, id)
-	return zone, Changed{After: zone.facts()}, err
+	if err != nil {
+		return Zone{}, err
+	}
+	return zone, zone.told(ctx, tx, "create", nil, zone.facts())
 }
 
-// ChangeZone replaces the settings of a zone, its name apart. An empty secret keeps the key that is there. version is that
-// of the zone that the change was made for; 0 for any.
-func ChangeZone(ctx context.Context, tx *db.Tx, keys *secret.Keyset, id uuid.UUID, version int64, draft ZoneDraft) (Zone, Changed, error) {
-	before, err := holdZone(ctx, tx, id)
+// draft is the zone as a draft without its secret.
+func (z Zone) draft() ZoneDraft {
+	return ZoneDraft{
+		Name: string(z.Name), Server: z.Server, AllowPrivate: z.AllowPrivate, KeyName: string(z.KeyName), KeyAlgorithm: z.KeyAlgorithm,
+		Patterns: z.Patterns, Mode: z.Mode,
+	}
+}
+
+// ChangeZone changes settings of a zone: change is given them as they are, without the secret, and an empty secret keeps the
+// key that is there. The name cannot change. version is that of the zone that the change was made for; 0 for any.
+func ChangeZone(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, ref scope.Ref[Zone], version int64, change func(*ZoneDraft)) (Zone, error) {
+	before, err := holdZone(ctx, tx.Tx, ref.ID())
 	if err != nil {
-		return Zone{}, Changed{}, err
+		return Zone{}, err
 	}
 	if err := checkVersion("zone", before.Version, version); err != nil {
-		return Zone{}, Changed{}, err
+		return Zone{}, err
 	}
+	draft := before.draft()
+	change(&draft)
 	made, err := draft.check(before.Name)
 	if err != nil {
-		return Zone{}, Changed{}, err
+		return Zone{}, err
 	}
 	sealed := before.KeySealed
 	if draft.KeySecret != "" {
-		if sealed, err = keys.Seal([]byte(draft.KeySecret), sealedFor(id)); err != nil {
-			return Zone{}, Changed{}, fmt.Errorf("seal the key of a zone: %w", err)
+		if sealed, err = keys.Seal([]byte(draft.KeySecret), sealedFor(before.ID)); err != nil {
+			return Zone{}, fmt.Errorf("seal the key of a zone: %w", err)
 		}
 	}
-	state, err := ZoneLifecycle.Next(before.State, ZoneChanged)
+	state, err := ZoneLifecycle.Next(before.State, SettingsChanged)
 	if err != nil {
-		return Zone{}, Changed{}, err
+		return Zone{}, err
 	}
-	err = tx.One(ctx, movedMeanwhile("dns_zone"), sqlChangeZone, id, before.State, made.server, draft.AllowPrivate, made.keyName,
+	err = tx.One(ctx, movedMeanwhile(ZoneNoun), sqlChangeZone, before.ID, before.State, made.server, draft.AllowPrivate, made.keyName,
 		draft.KeyAlgorithm, sealed, made.patterns, draft.Mode, state)
 	if err != nil {
-		return Zone{}, Changed{}, fmt.Errorf("change a zone: %w", err)
+		return Zone{}, fmt.Errorf("change a zone: %w", err)
 	}
-	after, err := ZoneByID(ctx, tx.Reader, id)
-	return after, Changed{before.facts(), after.facts()}, err
+	tx.Touch(ZoneNoun, before.ID)
+	after, err := ZoneByID(ctx, tx.Reader, before.ID)
+	if err != nil {
+		return Zone{}, err
+	}
+	facts := after.facts()
+	if draft.KeySecret != "" {
+		facts["key_secret"] = "replaced"
+	}
+	return after, after.told(ctx, tx, "change", before.facts(), facts)
 }
 
 // MoveZone moves a zone on an event of its job. message says why, where the event is a failure.
@@ -95,60 +134,77 @@ func MoveZone(ctx context.Context, tx *db.Tx, id uuid.UUID, on lifecycle.Event, 
 	if err != nil {
 		return err
 	}
-	return wrap("move a zone", tx.One(ctx, movedMeanwhile("dns_zone"), sqlMoveZone, id, zone.State, state, message))
+	tx.Touch(ZoneNoun, id)
+	return wrap("move a zone", tx.One(ctx, movedMeanwhile(ZoneNoun), sqlMoveZone, id, zone.State, state, message))
+}
+
+// CanConfirm tells why there is nothing to confirm; nil if a plan waits for it.
+func (z Zone) CanConfirm() error {
+	if z.State != ZoneHeld {
+		return fault.Conflictf("dns_zone_not_held", "No plan of the zone waits for a confirmation.")
+	}
+	return nil
 }
 
 // ConfirmPlan lets the next synchronization make the updates and deletions that the brake held. The checksum is that of the
 // plan that was shown.
-func ConfirmPlan(ctx context.Context, tx *db.Tx, id uuid.UUID, version int64, checksum string) (Zone, Changed, error) {
-	before, err := holdZone(ctx, tx, id)
+func ConfirmPlan(ctx context.Context, tx *intent.Tx, ref scope.Ref[Zone], version int64, checksum string) (Zone, error) {
+	before, err := holdZone(ctx, tx.Tx, ref.ID())
 	if err != nil {
-		return Zone{}, Changed{}, err
+		return Zone{}, err
 	}
 	if err := checkVersion("zone", before.Version, version); err != nil {
-		return Zone{}, Changed{}, err
+		return Zone{}, err
 	}
-	if before.State != ZoneHeld {
-		return Zone{}, Changed{}, fault.Conflictf("dns_zone_not_held", "No plan of the zone waits for a confirmation.")
+	if err := before.CanConfirm(); err != nil {
+		return Zone{}, err
 	}
 	if Confirmation(before.Plan).Checksum() != checksum {
-		return Zone{}, Changed{}, fault.Conflictf("dns_plan_changed", "The plan is another by now. Look at it again.")
+		return Zone{}, fault.Conflictf("dns_plan_changed", "The plan is another by now. Look at it again.")
 	}
-	state, err := ZoneLifecycle.Next(before.State, ZoneChanged)
+	state, err := ZoneLifecycle.Next(before.State, SettingsChanged)
 	if err != nil {
-		return Zone{}, Changed{}, err
+		return Zone{}, err
 	}
-	if err := tx.One(ctx, movedMeanwhile("dns_zone"), sqlConfirmZone, id, before.State, state); err != nil {
-		return Zone{}, Changed{}, fmt.Errorf("confirm a plan: %w", err)
+	if err := tx.One(ctx, movedMeanwhile(ZoneNoun), sqlConfirmZone, before.ID, before.State, state); err != nil {
+		return Zone{}, fmt.Errorf("confirm a plan: %w", err)
 	}
-	after, err := ZoneByID(ctx, tx.Reader, id)
-	return after, Changed{
-		map[string]any{"state": before.State},
-		map[string]any{"state": after.State, "confirmed": checksum, "record_sets": before.PlanTouched},
-	}, err
+	tx.Touch(ZoneNoun, before.ID)
+	after, err := ZoneByID(ctx, tx.Reader, before.ID)
+	if err != nil {
+		return Zone{}, err
+	}
+	return after, after.told(ctx, tx, "confirm", map[string]any{"state": before.State},
+		map[string]any{"state": after.State, "checksum": checksum, "record_sets": before.PlanTouched})
+}
+
+// CanDelete tells why a zone cannot be deleted in its state; nil if it can.
+func (z Zone) CanDelete() error {
+	if z.State == ZoneSyncing {
+		return fault.Conflictf("dns_zone_state", "The zone is being synchronized. Delete it afterwards.")
+	}
+	return nil
 }
 
 // DeleteZone forgets a zone without record sets. Nothing is changed on its server.
-func DeleteZone(ctx context.Context, tx *db.Tx, id uuid.UUID, version int64) (Zone, Changed, error) {
-	before, err := holdZone(ctx, tx, id)
+func DeleteZone(ctx context.Context, tx *intent.Tx, ref scope.Ref[Zone], version int64) error {
+	before, err := holdZone(ctx, tx.Tx, ref.ID())
 	if err != nil {
-		return Zone{}, Changed{}, err
+		return err
 	}
-	if err := checkVersion("zone", before.Version, version); err != nil {
-		return Zone{}, Changed{}, err
-	}
-	if before.State == ZoneSyncing {
-		return Zone{}, Changed{}, fault.Conflictf("dns_zone_state", "The zone is being synchronized. Delete it afterwards.")
+	if err := errors.Join(checkVersion("zone", before.Version, version), before.CanDelete()); err != nil {
+		return err
 	}
 	inUse := fault.Conflictf("dns_zone_in_use", "The zone has record sets. Delete them first; in mode observe they stay on the server.")
 	for _, sql := range []db.Statement{sqlDeleteForeignOfZone, sqlDeleteNames, sqlDeleteZone} {
-		if _, err := tx.Exec(ctx, sql, id); db.SQLState(err) == foreignKeyViolation {
-			return Zone{}, Changed{}, inUse
+		if _, err := tx.Exec(ctx, sql, before.ID); db.SQLState(err) == foreignKeyViolation {
+			return inUse
 		} else if err != nil {
-			return Zone{}, Changed{}, fmt.Errorf("delete a zone: %w", err)
+			return fmt.Errorf("delete a zone: %w", err)
 		}
 	}
-	return before, Changed{Before: before.facts()}, nil
+	tx.Touch(ZoneNoun, before.ID)
+	return before.told(ctx, tx, "delete", before.facts(), nil)
 }
 
 // OpenKey returns the secret of a zone's key, in base64.

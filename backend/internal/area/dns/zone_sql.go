@@ -9,6 +9,7 @@ import (
 
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/scope"
 )
 
 const sqlZone = `
@@ -23,18 +24,28 @@ func ZoneByID(ctx context.Context, q db.Reader, id uuid.UUID) (Zone, error) {
 	return db.First[Zone](ctx, q, fault.ErrNotFound, sqlZone+" AND z.id = $1", id)
 }
 
-// ZoneByName returns a zone of a workspace by its name in any form.
-func ZoneByName(ctx context.Context, q db.Reader, workspace uuid.UUID, name string) (Zone, error) {
-	parsed, err := parseZone(name)
-	if err != nil {
-		return Zone{}, fault.ErrNotFound
+// FindZone finds a zone of a workspace by its id, or by its name in any form.
+func FindZone(ctx context.Context, q db.Reader, workspace uuid.UUID, text string) (Zone, scope.Ref[Zone], error) {
+	var zone Zone
+	var err error
+	if id, parseErr := uuid.Parse(text); parseErr == nil {
+		zone, err = db.First[Zone](ctx, q, fault.ErrNotFound, sqlZone+" AND z.workspace_id = $1 AND z.id = $2", workspace, id)
+	} else {
+		name, parseErr := parseZone(text)
+		if parseErr != nil {
+			return Zone{}, scope.Ref[Zone]{}, fault.ErrNotFound
+		}
+		zone, err = db.First[Zone](ctx, q, fault.ErrNotFound, sqlZone+" AND z.workspace_id = $1 AND z.name = $2", workspace, name)
 	}
-	return db.First[Zone](ctx, q, fault.ErrNotFound, sqlZone+" AND z.workspace_id = $1 AND z.name = $2", workspace, parsed)
+	if err != nil {
+		return Zone{}, scope.Ref[Zone]{}, err
+	}
+	return zone, scope.Found[Zone](zone.ID, zone.WorkspaceID), nil
 }
 
-// holdZone returns a zone and locks its row until the transaction ends.
+// holdZone returns a zone that nobody else changes until the transaction ends. Record sets may come to it.
 func holdZone(ctx context.Context, tx *db.Tx, id uuid.UUID) (Zone, error) {
-	return db.First[Zone](ctx, tx.Reader, fault.ErrNotFound, sqlZone+" AND z.id = $1 FOR UPDATE", id)
+	return db.First[Zone](ctx, tx.Reader, fault.ErrNotFound, sqlZone+" AND z.id = $1 FOR NO KEY UPDATE", id)
 }
 
 // keepZone returns a zone that is not deleted before the transaction ends. It may change.
@@ -67,18 +78,31 @@ func Zones(ctx context.Context, q db.Reader, f ZoneFilter) ([]Zone, error) {
 	return ZoneSorting.Read(ctx, q, l, f.Sort, f.After, f.Limit)
 }
 
-const sqlDueZones = `
+const sqlZoneIDs = `
 SELECT z.id
   FROM dns_zones z
- WHERE z.state IN ('pending', 'live')
-   AND (z.revision <> z.synced_revision
-        OR EXISTS (SELECT 1 FROM dns_record_sets s WHERE s.zone_id = z.id AND s.state IN ('pending', 'deleting')))
+ WHERE z.id > $1
  ORDER BY z.id
- LIMIT $1`
+ LIMIT $2`
 
-// ChangedZones are zones whose intent changed after their last synchronization.
-func ChangedZones(ctx context.Context, q db.Reader, limit int) ([]uuid.UUID, error) {
-	return ids(ctx, q, "list zones that changed", sqlDueZones, limit)
+// ZoneIDs lists the ids of zones behind one of them, ascending.
+func ZoneIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
+	return ids(ctx, q, "list zones", sqlZoneIDs, after, limit)
+}
+
+const sqlZoneChanged = `
+SELECT z.revision <> z.synced_revision
+       OR EXISTS (SELECT 1 FROM dns_record_sets s WHERE s.zone_id = z.id AND s.state IN ('pending', 'deleting') AND s.outcome = '') AS changed
+  FROM dns_zones z
+ WHERE z.id = $1`
+
+// ZoneChanged tells whether the intent of a zone has something that no synchronization has looked at.
+func ZoneChanged(ctx context.Context, q db.Reader, id uuid.UUID) (bool, error) {
+	type row struct {
+		Changed bool `db:"changed"`
+	}
+	found, err := db.First[row](ctx, q, fault.ErrNotFound, sqlZoneChanged, id)
+	return found.Changed, err
 }
 
 func ids(ctx context.Context, q db.Reader, doing string, sql db.Statement, args ...any) ([]uuid.UUID, error) {

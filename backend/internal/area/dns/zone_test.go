@@ -15,6 +15,7 @@ import (
 
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/intent"
 	"kloigos/backend/internal/kernel/lifecycle"
 )
 
@@ -98,26 +99,22 @@ func TestZones(t *testing.T) {
 	if _, err := moved.OpenKey(p.keys); err == nil {
 		t.Error("the key opens for another row")
 	}
-	_, err := do(t, p, func(ctx context.Context, tx *db.Tx) (Zone, Changed, error) {
-		return CreateZone(ctx, tx, p.keys, p.workspace, draftZone("xn--bcher-kva.example."))
+	_, err := do(t, p, func(ctx context.Context, tx *intent.Tx) (Zone, error) {
+		return CreateZone(ctx, tx, p.keys, draftZone("xn--bcher-kva.example."))
 	})
 	wantConflict(t, err, "dns_zone_exists")
 
-	for _, name := range []string{"bücher.example", "BÜCHER.example.", "xn--bcher-kva.example"} {
-		if found, err := ZoneByName(t.Context(), p.Reader, p.workspace, name); err != nil || found.ID != zone.ID {
-			t.Errorf("%s: %v, %v", name, found, err)
+	for _, text := range []string{"bücher.example", "BÜCHER.example.", "xn--bcher-kva.example", zone.ID.String()} {
+		if found, ref, err := FindZone(t.Context(), p.Reader, p.workspace, text); err != nil || found.ID != zone.ID || ref.ID() != zone.ID {
+			t.Errorf("%s: %v, %v", text, found, err)
+		}
+		if _, ref, err := FindZone(t.Context(), p.Reader, uuid.New(), text); !errors.Is(err, fault.ErrNotFound) || !ref.IsZero() {
+			t.Errorf("%s from another workspace: %v", text, err)
 		}
 	}
-	if _, err := ZoneByName(t.Context(), p.Reader, uuid.New(), "bücher.example"); !errors.Is(err, fault.ErrNotFound) {
-		t.Errorf("from another workspace: %v", err)
-	}
 
-	draft := draftZone("")
-	draft.KeySecret, draft.Mode, draft.Patterns = "", Observe, []string{"*.bücher.example"}
 	change := func(version int64) (Zone, error) {
-		return do(t, p, func(ctx context.Context, tx *db.Tx) (Zone, Changed, error) {
-			return ChangeZone(ctx, tx, p.keys, zone.ID, version, draft)
-		})
+		return p.changeZone(t, zone.ID, version, func(d *ZoneDraft) { d.Mode, d.Patterns = Observe, []string{"*.bücher.example"} })
 	}
 	changed, err := change(1)
 	if err != nil || changed.Mode != Observe || changed.Revision != 2 || changed.Version != 2 || !bytes.Equal(changed.KeySealed, zone.KeySealed) {
@@ -147,24 +144,17 @@ func TestDeleteZone(t *testing.T) {
 	p := newPlace(t)
 	zone := p.zone(t, draftZone("example.org"))
 	www := p.mustCreate(t, zone, "www", A, "192.0.2.1")
-	remove := func() error {
-		_, err := do(t, p, func(ctx context.Context, tx *db.Tx) (Zone, Changed, error) { return DeleteZone(ctx, tx, zone.ID, 0) })
-		return err
-	}
+	remove := func() error { return p.deleteZone(t, zone.ID) }
 	wantConflict(t, remove(), "dns_zone_in_use")
 	// In mode observe nothing is taken off the server, so the row is gone at once.
-	draft := draftZone("")
-	draft.Mode = Observe
-	must(t, p, func(ctx context.Context, tx *db.Tx) (Zone, Changed, error) {
-		return ChangeZone(ctx, tx, p.keys, zone.ID, 0, draft)
-	})
-	must(t, p, func(ctx context.Context, tx *db.Tx) (ManagedSet, Changed, error) {
-		return DeleteRecordSet(ctx, tx, OwnedByUser, www.ID, 0)
-	})
+	p.setMode(t, zone.ID, Observe)
+	if _, err := p.remove(t, www.ID); err != nil {
+		t.Fatal(err)
+	}
 	move := func(on lifecycle.Event, message string) {
-		must(t, p, func(ctx context.Context, tx *db.Tx) (Zone, Changed, error) {
-			return Zone{}, Changed{}, MoveZone(ctx, tx, zone.ID, on, message)
-		})
+		if err := p.InTx(t.Context(), func(tx *db.Tx) error { return MoveZone(t.Context(), tx, zone.ID, on, message) }); err != nil {
+			t.Fatal(err)
+		}
 	}
 	move(SyncStarted, "")
 	wantConflict(t, remove(), "dns_zone_state")
@@ -189,9 +179,7 @@ func TestDeleteZoneAgainstARecordSet(t *testing.T) {
 		var group sync.WaitGroup
 		var created, deleted error
 		group.Go(func() { _, created = p.create(t, zone, "www", A, "192.0.2.1") })
-		group.Go(func() {
-			_, deleted = do(t, p, func(ctx context.Context, tx *db.Tx) (Zone, Changed, error) { return DeleteZone(ctx, tx, zone.ID, 0) })
-		})
+		group.Go(func() { deleted = p.deleteZone(t, zone.ID) })
 		group.Wait()
 		if (created == nil) == (deleted == nil) {
 			t.Fatalf("created %v, deleted %v", created, deleted)
@@ -207,15 +195,13 @@ func TestDeleteZoneAgainstARecordSet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		draft := draftZone("")
-		draft.Mode = Observe
-		must(t, p, func(ctx context.Context, tx *db.Tx) (Zone, Changed, error) {
-			return ChangeZone(ctx, tx, p.keys, zone.ID, 0, draft)
-		})
-		must(t, p, func(ctx context.Context, tx *db.Tx) (ManagedSet, Changed, error) {
-			return DeleteRecordSet(ctx, tx, OwnedByUser, set.ID, 0)
-		})
-		must(t, p, func(ctx context.Context, tx *db.Tx) (Zone, Changed, error) { return DeleteZone(ctx, tx, zone.ID, 0) })
+		p.setMode(t, zone.ID, Observe)
+		if _, err := p.remove(t, set.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.deleteZone(t, zone.ID); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -40,16 +40,17 @@ type Config struct {
 	KeysetFile         string
 	TrustedProxies     []netip.Prefix // whose word on the client's address is taken
 	AllowLoopbackHosts bool
-	DeniedNetworks     []netip.Prefix // in which no host may be
-	FirstUID, LastUID  int64          // for tenants
-	Workers            int            // jobs that run at once here, at most
-	JobMemory          int64          // bytes that one of them is reckoned with; 0: memory is not looked at
-	PlaysAhead         int            // beginnings of plays that are made ahead of time
-	Lease              time.Duration  // of a job
-	KeepLogs           time.Duration  // of jobs that ended; 0: for ever
-	KeepEvents         time.Duration  // of the audit trail; 0: for ever
-	RunRoot            string         // where plays have their directories; "" for the best place there is
-	FailpointDir       string         // where a test arms failpoints; "" for none
+	DeniedNetworks     []netip.Prefix  // in which no host may be
+	FirstUID, LastUID  int64           // for tenants
+	DNSResolver        *netip.AddrPort // asked what the world is told of a name; nil: this machine's; the zero value: none
+	Workers            int             // jobs that run at once here, at most
+	JobMemory          int64           // bytes that one of them is reckoned with; 0: memory is not looked at
+	PlaysAhead         int             // beginnings of plays that are made ahead of time
+	Lease              time.Duration   // of a job
+	KeepLogs           time.Duration   // of jobs that ended; 0: for ever
+	KeepEvents         time.Duration   // of the audit trail; 0: for ever
+	RunRoot            string          // where plays have their directories; "" for the best place there is
+	FailpointDir       string          // where a test arms failpoints; "" for none
 	LogLevel           slog.Level
 	LogFormat          string // text or json
 }
@@ -83,6 +84,7 @@ func settings() []setting {
 			c.DeniedNetworks, err = prefixes(v)
 			return err
 		}},
+		{"KLOIGOS_DNS_RESOLVER", "dns-resolver", "address, with a port if it is not 53, of the resolver that is asked whether records arrived; none for no resolver; empty for this machine's", "", setDNSResolver},
 		{"KLOIGOS_UID_RANGE", "uid-range", "user ids for tenants", "65536-99999", setUIDRange},
 		{"KLOIGOS_WORKERS", "workers", "jobs that run at once on this backend, at most", "8", func(c *Config, v string) (err error) {
 			c.Workers, err = between(v, 1, 1024)
@@ -287,6 +289,27 @@ func setFailpointDir(c *Config, v string) error {
 		return fmt.Errorf("%q is not an absolute path", v)
 	}
 	c.FailpointDir = v
+	return nil
+}
+
+func setDNSResolver(c *Config, v string) error {
+	c.DNSResolver = &netip.AddrPort{}
+	switch v {
+	case "":
+		c.DNSResolver = nil
+		return nil
+	case "none":
+		return nil
+	}
+	if address, err := netip.ParseAddr(v); err == nil {
+		*c.DNSResolver = netip.AddrPortFrom(address, 53)
+		return nil
+	}
+	resolver, err := netip.ParseAddrPort(v)
+	if err != nil || resolver.Port() == 0 {
+		return fmt.Errorf("%q is not an address, with a port or without, and not none", v)
+	}
+	*c.DNSResolver = resolver
 	return nil
 }
 

@@ -23,12 +23,13 @@ import (
 // nouns are the tables of nouns. A table is one of these or of the exceptions.
 var nouns = map[string]string{
 	"hosts": "host", "compute_units": "unit", "allocations": "allocation", "addresses": "address", "plans": "plan", "playbooks": "playbook",
-	"playbook_versions": "playbook", "jobs": "job",
+	"playbook_versions": "playbook", "jobs": "job", "dns_zones": "dns_zone",
+	"dns_record_sets": "dns_record_set",
 }
 
 // Exceptions are the tables that are no nouns, with the reason.
 var Exceptions = map[string]string{
-	"accounts": "no policy looks at accounts", "backends": "liveness", "conditions": "the end of a run", "event_seals": "the audit trail", "events": "the audit trail",
+	"accounts": "no policy looks at accounts", "backends": "liveness", "conditions": "the end of a run", "dns_names": "a part of their record sets", "dns_foreign_records": "what a synchronization found", "event_seals": "the audit trail", "events": "the audit trail",
 	"host_addresses": "a part of its host, which is recorded", "host_locks": "what a job holds; the job's end is recorded", "idempotency_keys": "of a request",
 	"job_hosts": "a part of its job", "job_log": "a log", "job_objects": "a part of its job", "job_steps": "a part of its job", "job_locks": "what a job holds; the job's end is recorded",
 	"login_failures": "they only expire", "organizations": "made once", "organization_keys": "made once", "playbook_lints": "what a policy found",
@@ -40,6 +41,10 @@ var Exceptions = map[string]string{
 // progress are the columns of jobs whose change is not recorded: claims, leases,
 // retries and the removal of logs come often, and end nothing.
 var progress = regexp.MustCompile(`(?s)UPDATE jobs\s+SET (lease_expires_at|state = 'running'|attempt|run_after|deadline_at|log_expired_at|state = 'queued'|failures|worker_id|state = 'cancelling'|slots)`)
+
+// observed are columns with what was seen of an object: a policy that writes them
+// would make itself due for ever.
+var observed = regexp.MustCompile(`UPDATE (dns_record_sets\s+SET checked|dns_zones\s+SET reason) `)
 
 var write = regexp.MustCompile(`(?:INSERT INTO|UPDATE|DELETE FROM)\s+"?([a-z_]+)`)
 
@@ -83,10 +88,9 @@ func Nouns(sql string) (written []string, unknown []string) {
 	for _, m := range write.FindAllStringSubmatch(plain, -1) {
 		noun, ok := nouns[m[1]]
 		switch {
-		case strings.HasPrefix(m[1], "dns_"): // an area has nouns of its own
 		case !ok && Exceptions[m[1]] == "":
 			unknown = append(unknown, m[1])
-		case noun == "job" && progress.MatchString(sql):
+		case noun == "job" && progress.MatchString(sql), observed.MatchString(sql):
 		case ok:
 			written = append(written, noun)
 		}

@@ -12,25 +12,32 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/multitracer"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"kloigos/backend/internal/area/dns"
 	"kloigos/backend/internal/area/dns/dnswork/provider"
+	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/kernel/scope"
 	"kloigos/backend/internal/kernel/secret"
 	"kloigos/backend/internal/testkit"
 	"kloigos/backend/internal/testkit/dnsserver"
 	"kloigos/backend/internal/testkit/sqlguard"
+	"kloigos/backend/internal/testkit/writeguard"
 )
 
 // bench is a zone in a real database and on a real server.
 type bench struct {
 	*db.DB
-	t      *testing.T
-	keys   *secret.Keyset
-	server *dnsserver.Server
-	zone   uuid.UUID
-	log    []string
+	t         *testing.T
+	pool      *pgxpool.Pool // for what no intent does
+	keys      *secret.Keyset
+	server    *dnsserver.Server
+	workspace uuid.UUID
+	zone      uuid.UUID
+	log       []string
 }
 
 func setup(t *testing.T, start dnsserver.Start, mode dns.Mode, records ...string) *bench {
@@ -41,16 +48,23 @@ func setup(t *testing.T, start dnsserver.Start, mode dns.Mode, records ...string
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened, err := db.Open(t.Context(), url, db.WithTracer(sqlguard.Tracer(t)))
+	writes := writeguard.New(t)
+	opened, err := db.Open(t.Context(), url, db.WithTracer(multitracer.New(sqlguard.Tracer(t), writes)))
 	if err != nil {
 		t.Fatal(err)
 	}
+	writes.Watch(opened)
 	t.Cleanup(opened.Close)
 	opened.TryTwice()
-	b := &bench{DB: opened, t: t, keys: keys, server: server}
-	in := workspace(t, url)
-	zone := do(b, func(ctx context.Context, tx *db.Tx) (dns.Zone, dns.Changed, error) {
-		return dns.CreateZone(ctx, tx, keys, in, dns.ZoneDraft{
+	pool, err := pgxpool.New(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	b := &bench{DB: opened, t: t, pool: pool, keys: keys, server: server}
+	b.workspace = workspace(t, pool)
+	zone := do(b, func(ctx context.Context, tx *intent.Tx) (dns.Zone, error) {
+		return dns.CreateZone(ctx, tx, keys, dns.ZoneDraft{
 			Name: server.Zone, Server: server.Address, AllowPrivate: true, KeyName: server.SHA256.Name,
 			KeyAlgorithm: server.SHA256.Algorithm, KeySecret: server.SHA256.Secret, Mode: mode,
 		})
@@ -59,15 +73,10 @@ func setup(t *testing.T, start dnsserver.Start, mode dns.Mode, records ...string
 	return b
 }
 
-func workspace(t *testing.T, url string) uuid.UUID {
+func workspace(t *testing.T, pool *pgxpool.Pool) uuid.UUID {
 	t.Helper()
-	pool, err := pgxpool.New(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
 	organization, project, made := uuid.New(), uuid.New(), uuid.New()
-	_, err = pool.Exec(t.Context(), "INSERT INTO organizations (id, name) VALUES ($1, 'o')", organization)
+	_, err := pool.Exec(t.Context(), "INSERT INTO organizations (id, name) VALUES ($1, 'o')", organization)
 	if err == nil {
 		_, err = pool.Exec(t.Context(), "INSERT INTO projects (id, organization_id, name) VALUES ($1, $2, 'p')", project, organization)
 	}
@@ -80,12 +89,12 @@ func workspace(t *testing.T, url string) uuid.UUID {
 	return made
 }
 
-func do[T any](b *bench, intent func(ctx context.Context, tx *db.Tx) (T, dns.Changed, error)) T {
+func do[T any](b *bench, ask func(ctx context.Context, tx *intent.Tx) (T, error)) T {
 	b.t.Helper()
 	var made T
-	err := b.InTx(b.t.Context(), func(tx *db.Tx) error {
-		var err error
-		made, _, err = intent(b.t.Context(), tx)
+	call := intent.Call{Actor: audit.Actor{Kind: audit.Account, Name: "ada"}, Workspace: b.workspace}
+	err := intent.Engine{DB: b.DB}.Do(b.t.Context(), call, func(tx *intent.Tx) (err error) {
+		made, err = ask(b.t.Context(), tx)
 		return err
 	})
 	if err != nil {
@@ -94,24 +103,30 @@ func do[T any](b *bench, intent func(ctx context.Context, tx *db.Tx) (T, dns.Cha
 	return made
 }
 
+func (b *bench) ref() scope.Ref[dns.Zone] { return scope.Found[dns.Zone](b.zone, b.workspace) }
+
+func (b *bench) setRef(id uuid.UUID) scope.Ref[dns.ManagedSet] {
+	return scope.Found[dns.ManagedSet](id, b.workspace)
+}
+
 func (b *bench) create(name, value string) dns.ManagedSet {
 	b.t.Helper()
-	return do(b, func(ctx context.Context, tx *db.Tx) (dns.ManagedSet, dns.Changed, error) {
-		return dns.CreateRecordSet(ctx, tx, b.zone, dns.OwnedByUser, dns.Draft{Name: name, Type: "A", TTL: 300, Values: []string{value}})
+	return do(b, func(ctx context.Context, tx *intent.Tx) (dns.ManagedSet, error) {
+		return dns.CreateRecordSet(ctx, tx, b.ref(), dns.OwnedByUser, dns.Draft{Name: name, Type: "A", TTL: 300, Values: []string{value}})
 	})
 }
 
 func (b *bench) change(id uuid.UUID, value string) {
 	b.t.Helper()
-	do(b, func(ctx context.Context, tx *db.Tx) (dns.ManagedSet, dns.Changed, error) {
-		return dns.ChangeRecordSet(ctx, tx, dns.OwnedByUser, id, 0, dns.Content{TTL: 300, Values: []string{value}})
+	do(b, func(ctx context.Context, tx *intent.Tx) (dns.ManagedSet, error) {
+		return dns.ChangeRecordSet(ctx, tx, dns.OwnedByUser, b.setRef(id), 0, func(c *dns.Content) { c.Values = []string{value} })
 	})
 }
 
 func (b *bench) remove(id uuid.UUID) {
 	b.t.Helper()
-	do(b, func(ctx context.Context, tx *db.Tx) (dns.ManagedSet, dns.Changed, error) {
-		return dns.DeleteRecordSet(ctx, tx, dns.OwnedByUser, id, 0)
+	do(b, func(ctx context.Context, tx *intent.Tx) (dns.ManagedSet, error) {
+		return dns.DeleteRecordSet(ctx, tx, dns.OwnedByUser, b.setRef(id), 0)
 	})
 }
 
@@ -217,20 +232,20 @@ func (b *bench) wantZone(zone dns.Zone, state dns.ZoneState) {
 func (b *bench) foreign() map[string]dns.ForeignRecord {
 	b.t.Helper()
 	found := make(map[string]dns.ForeignRecord)
-	var name dns.Name
-	var kind dns.Type
+	f := dns.ForeignFilter{WorkspaceID: b.workspace, ZoneID: b.zone, Limit: 2}
 	for {
-		page, err := dns.ForeignRecords(b.t.Context(), b.Reader, b.zone, name, kind, 2)
+		page, err := dns.ForeignRecords(b.t.Context(), b.Reader, f)
 		if err != nil {
 			b.t.Fatal(err)
 		}
 		for _, record := range page {
 			found[record.Name.Relative(zone)+" "+string(record.Type)] = record
-			name, kind = record.Name, record.Type
 		}
-		if len(page) < 2 {
+		if len(page) < f.Limit {
 			return found
 		}
+		at := dns.ForeignSorting.At("", page[len(page)-1])
+		f.After = &at
 	}
 }
 
@@ -335,8 +350,8 @@ func TestIntentChangesMeanwhile(t *testing.T) {
 	b.wantSet(changed.ID, dns.SetPending, "")
 	b.wantSet(removed.ID, dns.SetDeleting, "")
 	b.wantSet(successor.ID, dns.SetPending, "")
-	if due, err := dns.ChangedZones(t.Context(), b.Reader, 10); err != nil || !slices.Equal(due, []uuid.UUID{b.zone}) {
-		t.Errorf("due: %v, %v", due, err)
+	if changed, err := dns.ZoneChanged(t.Context(), b.Reader, b.zone); err != nil || !changed {
+		t.Errorf("changed: %v, %v", changed, err)
 	}
 	zone, _ = b.sync()
 	b.wantZone(zone, dns.ZoneLive)
@@ -344,8 +359,8 @@ func TestIntentChangesMeanwhile(t *testing.T) {
 	if !b.gone(removed.ID) || !slices.Equal(b.tells("revived"), []string{"192.0.2.3"}) || !slices.Equal(b.tells("changed"), []string{"192.0.2.2"}) {
 		t.Error("the second synchronization did not do the rest")
 	}
-	if due, err := dns.ChangedZones(t.Context(), b.Reader, 10); err != nil || len(due) != 0 {
-		t.Errorf("due: %v, %v", due, err)
+	if changed, err := dns.ZoneChanged(t.Context(), b.Reader, b.zone); err != nil || changed {
+		t.Errorf("changed: %v, %v", changed, err)
 	}
 }
 
@@ -373,8 +388,9 @@ func TestHeldUntilAPersonConfirms(t *testing.T) {
 		t.Errorf("%+v", set)
 	}
 	confirm := func(checksum string) (zone dns.Zone, err error) {
-		err = b.InTx(t.Context(), func(tx *db.Tx) error {
-			zone, _, err = dns.ConfirmPlan(t.Context(), tx, b.zone, 0, checksum)
+		call := intent.Call{Actor: audit.Actor{Kind: audit.Account, Name: "ada"}, Workspace: b.workspace}
+		err = intent.Engine{DB: b.DB}.Do(t.Context(), call, func(tx *intent.Tx) error {
+			zone, err = dns.ConfirmPlan(t.Context(), tx, b.ref(), 0, checksum)
 			return err
 		})
 		return zone, err
@@ -417,8 +433,8 @@ func TestAdoptingWhatTheServerHolds(t *testing.T) {
 		}
 		b.wantSet(www.ID, dns.SetFailed, dns.AdoptionNeeded)
 		adopt := func(name dns.Name) dns.ManagedSet {
-			return do(b, func(ctx context.Context, tx *db.Tx) (dns.ManagedSet, dns.Changed, error) {
-				return dns.AdoptRecord(ctx, tx, b.zone, name, dns.A, dns.AdoptUnowned)
+			return do(b, func(ctx context.Context, tx *intent.Tx) (dns.ManagedSet, error) {
+				return dns.AdoptRecord(ctx, tx, b.ref(), name, dns.A, dns.AdoptUnowned)
 			})
 		}
 		adopt("www.example.org.")
@@ -443,10 +459,8 @@ func TestObserveAndUpsertOnly(t *testing.T) {
 	b := setup(t, dnsserver.Knot, dns.Observe)
 	www := b.create("www", "192.0.2.1")
 	mode := func(mode dns.Mode) {
-		do(b, func(ctx context.Context, tx *db.Tx) (dns.Zone, dns.Changed, error) {
-			return dns.ChangeZone(ctx, tx, b.keys, b.zone, 0, dns.ZoneDraft{
-				Server: b.server.Address, AllowPrivate: true, KeyName: b.server.SHA256.Name, KeyAlgorithm: b.server.SHA256.Algorithm, Mode: mode,
-			})
+		do(b, func(ctx context.Context, tx *intent.Tx) (dns.Zone, error) {
+			return dns.ChangeZone(ctx, tx, b.keys, b.ref(), 0, func(d *dns.ZoneDraft) { d.Mode = mode })
 		})
 	}
 	zone, _ := b.sync()

@@ -1,5 +1,77 @@
 -- Statements that the area puts together at run time; written by go test ./backend/internal/area/dns -run Assembled -update
 
+SELECT f.id, f.zone_id, z.name AS zone_name, f.name, f.type, f.ttl, f.contents, f.outcome, f.message, f.seen_at
+  FROM dns_foreign_records f
+  JOIN dns_zones z ON z.id = f.zone_id
+ WHERE true
+  AND f.workspace_id = $1
+  AND (f.name, f.id) < ($2, $3)
+ORDER BY f.name DESC, f.id DESC
+LIMIT $4;
+
+SELECT f.id, f.zone_id, z.name AS zone_name, f.name, f.type, f.ttl, f.contents, f.outcome, f.message, f.seen_at
+  FROM dns_foreign_records f
+  JOIN dns_zones z ON z.id = f.zone_id
+ WHERE true
+  AND f.workspace_id = $1
+  AND (f.name, f.id) > ($2, $3)
+ORDER BY f.name, f.id
+LIMIT $4;
+
+SELECT f.id, f.zone_id, z.name AS zone_name, f.name, f.type, f.ttl, f.contents, f.outcome, f.message, f.seen_at
+  FROM dns_foreign_records f
+  JOIN dns_zones z ON z.id = f.zone_id
+ WHERE true
+  AND f.workspace_id = $1
+  AND f.zone_id = $2
+  AND (f.name, f.id) < ($3, $4)
+ORDER BY f.name DESC, f.id DESC
+LIMIT $5;
+
+SELECT f.id, f.zone_id, z.name AS zone_name, f.name, f.type, f.ttl, f.contents, f.outcome, f.message, f.seen_at
+  FROM dns_foreign_records f
+  JOIN dns_zones z ON z.id = f.zone_id
+ WHERE true
+  AND f.workspace_id = $1
+  AND f.zone_id = $2
+  AND (f.name, f.id) > ($3, $4)
+ORDER BY f.name, f.id
+LIMIT $5;
+
+SELECT f.id, f.zone_id, z.name AS zone_name, f.name, f.type, f.ttl, f.contents, f.outcome, f.message, f.seen_at
+  FROM dns_foreign_records f
+  JOIN dns_zones z ON z.id = f.zone_id
+ WHERE true
+  AND f.workspace_id = $1
+  AND f.zone_id = $2
+ORDER BY f.name DESC, f.id DESC
+LIMIT $3;
+
+SELECT f.id, f.zone_id, z.name AS zone_name, f.name, f.type, f.ttl, f.contents, f.outcome, f.message, f.seen_at
+  FROM dns_foreign_records f
+  JOIN dns_zones z ON z.id = f.zone_id
+ WHERE true
+  AND f.workspace_id = $1
+  AND f.zone_id = $2
+ORDER BY f.name, f.id
+LIMIT $3;
+
+SELECT f.id, f.zone_id, z.name AS zone_name, f.name, f.type, f.ttl, f.contents, f.outcome, f.message, f.seen_at
+  FROM dns_foreign_records f
+  JOIN dns_zones z ON z.id = f.zone_id
+ WHERE true
+  AND f.workspace_id = $1
+ORDER BY f.name DESC, f.id DESC
+LIMIT $2;
+
+SELECT f.id, f.zone_id, z.name AS zone_name, f.name, f.type, f.ttl, f.contents, f.outcome, f.message, f.seen_at
+  FROM dns_foreign_records f
+  JOIN dns_zones z ON z.id = f.zone_id
+ WHERE true
+  AND f.workspace_id = $1
+ORDER BY f.name, f.id
+LIMIT $2;
+
 SELECT s.id, s.workspace_id, s.zone_id, z.name AS zone_name, s.name, s.type, s.ttl, s.contents, s.owner, s.adopt, s.state,
        s.state_message, s.outcome, s.revision, s.live_revision, s.live_ttl, s.settles_at, s.checked, s.checked_at,
        s.version, s.created_at, s.updated_at

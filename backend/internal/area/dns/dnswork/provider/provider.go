@@ -97,3 +97,23 @@ func ReasonOf(err error) Reason {
 	}
 	return ""
 }
+
+// Heals reports whether the same call may succeed later without anybody doing anything.
+func (r Reason) Heals() bool {
+	switch r {
+	case ClockSkew, Changed, Unreachable, Interrupted, ServerFailed, BadAnswer:
+		return true
+	}
+	return false
+}
+
+// Fault says who can mend the reason, where the error itself is no longer at hand.
+func (r Reason) Fault() Fault {
+	switch r {
+	case TransferRefused, UpdateRefused, QueryRefused, ServerFailed, BadAnswer:
+		return Operator
+	case ClockSkew, Unreachable, Interrupted:
+		return Dependency
+	}
+	return User
+}
