@@ -98,6 +98,13 @@ ALTER TABLE tokens ADD COLUMN IF NOT EXISTS scope TEXT CHECK (scope IN ('organiz
 
 ALTER TABLE tokens ADD COLUMN IF NOT EXISTS scope_id UUID;
 
+-- Events say in which organization and project they happened; zeros as workspace where it was in none.
+ALTER TABLE events ADD COLUMN IF NOT EXISTS organization_id UUID;
+
+ALTER TABLE events ADD COLUMN IF NOT EXISTS project_id UUID;
+
+CREATE INDEX IF NOT EXISTS events_of_organization ON events (organization_id, at DESC, id DESC) WHERE organization_id IS NOT NULL;
+
 -- Names of hosts and units are unique in their workspace. The installation-wide keys go at once: only a backend of this
 -- release makes a second workspace, so the names that an older one writes are all in the same.
 CREATE UNIQUE INDEX IF NOT EXISTS hosts_live_name_in_workspace ON hosts (workspace_id, name) WHERE removed_at IS NULL;

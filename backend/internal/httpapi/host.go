@@ -53,11 +53,11 @@ func (s *Server) hostRow(ctx context.Context, ref string) (store.ShownHost, erro
 	if domain.CheckHostName(ref) != nil {
 		return store.ShownHost{}, domain.ErrNotFound
 	}
-	return s.db.ShownHostByName(ctx, ref)
+	return s.db.ShownHostByName(ctx, workspace(ctx), ref)
 }
 
 // workspace is the one whose objects a request is about.
-func workspace(context.Context) uuid.UUID { return domain.DefaultWorkspace }
+func workspace(ctx context.Context) uuid.UUID { return requestOf(ctx).at.Workspace }
 
 // hostFilter turns a filter's id or name into an id. A name that no host has
 // is an id that no host has.

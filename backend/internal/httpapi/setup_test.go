@@ -25,6 +25,7 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/app"
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/bundle/judge"
 	"kloigos/backend/internal/domain"
@@ -75,7 +76,8 @@ func setup(t testing.TB, options ...func(*httpapi.Config)) *backend {
 	b.seed()
 	b.intents = intent.New(db, intent.Config{Targets: domain.TargetPolicy{AllowLoopback: true}})
 	b.cfg = httpapi.Config{
-		DB: db, Intents: b.intents, Policies: onePolicy(t), Sessions: intent.NewSessions(db), Signals: b.signals, Version: "test", Contract: worker.Contract, Judge: testJudge,
+		Roles: iam.Permissions(api.Permissions()),
+		DB:    db, Intents: b.intents, Policies: onePolicy(t), Sessions: intent.NewSessions(db), Signals: b.signals, Version: "test", Contract: worker.Contract, Judge: testJudge,
 		Log: slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	keys, err := secret.Create(filepath.Join(t.TempDir(), "keyset.json"))
@@ -217,6 +219,11 @@ func (b *backend) newAccount(name, role string) (uuid.UUID, string) {
 	b.tx(func(tx *store.Tx) error {
 		if err := tx.InsertAccount(ctx, store.Account{ID: account, Name: name, PasswordHash: "none", Role: role}); err != nil {
 			return err
+		}
+		if role == intent.RoleAdministrator {
+			if err := intent.GrantAdministrator(ctx, tx, account, "test"); err != nil {
+				return err
+			}
 		}
 		_, err := tx.InsertToken(ctx, store.Token{ID: uuid.New(), Kind: intent.TokenSession, AccountID: account, Name: "test", Prefix: "kl_AAAAA"},
 			intent.HashToken(secret), time.Hour)

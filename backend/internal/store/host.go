@@ -93,9 +93,9 @@ func (r Reads) ShownHost(ctx context.Context, id uuid.UUID) (ShownHost, error) {
 	return db.First[ShownHost](ctx, r.q, domain.ErrNotFound, sqlShownHost+" AND h.id = $1", id)
 }
 
-// ShownHostByName returns the host of this name that is not removed.
-func (r Reads) ShownHostByName(ctx context.Context, name string) (ShownHost, error) {
-	return db.First[ShownHost](ctx, r.q, domain.ErrNotFound, sqlShownHost+" AND h.name = $1 AND h.removed_at IS NULL", name)
+// ShownHostByName returns the host of a workspace with this name that is not removed.
+func (r Reads) ShownHostByName(ctx context.Context, workspace uuid.UUID, name string) (ShownHost, error) {
+	return db.First[ShownHost](ctx, r.q, domain.ErrNotFound, sqlShownHost+" AND h.workspace_id = $1 AND h.name = $2 AND h.removed_at IS NULL", workspace, name)
 }
 
 // HostSorting is the orders that hosts can be listed in.
