@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
 	"kloigos/backend/api"
@@ -154,6 +155,14 @@ func limitOf(b store.Bearer) scope.Limit {
 		l.Level, l.ID = scope.Level(*b.Scope), *b.ScopeID
 	}
 	return l
+}
+
+func workspaceParameter() *huma.Param {
+	length := 3*64 + 2
+	return &huma.Param{
+		Name: api.WorkspaceHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString, MaxLength: &length},
+		Description: "the workspace that the request is about: an id, or organization/project/workspace. Without it: the only workspace that you see, or default/default/default",
+	}
 }
 
 // AccessOf is what the bearer of a request may do, and where.

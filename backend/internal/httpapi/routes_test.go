@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/testkit"
 )
 
