@@ -48,17 +48,18 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 // backend is a real server on a real database of its own.
 type backend struct {
-	t        testing.TB
-	db       *store.DB
-	database string
-	intents  *intent.Intents
-	signals  *queue.Signals
-	server   *httpapi.Server
-	url      string
-	token    string // of the administrator
-	account  uuid.UUID
-	log      *lockedBuffer
-	cfg      httpapi.Config
+	t         testing.TB
+	db        *store.DB
+	database  string
+	intents   *intent.Intents
+	signals   *queue.Signals
+	server    *httpapi.Server
+	url       string
+	token     string // of the administrator
+	workspace string // that requests name; "": none
+	account   uuid.UUID
+	log       *lockedBuffer
+	cfg       httpapi.Config
 }
 
 func setup(t testing.TB, options ...func(*httpapi.Config)) *backend {
@@ -393,6 +394,9 @@ func (b *backend) do(method, path string, body any, headers ...string) answer {
 		b.t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+b.token)
+	if b.workspace != "" {
+		req.Header.Set(api.WorkspaceHeader, b.workspace)
+	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
