@@ -329,9 +329,14 @@ func (s *Server) removeHost(ctx context.Context, in *Change) (*nothing, error) {
 	return nil, s.intents.RemoveHost(ctx, actor(ctx), h.ID, version)
 }
 
-// authorizedKey is the public key that belongs on every host.
+// authorizedKey is the public key that belongs on the hosts of an organization: that
+// of the request's workspace, or the first one.
 func (s *Server) authorizedKey(ctx context.Context) (string, error) {
-	k, err := s.db.OrganizationKey(ctx, domain.DefaultOrganization)
+	organization := PlaceOf(ctx).Organization
+	if organization == uuid.Nil {
+		organization = domain.DefaultOrganization
+	}
+	k, err := s.db.OrganizationKey(ctx, organization)
 	if errors.Is(err, domain.ErrNotFound) {
 		return "", nil
 	}
