@@ -38,8 +38,7 @@ type detailView struct {
 	Events     []api.Event
 }
 
-// Mount adds the routes.
-func Mount(r fiber.Router, a *page.App) {
+func mount(r fiber.Router, a *page.App) {
 	r.Get("/allocations", a.Page(list))
 	r.Get("/allocations/new", a.Page(showCreate))
 	r.Post("/allocations/new", a.Page(create))

@@ -16,8 +16,7 @@ import (
 	"kloigos/webapp/internal/ui"
 )
 
-// Mount adds the routes.
-func Mount(r fiber.Router, a *page.App) {
+func mount(r fiber.Router, a *page.App) {
 	r.Get("/hosts", a.Page(list))
 	r.Get("/hosts/new", a.Page(showRegister))
 	r.Post("/hosts/new", a.Page(register))

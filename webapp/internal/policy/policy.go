@@ -25,8 +25,7 @@ type form struct {
 	Wrong               ui.Problems
 }
 
-// Mount adds the routes.
-func Mount(r fiber.Router, a *page.App) {
+func mount(r fiber.Router, a *page.App) {
 	r.Get("/policies", a.Page(list))
 	r.Post("/policies/:name/pause", a.Page(pause))
 	r.Post("/policies/:name/resume", a.Page(resume))

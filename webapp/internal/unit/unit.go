@@ -51,8 +51,7 @@ func (v detailView) operations() (all []ui.Operation) {
 	return all
 }
 
-// Mount adds the routes.
-func Mount(r fiber.Router, a *page.App) {
+func mount(r fiber.Router, a *page.App) {
 	r.Get("/compute-units", a.Page(list))
 	r.Get("/compute-units/:id", a.Page(detail))
 	r.Post("/compute-units/:id/close", a.Page(closeUnit))
