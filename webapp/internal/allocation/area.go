@@ -13,7 +13,7 @@ const icon = "M8 8a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2.5 14c.6-3 2.7-4 5.500-4s4.900 
 // Area is the pages of this folder.
 var Area = page.Area{
 	Mount: mount,
-	Nav: []ui.NavEntry{{Group: ui.MainGroup, Href: "/allocations", Label: "Allocations", Icon: icon}},
+	Nav:   []ui.NavEntry{{Group: ui.MainGroup, Href: "/allocations", Label: "Allocations", Icon: icon}},
 	Pages: []ui.Target{
 		{Href: "/allocations/new", Label: "Allocate a unit", Icon: icon},
 	},

@@ -87,7 +87,8 @@ func name(e api.Event) string {
 	return e.ObjectID
 }
 
-func action(s string) string { return strings.NewReplacer(".", " · ", "_", " ").Replace(s) }
+// Action is the action of an event in words.
+func Action(s string) string { return strings.NewReplacer(".", " · ", "_", " ").Replace(s) }
 
 // change is one field that an event changed.
 type change struct{ Field, Before, After string }

@@ -15,7 +15,7 @@ const icon = "M3 2.500 13 8 3 13.500z"
 // Area is the pages of this folder.
 var Area = page.Area{
 	Mount: mount,
-	Nav: []ui.NavEntry{{Group: ui.MainGroup, Href: "/jobs", Label: "Jobs", Icon: icon}},
+	Nav:   []ui.NavEntry{{Group: ui.MainGroup, Href: "/jobs", Label: "Jobs", Icon: icon}},
 	Pages: []ui.Target{
 		{Href: "/jobs?state=active", Label: "Active jobs", Icon: icon},
 		{Href: "/jobs?state=failed", Label: "Failed jobs", Icon: icon},
@@ -24,7 +24,7 @@ var Area = page.Area{
 	Nouns: []page.Noun{{Name: "job", Path: "/jobs/"}},
 	Notices: map[string]string{
 		"cancel-asked": "Cancel requested. The job stops.",
-		"retried": "The job is queued again.",
+		"retried":      "The job is queued again.",
 	},
 }
 

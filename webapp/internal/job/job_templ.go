@@ -469,7 +469,7 @@ func Table(jobs []api.Job, sort ui.Sorter) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var19 string
-				templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(short(j.Error.Message))
+				templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(Short(j.Error.Message))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/job/job.templ`, Line: 89, Col: 49}
 				}

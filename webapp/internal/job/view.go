@@ -348,8 +348,8 @@ func rows(s string) string {
 
 func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
-// short is the first line of a message, cut to fit a table.
-func short(s string) string {
+// Short is the first line of a message, cut to fit a table.
+func Short(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
 	s = plain(s)
 	if r := []rune(s); len(r) > 110 {
