@@ -2,6 +2,7 @@ package showcase
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -53,8 +54,8 @@ func (w *world) zone(z *zone) {
 	}
 	w.zones.add(z.id, w.workspace, z.name, "rfc2136", z.server, z.state == "failed", "kloigos-key.", "hmac-sha256", []byte("sealed"), []string{}, z.mode,
 		z.state, z.message, z.reason, int64(7), int64(6), serial, int64(300), synced, plan, owned, touched, int64(3), made)
-	w.event(made, people[1], "dns_zone.create", "dns_zone", z.id, z.name, nil, nil, map[string]any{"server": z.server, "mode": z.mode, "state": "pending"})
-	w.event(w.ago(26*time.Hour), people[2], "dns_zone.change", "dns_zone", z.id, z.name, nil, map[string]any{"mode": "observe"}, map[string]any{"mode": z.mode})
+	w.event(made, people[1], "dns_zone.create", "dns_zone", z.id, shown(z.name), nil, nil, map[string]any{"server": z.server, "mode": z.mode, "state": "pending"})
+	w.event(w.ago(26*time.Hour), people[2], "dns_zone.change", "dns_zone", z.id, shown(z.name), nil, map[string]any{"mode": "observe"}, map[string]any{"mode": z.mode})
 	w.looked("dns_zone", z.id)
 	if z.state == "pending" {
 		return
@@ -156,11 +157,16 @@ func (w *world) recordSet(z *zone, n int) {
 		})
 	}
 	w.sets.add(id, w.workspace, z.id, name, kind, int64(300), values, "user", alone, state, message, outcome, int64(1), live, checked, checkedAt, int64(2), made)
-	w.event(made, pick(w, people), "dns_record_set.create", "dns_record_set", id, name+" "+kind, nil, nil, map[string]any{"values": values, "ttl": 300})
+	w.event(made, pick(w, people), "dns_record_set.create", "dns_record_set", id, shown(name)+" "+kind, nil, nil, map[string]any{"values": values, "ttl": 300})
 	if n < 8 {
-		w.callJob("record_set_check", "check", "succeeded", "record_set", "dns_record_set", id, name+" "+kind, "")
+		w.callJob("record_set_check", "check", "succeeded", "record_set", "dns_record_set", id, shown(name)+" "+kind, "")
 	}
 	w.looked("dns_record_set", id)
+}
+
+// shown is a name as pages show it.
+func shown(name string) string {
+	return strings.Replace(strings.TrimSuffix(name, "."), "xn--bcher-kva", "bücher", 1)
 }
 
 // looked has a policy look at an object; its name is that of the noun.
@@ -197,5 +203,5 @@ func (w *world) callJob(kind, step, state, role, noun string, object uuid.UUID, 
 	} else {
 		w.steps.add(id, 0, step, state, attempt, started, finished)
 	}
-	w.jobObjects.add(id, 0, role, noun, object, name)
+	w.jobObjects.add(id, 0, role, noun, object, shown(name))
 }

@@ -43,7 +43,7 @@ export const tasks = {
     await page.locator("#server-problem").waitFor();
     assert.equal(await page.getByLabel("Zone").inputValue(), "walk.example");
     assert.equal(await page.getByLabel("Secret of the key").inputValue(), "");
-    await page.getByLabel("Name server that takes updates").fill("192.0.2.53");
+    await page.getByLabel("Name server that takes updates").fill("ns1.walk.example");
     await page.getByLabel("Secret of the key").fill("c2VjcmV0IG9mIHRoZSB3YWxr");
     await press("Add and synchronize");
     await says("The zone is added.");
@@ -92,7 +92,7 @@ export const tasks = {
     await says("the name server moves");
     await press("Resume");
     await says("Policies look at this object again.");
-    await press("Run dns zone now");
+    await press("Reconcile now: dns zone");
     await says("The policy is due for this object.");
   },
 };

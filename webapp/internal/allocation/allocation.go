@@ -35,7 +35,7 @@ type detailView struct {
 	Use        useView
 	Keys       string // what the form of keys holds
 	Wrong      ui.Problems
-	Object object.View
+	Object     object.View
 }
 
 func mount(r fiber.Router, a *page.App) {

@@ -172,7 +172,7 @@ func TestDeleteNeedsTheNameAndTheVersionThatWasShown(t *testing.T) {
 func TestPropagation(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	s.wantText(s.get("/dns-record-sets/"+recordSetID), "no answer &lt;b&gt;in time&lt;/b&gt;", "authoritative, 192.0.2.54:53", "resolver, 127.0.0.1:53", "192.0.2.9", "Asked 2 of 3.")
+	s.wantText(s.get("/dns-record-sets/"+recordSetID), "no answer &lt;b&gt;in time&lt;/b&gt;", "authoritative, 192.0.2.54:53", "resolver, 127.0.0.1:53", "192.0.2.9", "TTL 20 s", "TTL 5 min<", "Asked 2 of 3.")
 	s.api.Answer("check-dns-record-set", 202, dnsRecordSet(), apitest.JobID)
 	s.wantRedirect(s.post("/dns-record-sets/"+recordSetID+"/check", nil), "/jobs/"+apitest.JobID)
 }
@@ -212,7 +212,7 @@ func TestTimelineAndPoliciesOfAnObject(t *testing.T) {
 	s.api.Answer("list-jobs", 200, apitest.Page(job))
 	a := s.get("/dns-zones/" + zoneID)
 	s.wantText(a, "Synchronize zone example.org", "host · initialize", "The server &lt;does not&gt; know the key.", "It was well.", "at fault: whoever asked for it",
-		`action="/objects/dns_zone/`+zoneID+`/pause"`, "Run dns zone now", `href="/jobs?object=`+zoneID+`"`)
+		`action="/objects/dns_zone/`+zoneID+`/pause"`, "Reconcile now: dns zone", `href="/jobs?object=`+zoneID+`"`)
 	if strings.Contains(a.body, "old_plans") {
 		t.Error("a policy that does not look at zones is offered")
 	}
@@ -235,7 +235,7 @@ func TestTimelineAndPoliciesOfAnObject(t *testing.T) {
 	s.api.Answer("list-policies", 200, policies)
 	a = s.get("/dns-zones/" + zoneID)
 	s.wantText(a, "All policies are paused for this object by ada", "moving &lt;it&gt;", `action="/objects/dns_zone/`+zoneID+`/resume"`)
-	if strings.Contains(a.body, "Run dns zone now") || strings.Contains(a.body, zoneID+`/pause"`) {
+	if strings.Contains(a.body, "Reconcile now: dns zone") || strings.Contains(a.body, zoneID+`/pause"`) {
 		t.Error("offers to run or to pause what is paused")
 	}
 	s.api.Answer("resume-object", 204, nil)

@@ -89,7 +89,7 @@ func showRecordSet(r *page.Request) error {
 	v.Up, v.Name, v.Here = []ui.Target{zonesTarget, {Href: "/dns-zones/" + s.ZoneID, Label: s.Zone}}, s.Name+" "+s.Type, "/dns-record-sets/"+s.ID
 	v.Tone, v.State, v.Means, v.Message = setTones.Of(s.State), s.State, s.StateMeans, s.Message
 	if slices.ContainsFunc(s.Operations, func(o api.Operation) bool { return o.Name == "adopt" && o.Allowed }) {
-		v.Attention = adoptNote(s)
+		v.Message, v.Attention = "", adoptNote(s)
 	}
 	v.Operations = page.Operations(s.Operations, []ui.Operation{
 		{Name: "check", Label: "Check now", What: "Asks all name servers and a resolver, until they tell it. Changes nothing.", Action: v.Here + "/check", Main: true},

@@ -14,8 +14,8 @@ import (
 	"kloigos/webapp/internal/ui"
 )
 
-// maxOnZone is how many record sets and foreign records the page of a zone shows of each.
-const maxOnZone = 10
+// maxOnZone is how many record sets of each state, and foreign records, the page of a zone shows.
+const maxOnZone = 8
 
 var zonesTarget = ui.Target{Href: "/dns-zones", Label: "DNS zones"}
 

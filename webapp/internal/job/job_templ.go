@@ -830,7 +830,7 @@ func detailPage(v detailView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		var templ_7745c5c3_Var36 = []any{"logsplit", templ.KV("logsplit-wide", v.Outline != nil && v.Outline.wide())}
+		var templ_7745c5c3_Var36 = []any{"logsplit", templ.KV("logsplit-short", v.Newest == 0 && ended(v.Job)), templ.KV("logsplit-wide", v.Outline != nil && v.Outline.wide())}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var36...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
