@@ -611,7 +611,7 @@ func propagation(s api.DNSRecordSet) templ.Component {
 			templ_7745c5c3_Var27 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<div class=\"panel scroll\"><div class=\"panel-head\"><h2>Propagation</h2>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<div class=\"panel scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Propagation\"><div class=\"panel-head\"><h2>Propagation</h2>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
