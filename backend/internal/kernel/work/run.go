@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -294,7 +295,7 @@ func (r *Runner) end(ctx context.Context, a *Attempt, err error, backoff func(in
 	case errors.Is(cause, ErrCancelled):
 		return r.failure(a, Cancelled, &Error{Code: CodeCancelled, Message: "A person stopped the job."})
 	case errors.As(err, &wait):
-		a.Log.Note("%s. Looking again in %s.", wait.why, wait.after.Round(time.Second))
+		a.Log.Note("%s. Looking again in %s.", strings.TrimSuffix(wait.why, "."), wait.after.Round(time.Millisecond))
 		return Result{End: HandOver, After: max(wait.after, 100*time.Millisecond), Apply: let}
 	case errors.Is(err, errBusy):
 		return Result{End: HandOver, After: busyPause + rand.N(busyPause/2), Apply: let}

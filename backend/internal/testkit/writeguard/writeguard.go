@@ -9,6 +9,7 @@ package writeguard
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,9 +19,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/internal/kernel/db"
+	"kloigos/crdb"
 )
 
-// nouns are the tables of nouns. A table is one of these or of the exceptions.
+// nouns are the tables of nouns. A table is one of these or of the exceptions. Old
+// tables stand here; a newer one says itself what it is, see declared.
 var nouns = map[string]string{
 	"hosts": "host", "compute_units": "unit", "allocations": "allocation", "addresses": "address", "plans": "plan", "playbooks": "playbook",
 	"playbook_versions": "playbook", "jobs": "job", "dns_zones": "dns_zone",
@@ -32,10 +35,10 @@ var Exceptions = map[string]string{
 	"accounts": "no policy looks at accounts", "backends": "liveness", "conditions": "the end of a run", "dns_names": "a part of their record sets", "dns_foreign_records": "what a synchronization found", "event_seals": "the audit trail", "events": "the audit trail",
 	"host_addresses": "a part of its host, which is recorded", "host_locks": "what a job holds; the job's end is recorded", "idempotency_keys": "of a request",
 	"job_hosts": "a part of its job", "job_log": "a log", "job_objects": "a part of its job", "job_steps": "a part of its job", "job_locks": "what a job holds; the job's end is recorded",
-	"login_failures": "they only expire", "organizations": "no policy looks at scopes", "organization_keys": "made once", "playbook_lints": "what a policy found",
-	"projects": "no policy looks at scopes", "queue_pauses": "of the queue", "reconcile_items": "the scheduler's own", "reconcile_pauses": "the scheduler's own", "settings": "of the installation",
+	"login_failures": "they only expire", "organizations": "made once", "organization_keys": "made once", "playbook_lints": "what a policy found",
+	"projects": "made once", "queue_pauses": "of the queue", "reconcile_items": "the scheduler's own", "reconcile_pauses": "the scheduler's own", "settings": "of the installation",
 	"tokens": "they only expire", "uids": "a part of its allocation", "unit_cpus": "a part of its unit", "unit_uses": "measurements", "unit_use": "measurements",
-	"grants": "no policy looks at grants", "roles": "no policy looks at roles", "workspaces": "no policy looks at scopes", "locks": "what a job holds",
+	"workspaces": "made once", "locks": "what a job holds",
 }
 
 // progress are the columns of jobs whose change is not recorded: claims, leases,
@@ -82,16 +85,58 @@ func (g *Guard) check(_ context.Context, tx *db.Tx) error {
 	return nil
 }
 
+// declaration is how a migration says what a table is:
+//
+//	CREATE TABLE IF NOT EXISTS channels ( -- noun: channel
+//	CREATE TABLE IF NOT EXISTS channel_secrets ( -- no noun: a part of their channel
+var declaration = regexp.MustCompile(`(?m)^CREATE TABLE IF NOT EXISTS ([a-z_]+) \( -- (no )?noun: (.+)$`)
+
+// declared are what the migrations say of tables: the noun of each, "" for one that
+// is none.
+var declared = sync.OnceValues(func() (map[string]string, error) {
+	tables := map[string]string{}
+	files, err := crdb.Migrations()
+	if err != nil {
+		return nil, err
+	}
+	return tables, fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(files, path)
+		for _, m := range declaration.FindAllStringSubmatch(string(text), -1) {
+			if tables[m[1]] = m[3]; m[2] != "" {
+				tables[m[1]] = ""
+			}
+		}
+		return err
+	})
+})
+
+// nounOf is the noun of a table, "" if it is none; known tells whether anything says
+// so.
+func nounOf(table string) (noun string, known bool) {
+	if noun, known = nouns[table]; known || Exceptions[table] != "" {
+		return noun, true
+	}
+	tables, err := declared()
+	if err != nil {
+		panic(err) // the migrations are part of the program
+	}
+	noun, known = tables[table]
+	return noun, known
+}
+
 // Nouns are those whose tables a statement writes.
 func Nouns(sql string) (written []string, unknown []string) {
 	plain := rowLock.ReplaceAllString(sql, "")
 	for _, m := range write.FindAllStringSubmatch(plain, -1) {
-		noun, ok := nouns[m[1]]
+		noun, known := nounOf(m[1])
 		switch {
-		case !ok && Exceptions[m[1]] == "":
+		case !known:
 			unknown = append(unknown, m[1])
 		case noun == "job" && progress.MatchString(sql), observed.MatchString(sql):
-		case ok:
+		case noun != "":
 			written = append(written, noun)
 		}
 	}
@@ -107,7 +152,7 @@ func (g *Guard) note(conn *pgx.Conn, sql string, rows int64) {
 	}
 	written, unknown := Nouns(sql)
 	for _, table := range unknown {
-		g.t.Errorf("%s", fmt.Sprintf("the table %s is neither a noun's nor an exception; say in testkit/writeguard which:\n%s", table, sql))
+		g.t.Errorf("%s", fmt.Sprintf("the table %s is neither a noun's nor an exception; say which where its migration makes it:\n%s", table, sql))
 	}
 	if rows == 0 || len(written) == 0 {
 		return

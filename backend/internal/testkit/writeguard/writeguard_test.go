@@ -88,6 +88,8 @@ func TestNouns(t *testing.T) {
 		"SELECT 1 FROM hosts FOR UPDATE SKIP LOCKED":                                                  "",
 		"UPDATE jobs\n   SET lease_expires_at = now()":                                                "",
 		"UPDATE jobs\n   SET state = $3, finished_at = now()":                                         "job",
+		"INSERT INTO channels (id) VALUES ($1)":                                                       "channel",
+		"DELETE FROM channel_secrets":                                                                 "",
 		"INSERT INTO job_log (job_id) VALUES ($1) ON CONFLICT DO UPDATE SET x":                        "",
 		"WITH e AS (UPDATE jobs SET state = 'failed' RETURNING id) UPDATE plans SET state = 'failed'": "job,plan",
 	} {
