@@ -16,11 +16,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"kloigos/backend/api"
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/ansible/scripted"
 	"kloigos/backend/internal/app"
-	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/bundle/judge"
 	"kloigos/backend/internal/domain"
@@ -60,7 +58,6 @@ func New(t testing.TB) *Site {
 	s.Password = password
 	areas := s.areas()
 	server := httpapi.New(httpapi.Config{
-		Roles: iam.Permissions(api.Permissions()),
 		Kinds: areas.Kinds, Areas: areas.Routes, Policies: s.reconcile(areas),
 		DB: s.site.DB, Intents: s.site.Intents, Sessions: intent.NewSessions(s.site.DB), Signals: s.site.Signals, Version: "test",
 		Contract: worker.Contract, Judge: judge.New("ansible-playbook"), Log: slog.New(slog.DiscardHandler),
@@ -93,7 +90,9 @@ func (s *Site) areas() app.Areas {
 		s.t.Fatal(err)
 	}
 	d := s.site.DB.DB
-	areas, err := app.NewAreas(app.Parts{DB: d, Engine: kernel.Engine{DB: d}, Keyset: keys, Config: config.Config{DNSResolver: &netip.AddrPort{}}})
+	areas, err := app.NewAreas(app.Parts{DB: d, Engine: kernel.Engine{DB: d}, Keyset: keys, Config: config.Config{
+		DNSResolver: &netip.AddrPort{}, ChannelNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+	}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -20,7 +20,8 @@ const (
 // arrows are the areas whose core another area's core may call: later areas call
 // earlier ones, never the other way.
 var arrows = map[string][]string{
-	"dns": {}, // it reads records with miekg/dns, and sends none
+	"dns":   {}, // it reads records with miekg/dns, and sends none
+	"watch": {},
 }
 
 // outside are what no area's core imports: it neither speaks HTTP nor talks to a

@@ -36,7 +36,7 @@ type Parts struct {
 }
 
 // areas is every area: the one line that a new one adds to this package.
-var areas = []func(Parts) Area{dnsArea}
+var areas = []func(Parts) Area{dnsArea, watchArea}
 
 // Areas are all areas, together.
 type Areas struct {

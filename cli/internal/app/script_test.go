@@ -3,6 +3,8 @@ package app_test
 import (
 	"encoding/pem"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -100,6 +102,14 @@ func run(t *testing.T, all *recorder, script string) {
 				ts.Setenv("DNS", n.Address)
 				ts.Setenv("DNSKEY", n.KeyName)
 				ts.Check(os.WriteFile(ts.MkAbs("dns.key"), []byte(n.KeySecret), 0o600))
+			},
+			// receiver STATUS: an HTTP server that answers every request with the status; its URL is $RECEIVER.
+			"receiver": func(ts *testscript.TestScript, _ bool, args []string) {
+				status, err := strconv.Atoi(args[0])
+				ts.Check(err)
+				receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+				ts.Defer(receiver.Close)
+				ts.Setenv("RECEIVER", receiver.URL)
 			},
 			// until TEXT COMMAND...: the command is run until it tells the text.
 			"until": func(ts *testscript.TestScript, _ bool, args []string) {

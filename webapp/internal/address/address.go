@@ -27,7 +27,8 @@ type addForm struct {
 	Wrong                   ui.Problems
 }
 
-func mount(r fiber.Router, a *page.App) {
+// Mount adds the routes.
+func Mount(r fiber.Router, a *page.App) {
 	r.Get("/address-pool", a.Page(list))
 	r.Post("/address-pool", a.Page(add))
 	r.Post("/address-pool/:id/close", a.Page(closeAddress))

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"kloigos/backend/api"
-	"kloigos/webapp/internal/object"
 	"kloigos/webapp/internal/states"
 	"kloigos/webapp/internal/ui"
 )
@@ -34,7 +33,8 @@ func (v listView) together() (hosts []api.Host) {
 type detailView struct {
 	Host   api.Host
 	Units  []api.ComputeUnit
-	Object object.View
+	Jobs   []api.Job
+	Events []api.Event
 }
 
 // unitParts are the units of a host by what their states mean.

@@ -28,7 +28,8 @@ var because = map[string]string{
 	"out":     "You are logged out.",
 }
 
-func mount(r fiber.Router, a *page.App) {
+// Mount adds the routes.
+func Mount(r fiber.Router, a *page.App) {
 	r.Get("/login", a.Open(show))
 	r.Post("/login", a.Open(enter))
 	r.Post("/logout", a.Page(leave))

@@ -17,7 +17,8 @@ import (
 
 const mostRows = 6
 
-func mount(r fiber.Router, a *page.App) {
+// Mount adds the routes.
+func Mount(r fiber.Router, a *page.App) {
 	r.Get("/", a.Page(show))
 }
 

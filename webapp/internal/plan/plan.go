@@ -15,7 +15,8 @@ import (
 	"kloigos/webapp/internal/page"
 )
 
-func mount(r fiber.Router, a *page.App) {
+// Mount adds the routes.
+func Mount(r fiber.Router, a *page.App) {
 	r.Get("/plans", a.Page(list))
 	r.Get("/plans/:id", a.Page(detail))
 	r.Post("/plans/:id/apply", a.Page(apply))

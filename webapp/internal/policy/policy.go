@@ -25,7 +25,8 @@ type form struct {
 	Wrong               ui.Problems
 }
 
-func mount(r fiber.Router, a *page.App) {
+// Mount adds the routes.
+func Mount(r fiber.Router, a *page.App) {
 	r.Get("/policies", a.Page(list))
 	r.Post("/policies/:name/pause", a.Page(pause))
 	r.Post("/policies/:name/resume", a.Page(resume))
@@ -102,6 +103,16 @@ func seconds(n int64) string { return ui.Span(time.Duration(n) * time.Second) }
 
 func lag(p api.Policy) string { return ui.Span(time.Duration(p.LagSeconds * float64(time.Second))) }
 
+func conditionTone(c api.Condition) ui.Tone {
+	switch c.Status {
+	case "false":
+		return ui.Bad
+	case "progressing":
+		return ui.Busy
+	}
+	return ui.Line
+}
+
 // about is the name of the policy that a condition is about: some of them are
 // written by a policy about others.
 func about(c api.Condition, all []api.Policy) string {
@@ -111,4 +122,9 @@ func about(c api.Condition, all []api.Policy) string {
 		}
 	}
 	return c.Policy
+}
+
+// faults says who can do something.
+var faults = map[string]string{
+	"user": "whoever asked for it", "capacity": "capacity", "provider": "the provider", "dependency": "something that it depends on", "ours": "Kloigos",
 }

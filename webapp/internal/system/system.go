@@ -32,7 +32,8 @@ type pauseForm struct {
 	Wrong       ui.Problems
 }
 
-func mount(r fiber.Router, a *page.App) {
+// Mount adds the routes.
+func Mount(r fiber.Router, a *page.App) {
 	r.Get("/system", a.Page(show))
 	r.Post("/system/queue/pause", a.Page(pause))
 	r.Post("/system/queue/resume", a.Page(resume))

@@ -11,7 +11,6 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/webapp/internal/job"
-	"kloigos/webapp/internal/object"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/ui"
 )
@@ -29,7 +28,8 @@ type listView struct {
 
 type detailView struct {
 	Unit   api.ComputeUnit
-	Object object.View
+	Jobs   []api.Job
+	Events []api.Event
 	// OutOfReach is true of a free unit whose host does not answer.
 	OutOfReach bool
 }
@@ -37,7 +37,7 @@ type detailView struct {
 // operations are what can be done with the unit, the way out of a failure first.
 func (v detailView) operations() (all []ui.Operation) {
 	if strings.HasSuffix(v.Unit.State, "_failed") {
-		all = job.WayOut(v.Object.Jobs)
+		all = job.WayOut(v.Jobs)
 	}
 	if v.Unit.State == "preparation_failed" {
 		all = append(all, ui.Operation{Label: "Go to its host", What: "There it can be initialized again or laid out anew.", Href: "/hosts/" + v.Unit.HostID, Allowed: true})
@@ -51,7 +51,8 @@ func (v detailView) operations() (all []ui.Operation) {
 	return all
 }
 
-func mount(r fiber.Router, a *page.App) {
+// Mount adds the routes.
+func Mount(r fiber.Router, a *page.App) {
 	r.Get("/compute-units", a.Page(list))
 	r.Get("/compute-units/:id", a.Page(detail))
 	r.Post("/compute-units/:id/close", a.Page(closeUnit))
@@ -110,9 +111,15 @@ func detail(r *page.Request) error {
 			return page.Optional(err)
 		})
 	}
-	g.Go(func() (err error) {
-		v.Object, err = object.Load(ctx, r, "unit", u.ID, api.JobFilter{Unit: u.ID})
+	g.Go(func() error {
+		jobs, err := r.API.ListJobs(ctx, api.JobFilter{Unit: u.ID, PageQuery: api.PageQuery{Limit: 10}})
+		v.Jobs = jobs.Items
 		return err
+	})
+	g.Go(func() error {
+		events, err := r.API.ListEvents(ctx, api.EventFilter{Object: u.ID, PageQuery: api.PageQuery{Limit: 10}})
+		v.Events = events.Items
+		return page.Optional(err)
 	})
 	if err := g.Wait(); err != nil {
 		return err

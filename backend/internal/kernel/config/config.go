@@ -41,6 +41,7 @@ type Config struct {
 	TrustedProxies     []netip.Prefix // whose word on the client's address is taken
 	AllowLoopbackHosts bool
 	DeniedNetworks     []netip.Prefix  // in which no host may be
+	ChannelNetworks    []netip.Prefix  // private ranges that notification channels may lead to
 	FirstUID, LastUID  int64           // for tenants
 	DNSResolver        *netip.AddrPort // asked what the world is told of a name; nil: this machine's; the zero value: none
 	Workers            int             // jobs that run at once here, at most
@@ -82,6 +83,10 @@ func settings() []setting {
 		}},
 		{"KLOIGOS_DENIED_NETWORKS", "denied-networks", "networks in which no host may be (the control plane's own), comma-separated", "", func(c *Config, v string) (err error) {
 			c.DeniedNetworks, err = prefixes(v)
+			return err
+		}},
+		{"KLOIGOS_CHANNEL_NETWORKS", "channel-networks", "private networks that notification channels may lead to, loopback included, comma-separated; empty for none", "", func(c *Config, v string) (err error) {
+			c.ChannelNetworks, err = prefixes(v)
 			return err
 		}},
 		{"KLOIGOS_DNS_RESOLVER", "dns-resolver", "address, with a port if it is not 53, of the resolver that is asked whether records arrived; none for no resolver; empty for this machine's", "", setDNSResolver},

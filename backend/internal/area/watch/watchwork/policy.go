@@ -1,0 +1,97 @@
+package watchwork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/area/watch"
+	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/reconcile"
+)
+
+const (
+	// keepDeliveries is for how long deliveries can be looked at.
+	keepDeliveries = 30 * 24 * time.Hour
+	expiredAtOnce  = 1000
+	expiryBatches  = 100
+)
+
+// Deliverable is the condition of a channel whose last message arrived.
+const Deliverable = "deliverable"
+
+// Policies of the area.
+func Policies(config Config) []reconcile.Policy {
+	return []reconcile.Policy{deliverablePolicy(config), expiryPolicy(config)}
+}
+
+// deliverablePolicy judges a channel by its last deliveries. It sends nothing.
+func deliverablePolicy(config Config) reconcile.Policy {
+	return reconcile.Policy{
+		Name: "channel", Noun: watch.ChannelNoun,
+		Why:      "a channel that no longer delivers is silent when something goes wrong",
+		Interval: time.Hour, Jitter: 10 * time.Minute, Timeout: 10 * time.Second, Triggers: []string{watch.ChannelNoun}, Observes: true,
+		Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
+			return watch.ChannelIDs(ctx, config.DB.Reader, after, limit)
+		},
+		Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
+			c, err := watch.ChannelByID(ctx, config.DB.Reader, item.ObjectID)
+			if errors.Is(err, fault.ErrNotFound) {
+				return reconcile.Outcome{Gone: true}, nil
+			}
+			if err != nil {
+				return reconcile.Outcome{}, fmt.Errorf("load channel %s: %w", item.ObjectID, err)
+			}
+			last, err := watch.LastDeliveries(ctx, config.DB.Reader, c.ID)
+			if err != nil {
+				return reconcile.Outcome{}, fmt.Errorf("read the deliveries of channel %s: %w", c.ID, err)
+			}
+			return reconcile.Outcome{Conditions: []reconcile.Condition{deliverable(c, last)}}, nil
+		},
+	}
+}
+
+// deliverable judges the last deliveries, newest first. Those from before a change of the channel say nothing of it.
+func deliverable(c watch.Channel, last []watch.Delivery) reconcile.Condition {
+	made := reconcile.Condition{Type: Deliverable, Status: reconcile.True, Reason: "delivered", Threshold: 1}
+	switch {
+	case len(last) == 0 || last[0].At.Before(c.UpdatedAt):
+		made.Status, made.Reason, made.Message = reconcile.Unknown, "not_tried", "Nothing was sent since the channel has these settings. Test it."
+	case last[0].Outcome == watch.Delivered:
+		made.Message = "The last message arrived."
+	case last[0].Retry && int(last[0].Attempt) < 3:
+		made.Status, made.Reason, made.Message = reconcile.Progressing, "retrying", last[0].Error
+	default:
+		made.Status, made.Reason, made.Message = reconcile.False, "not_delivered", last[0].Error
+		made.Fault, made.RetryHelps = reconcile.Fault(last[0].Fault), last[0].Retry
+	}
+	return made
+}
+
+func expiryPolicy(config Config) reconcile.Policy {
+	return reconcile.Policy{
+		Name: "old_channel_deliveries", Why: "nobody looks for a delivery of last month, and each notification adds some",
+		Interval: time.Hour, Jitter: 10 * time.Minute, Timeout: time.Minute,
+		Run: func(ctx context.Context, _ reconcile.Item) (out reconcile.Outcome, err error) {
+			for range expiryBatches {
+				var n int64
+				err := config.DB.InTx(ctx, func(tx *db.Tx) (err error) {
+					n, err = watch.ExpireDeliveries(ctx, tx, keepDeliveries, expiredAtOnce)
+					return err
+				})
+				if err != nil {
+					return out, err
+				}
+				if out.Changed += n; n < expiredAtOnce {
+					return out, nil
+				}
+			}
+			out.Again = time.Minute
+			return out, nil
+		},
+	}
+}
