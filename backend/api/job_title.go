@@ -2,6 +2,8 @@ package api
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -63,6 +65,11 @@ func JobKindTitle(kind string) string {
 		return title.kind
 	}
 	return strings.ReplaceAll(kind, "_", " ")
+}
+
+// JobKinds are all kinds of jobs, by their titles.
+func JobKinds() []string {
+	return slices.SortedFunc(maps.Keys(jobTitles), func(a, b string) int { return strings.Compare(jobTitles[a].kind, jobTitles[b].kind) })
 }
 
 // nameJobs gives the jobs of an area their titles. Each is followed by the name of

@@ -1,6 +1,9 @@
 package api
 
-import "net/http"
+import (
+	"net/http"
+	"slices"
+)
 
 // Route is one row of the table of routes. Nobody passes without Permission;
 // it is empty only for logging in.
@@ -14,8 +17,25 @@ type Route struct {
 	Long       bool // answers 202 with the URL of a job in Location
 }
 
+// WorkspaceHeader names the workspace that a request is about: an id, or
+// organization/project/workspace. Without it a bearer who sees one workspace means
+// that one, and else the workspace default/default/default if it is visible.
+const WorkspaceHeader = "Kloigos-Workspace"
+
 // Own is the permission to see and end what is one's own; every account has it.
 const Own = "account.self:use"
+
+// Permissions is every permission that a route needs, sorted.
+func Permissions() []string {
+	var all []string
+	for _, r := range Routes {
+		if r.Permission != "" {
+			all = append(all, r.Permission)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
 
 // Routes is every route of the API.
 var Routes = []Route{
@@ -67,10 +87,10 @@ var Routes = []Route{
 	{"list-playbooks", http.MethodGet, "/playbooks", "organization.playbook:read", "playbooks", "List playbooks", false},
 	{"get-playbook", http.MethodGet, "/playbooks/{name}", "organization.playbook:read", "playbooks", "Show a playbook", false},
 	{"list-playbook-versions", http.MethodGet, "/playbooks/{name}/versions", "organization.playbook:read", "playbooks", "List the versions of a playbook", false},
-	{"upload-playbook", http.MethodPost, "/playbooks/{name}/versions", "organization.playbook:upload", "playbooks", "Upload a version", false},
+	{"upload-playbook", http.MethodPost, "/playbooks/{name}/versions", "installation.playbook:upload", "playbooks", "Upload a version", false},
 	{"get-playbook-version", http.MethodGet, "/playbooks/{name}/versions/{version}", "organization.playbook:read", "playbooks", "Show a version with the findings of ansible-lint", false},
 	{"diff-playbook", http.MethodGet, "/playbooks/{name}/versions/{version}/diff", "organization.playbook:read", "playbooks", "Compare a version with another", false},
-	{"set-default-playbook", http.MethodPost, "/playbooks/{name}/versions/{version}/make-default", "organization.playbook:set_default", "playbooks", "Make a version the default for new jobs, or roll back to it", false},
+	{"set-default-playbook", http.MethodPost, "/playbooks/{name}/versions/{version}/make-default", "installation.playbook:set_default", "playbooks", "Make a version the default for new jobs, or roll back to it", false},
 	{"list-playbook-files", http.MethodGet, "/playbooks/{name}/versions/{version}/files", "organization.playbook:read", "playbooks", "List the files of a version", false},
 	{"get-playbook-file", http.MethodGet, "/playbooks/{name}/versions/{version}/file", "organization.playbook:read", "playbooks", "Show one file of a version", false},
 	{"download-playbook", http.MethodGet, "/playbooks/{name}/versions/{version}/download", "organization.playbook:read", "playbooks", "Download a version as tar.zst", false},
@@ -83,25 +103,25 @@ var Routes = []Route{
 	{"retry-job", http.MethodPost, "/jobs/{id}/retry", "project.workspace.job:update", "jobs", "Retry a failed job from the failed step or an earlier one", true},
 	{"cancel-job", http.MethodPost, "/jobs/{id}/cancel", "project.workspace.job:update", "jobs", "Cancel a job", true},
 	{"give-up-job", http.MethodPost, "/jobs/{id}/give-up", "project.workspace.job:update", "jobs", "Clean up after a failed job", true},
-	{"get-queue", http.MethodGet, "/queue", "organization.queue:read", "jobs", "Show the state of the job queue", false},
-	{"pause-queue", http.MethodPost, "/queue/pause", "organization.queue:pause", "jobs", "Pause the queue; running jobs continue", false},
-	{"resume-queue", http.MethodPost, "/queue/resume", "organization.queue:pause", "jobs", "Resume the queue", false},
+	{"get-queue", http.MethodGet, "/queue", "installation.queue:read", "jobs", "Show the state of the job queue", false},
+	{"pause-queue", http.MethodPost, "/queue/pause", "installation.queue:pause", "jobs", "Pause the queue; running jobs continue", false},
+	{"resume-queue", http.MethodPost, "/queue/resume", "installation.queue:pause", "jobs", "Resume the queue", false},
 
 	{"list-plans", http.MethodGet, "/plans", "project.workspace.plan:read", "plans", "List plans", false},
 	{"get-plan", http.MethodGet, "/plans/{id}", "project.workspace.plan:read", "plans", "Show a plan and its changes", false},
 
-	{"list-policies", http.MethodGet, "/policies", "organization.policy:read", "policies", "List the policies of the reconciler, and what is not reconciled", false},
-	{"get-policy", http.MethodGet, "/policies/{name}", "organization.policy:read", "policies", "Show a policy with its conditions", false},
-	{"list-policy-items", http.MethodGet, "/policies/{name}/items", "organization.policy:read", "policies", "List the objects that a policy looks at", false},
-	{"pause-policy", http.MethodPost, "/policies/{name}/pause", "organization.policy:pause", "policies", "Pause a policy, or one object of it; runs that have begun continue", false},
-	{"resume-policy", http.MethodPost, "/policies/{name}/resume", "organization.policy:pause", "policies", "Resume a policy, or one object of it", false},
-	{"run-policy", http.MethodPost, "/policies/{name}/run", "organization.policy:run", "policies", "Run a policy now, or one object of it", false},
-	{"pause-object", http.MethodPost, "/policies/pause", "organization.policy:pause", "policies", "Pause all policies of one object", false},
-	{"resume-object", http.MethodPost, "/policies/resume", "organization.policy:pause", "policies", "Resume all policies of one object", false},
-	{"list-conditions", http.MethodGet, "/conditions", "organization.policy:read", "policies", "List the conditions of an object, or all of a noun that are not true", false},
+	{"list-policies", http.MethodGet, "/policies", "installation.policy:read", "policies", "List the policies of the reconciler, and what is not reconciled", false},
+	{"get-policy", http.MethodGet, "/policies/{name}", "installation.policy:read", "policies", "Show a policy with its conditions", false},
+	{"list-policy-items", http.MethodGet, "/policies/{name}/items", "installation.policy:read", "policies", "List the objects that a policy looks at", false},
+	{"pause-policy", http.MethodPost, "/policies/{name}/pause", "installation.policy:pause", "policies", "Pause a policy, or one object of it; runs that have begun continue", false},
+	{"resume-policy", http.MethodPost, "/policies/{name}/resume", "installation.policy:pause", "policies", "Resume a policy, or one object of it", false},
+	{"run-policy", http.MethodPost, "/policies/{name}/run", "installation.policy:run", "policies", "Run a policy now, or one object of it", false},
+	{"pause-object", http.MethodPost, "/policies/pause", "installation.policy:pause", "policies", "Pause all policies of one object", false},
+	{"resume-object", http.MethodPost, "/policies/resume", "installation.policy:pause", "policies", "Resume all policies of one object", false},
+	{"list-conditions", http.MethodGet, "/conditions", "installation.policy:read", "policies", "List the conditions of an object, or all of a noun that are not true", false},
 
-	{"list-events", http.MethodGet, "/events", "organization.event:read", "events", "List audit events, newest first", false},
-	{"get-system", http.MethodGet, "/system", "organization.system:read", "system", "Show backends, database and the SSH key for hosts", false},
+	{"list-events", http.MethodGet, "/events", "project.workspace.event:read", "events", "List audit events, newest first", false},
+	{"get-system", http.MethodGet, "/system", "installation.system:read", "system", "Show backends, database and the SSH key for hosts", false},
 }
 
 // addRoutes adds the routes of an area to the table.

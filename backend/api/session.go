@@ -21,7 +21,9 @@ type Whoami struct {
 	AccountID   string    `json:"account_id" format:"uuid"`
 	Account     string    `json:"account"`
 	Role        string    `json:"role"`
-	Permissions []string  `json:"permissions" nullable:"false"`
+	WorkspaceID string    `json:"workspace_id,omitempty" format:"uuid" doc:"id of the workspace that requests of this bearer are about, if they name none"`
+	Workspace   string    `json:"workspace,omitempty" doc:"organization/project/workspace that requests of this bearer are about, if they name none"`
+	Permissions []string  `json:"permissions" nullable:"false" doc:"what the bearer may do in this workspace, or at a higher scope"`
 	TokenKind   string    `json:"token_kind" enum:"session,api"`
 	TokenID     string    `json:"token_id" format:"uuid"`
 	ExpiresAt   time.Time `json:"expires_at"`

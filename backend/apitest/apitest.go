@@ -16,9 +16,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"kloigos/backend/api"
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/ansible/scripted"
 	"kloigos/backend/internal/app"
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/bundle/judge"
 	"kloigos/backend/internal/domain"
@@ -58,6 +60,7 @@ func New(t testing.TB) *Site {
 	s.Password = password
 	areas := s.areas()
 	server := httpapi.New(httpapi.Config{
+		Roles: iam.Permissions(api.Permissions()),
 		Kinds: areas.Kinds, Areas: areas.Routes, Policies: s.reconcile(areas),
 		DB: s.site.DB, Intents: s.site.Intents, Sessions: intent.NewSessions(s.site.DB), Signals: s.site.Signals, Version: "test",
 		Contract: worker.Contract, Judge: judge.New("ansible-playbook"), Log: slog.New(slog.DiscardHandler),

@@ -45,8 +45,10 @@ type world struct {
 	worker    uuid.UUID
 
 	hosts, locks, units, cpus, allocations, uids, addresses, use, jobs, jobHosts, steps, logs, events, planned, backends table
+	zones, dnsNames, sets, foreign, items, conditions, jobObjects                                                        table
 
-	ended []*host // hosts on which something may have been done
+	named map[string]bool // zones and names that have a row
+	ended []*host         // hosts on which something may have been done
 	found Jobs
 	run   *log // of the job that runs
 	given int  // addresses and UIDs that were handed out
@@ -70,6 +72,7 @@ func Fill(ctx context.Context, conn *pgx.Conn, size Size) (Jobs, *log, error) {
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		for _, t := range []*table{
 			&w.backends, &w.hosts, &w.locks, &w.units, &w.cpus, &w.allocations, &w.uids, &w.addresses, &w.use, &w.jobs, &w.jobHosts, &w.steps, &w.logs, &w.events, &w.planned,
+			&w.zones, &w.dnsNames, &w.sets, &w.foreign, &w.items, &w.conditions, &w.jobObjects,
 		} {
 			if _, err := tx.CopyFrom(ctx, pgx.Identifier{t.name}, t.columns, pgx.CopyFromRows(t.rows)); err != nil {
 				return fmt.Errorf("fill %s: %w", t.name, err)
@@ -91,6 +94,7 @@ func (w *world) makeRows() {
 	w.history()
 	w.plans()
 	w.several()
+	w.names()
 }
 
 // read takes up what init made.
@@ -151,6 +155,24 @@ func (w *world) makeTables() {
 		"id", "at", "workspace_id", "actor_kind", "actor_name", "client", "request_id", "action", "object_kind", "object_id", "object_name",
 		"job_id", "state_before", "state_after",
 	}}
+	w.named = map[string]bool{}
+	w.zones = table{name: "dns_zones", columns: []string{
+		"id", "workspace_id", "name", "provider", "server", "allow_private", "key_name", "key_algorithm", "key_sealed", "patterns", "mode", "state",
+		"state_message", "reason", "revision", "synced_revision", "soa_serial", "negative_ttl", "synced_at", "plan", "plan_owned", "plan_touched",
+		"version", "created_at",
+	}}
+	w.dnsNames = table{name: "dns_names", columns: []string{"zone_id", "name", "alone"}}
+	w.sets = table{name: "dns_record_sets", columns: []string{
+		"id", "workspace_id", "zone_id", "name", "type", "ttl", "contents", "owner", "alone", "state", "state_message", "outcome", "revision",
+		"live_revision", "checked", "checked_at", "version", "created_at",
+	}}
+	w.foreign = table{name: "dns_foreign_records", columns: []string{"id", "workspace_id", "zone_id", "name", "type", "ttl", "contents", "outcome", "message", "seen_at"}}
+	w.items = table{name: "reconcile_items", columns: []string{"policy", "object_id", "due_at", "last_started", "last_ended", "last_outcome"}}
+	w.conditions = table{name: "conditions", columns: []string{
+		"noun", "object_id", "type", "status", "reason", "message", "fault", "retry_helps", "failing", "results", "flapping", "since", "observed_at",
+		"policy", "history",
+	}}
+	w.jobObjects = table{name: "job_objects", columns: []string{"job_id", "position", "role", "noun", "object_id", "name"}}
 }
 
 // id is the next id, the same in every run.

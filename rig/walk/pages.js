@@ -1,5 +1,6 @@
 // The pages that are walked, each with the route that it belongs to.
 import { ask } from "./showcase.js";
+import { areas } from "./areas.js";
 
 // pages returns {name, route, path} of each, and where it is so: status, another than 200;
 // bare, without a login; until, what scripts bring; settle, how many ms they take for the rest.
@@ -16,6 +17,7 @@ export async function pages(s, made) {
   const plan = async (state) => (await first(`/plans?limit=1&state=${state}`)).id;
   const failed = s["failed job"].split("/").pop(), long = s["long job"].split("/").pop(), running = s["running job"].split("/").pop();
   const ready = await host("ready"), version = "/playbooks/host_initialize/versions";
+  const ofAreas = await Promise.all(areas.map((a) => a.pages({ first, s })));
   return [
     { name: "login", route: "/login", path: "/login?next=%2Fhosts", bare: true },
     { name: "overview", route: "/", path: "/" },
@@ -69,6 +71,7 @@ export async function pages(s, made) {
     { name: "go", route: "/web/go", path: "/web/go?q=fra1" },
     { name: "not-found", route: "", path: "/hosts/00000000-0000-4000-8000-00000000dead", status: 404 },
     { name: "no-page", route: "", path: "/nowhere", status: 404 },
+    ...ofAreas.flat(),
   ];
 }
 

@@ -6,6 +6,7 @@ import { chromium } from "playwright-core";
 import { findings, firstPaint, moved, over, settled, unfold, watch } from "./look.js";
 import { outline } from "./outline.js";
 import { pages, parts } from "./pages.js";
+import { areas } from "./areas.js";
 import { stands, start } from "./showcase.js";
 import { takePictures } from "./screenshots.js";
 import { prepare, tasks } from "./tasks.js";
@@ -37,6 +38,14 @@ export async function context(browser, s, size, more = {}) {
   c.setDefaultTimeout(20_000);
   c.setDefaultNavigationTimeout(60_000); // a busy machine is no finding
   return c;
+}
+
+// withoutShell takes what is around every page out of an outline. It is the same for all pages, so it is held once.
+function withoutShell(lines) {
+  const main = lines.findIndex((l) => /^main\b/.test(l));
+  if (main < 0 || !lines.slice(0, main).includes("banner")) return { lines, shell: null };
+  const shell = lines.slice(0, main).map((l, i) => (i === 0 ? l.replace(/^link .* → \S*#$/, 'link "Skip to content" → #') : l));
+  return { lines: lines.slice(main), shell };
 }
 
 // structureOf compares a page's outlines of all widths with the file, those that are the same in one section.
@@ -86,7 +95,20 @@ async function walkPages(browser, s, list, names) {
     await outside.close();
     say(`  ${list.length} pages at ${size[0]} px: ${Math.round((Date.now() - began) / 1000)} s`);
   }
-  for (const p of list) fail(p.name, structureOf(p.name, outlines[p.name]));
+  const shells = new Map(); // by their text: how they look at each width
+  for (const p of list) {
+    const inner = {}, shell = {};
+    for (const [width, lines] of Object.entries(outlines[p.name])) {
+      const parts = withoutShell(lines);
+      inner[width] = parts.lines;
+      if (parts.shell) shell[width] = parts.shell;
+    }
+    if (Object.keys(shell).length) shells.set(JSON.stringify(shell), { shell, name: p.name });
+    fail(p.name, structureOf(p.name, inner));
+  }
+  const [first, ...others] = shells.values();
+  if (first) fail(`navigation of ${first.name}`, structureOf("shell", first.shell));
+  for (const o of others) fail(o.name, [`has another navigation than ${first.name}`]);
 }
 
 // walkParts asks for what is no page.
@@ -122,7 +144,7 @@ async function doing(browser, s, task) {
 }
 
 async function doTasks(browser, s) {
-  for (const [name, task] of Object.entries(tasks).filter(([name]) => fits(name))) {
+  for (const [name, task] of areas.reduce((all, a) => all.concat(Object.entries(a.tasks)), Object.entries(tasks)).filter(([name]) => fits(name))) {
     const began = Date.now();
     try {
       await doing(browser, s, task);
@@ -171,7 +193,7 @@ async function main() {
     await walkPages(browser, s, list.filter((p) => fits(p.name)), made.names);
     if (!flags.only) {
       const kept = everyRouteIsVisited(new Set([...list, ...others].map((p) => p.route)));
-      fail("structure", [...kept].filter((n) => !list.some((p) => p.name === n)).map((n) => `${n}.txt belongs to no page`));
+      fail("structure", [...kept].filter((n) => n !== "shell" && !list.some((p) => p.name === n)).map((n) => `${n}.txt belongs to no page`));
     }
     await doTasks(browser, s);
   } finally {

@@ -60,6 +60,7 @@ type Client struct {
 	http      *http.Client
 	token     string
 	forwarded string
+	workspace string
 	agent     string
 	timeout   time.Duration
 	pause     func(context.Context, time.Duration) error
@@ -113,6 +114,14 @@ func newTransport(ca []byte) (*http.Transport, error) {
 func (c *Client) WithToken(token string) *Client {
 	other := *c
 	other.token = token
+	return &other
+}
+
+// WithWorkspace returns a Client whose requests are about this workspace: an id, or
+// organization/project/workspace; "" leaves it to the server.
+func (c *Client) WithWorkspace(workspace string) *Client {
+	other := *c
+	other.workspace = workspace
 	return &other
 }
 
@@ -279,7 +288,7 @@ func (c *Client) header(req *http.Request, r request) {
 		req.Header.Set("Content-Type", r.rawType)
 	}
 	for name, value := range map[string]string{
-		"Forwarded": c.forwarded, "Idempotency-Key": r.key, "If-Match": r.ifMatch, "Last-Event-ID": r.lastID,
+		"Forwarded": c.forwarded, api.WorkspaceHeader: c.workspace, "Idempotency-Key": r.key, "If-Match": r.ifMatch, "Last-Event-ID": r.lastID,
 	} {
 		if value != "" {
 			req.Header.Set(name, value)

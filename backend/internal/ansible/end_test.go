@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,13 +22,23 @@ const endWithin = 10 * time.Second
 func (b *bed) longPlay(t *testing.T) (play Play, asleep func() bool) {
 	t.Helper()
 	seconds := "98" + itoa(b.port) // to be recognised by
+	line := "sleep\x00" + seconds + "\x00"
+	t.Cleanup(func() { endOnTheHost(t, line) })
 	return b.play("sleep.yml", map[string]any{"demo_seconds": seconds}), func() bool {
-		for _, line := range ansibleCommandLines() {
-			if line == "sleep\x00"+seconds+"\x00" {
-				return true
-			}
+		return slices.Contains(ansibleCommandLines(), line)
+	}
+}
+
+// endOnTheHost ends what a killed run left asleep on the host, where no later run comes to fence it: what waits for the
+// sleep ends with it.
+func endOnTheHost(t *testing.T, line string) {
+	t.Helper()
+	for _, pid := range processIDs() {
+		parent, _, ok := parentOf(pid)
+		if cmdline, _ := os.ReadFile(filepath.Join("/proc", itoa(pid), "cmdline")); ok && string(cmdline) == line {
+			_ = unix.Kill(pid, unix.SIGKILL)
+			eventually(t, "what waited for the sleep has ended", func() bool { _, state, ok := parentOf(parent); return parent <= 1 || !ok || state == 'Z' })
 		}
-		return false
 	}
 }
 

@@ -17,7 +17,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"kloigos/backend/api"
 	"kloigos/backend/internal/ansible"
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/bundle/judge"
 	"kloigos/backend/internal/bundle/lint"
 	"kloigos/backend/internal/domain"
@@ -312,7 +314,8 @@ func (b *Backend) forksFit() func() int {
 // server is the API, or for a backend without it what tells of its health.
 func (b *Backend) server(intents *intent.Intents, areas Areas, policies *reconcile.Registry, signals *queue.Signals, registry *prometheus.Registry, points failpoint.Points) *httpapi.Server {
 	cfg := httpapi.Config{
-		DB: b.db, Health: b.jobs, Intents: intents, Sessions: intent.NewSessions(b.db), Policies: policies, Signals: signals, Log: b.log, Metrics: registry,
+		Roles: iam.Permissions(api.Permissions()),
+		DB:    b.db, Health: b.jobs, Intents: intents, Sessions: intent.NewSessions(b.db), Policies: policies, Signals: signals, Log: b.log, Metrics: registry,
 		TrustedProxies: b.cfg.TrustedProxies, Failpoints: points, Version: Version(), Codes: b.keyset, Contract: worker.Contract, Judge: b.judge, Kinds: areas.Kinds, Areas: areas.Routes, Ready: []httpapi.Check{
 			{Name: "keyset", Run: func(ctx context.Context) error { return b.keyset.CheckCanary(ctx, b.jobs.Setting) }},
 			{Name: "schema", Run: b.schemaFits},

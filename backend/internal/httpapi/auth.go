@@ -18,23 +18,6 @@ import (
 	"kloigos/backend/internal/store"
 )
 
-// rolesOf says which permissions each role has. Whatever is not listed here is
-// refused.
-func rolesOf(routes []api.Route) map[string]map[string]bool {
-	administrator := map[string]bool{}
-	for _, r := range routes {
-		if r.Permission != "" {
-			administrator[r.Permission] = true
-		}
-	}
-	return map[string]map[string]bool{intent.RoleAdministrator: administrator}
-}
-
-// permits is the one place where it is decided whether a role may use a route.
-func (s *Server) permits(role, permission string) bool {
-	return permission != "" && s.roles[role][permission]
-}
-
 // admit lets a request pass if its bearer has the permission. It decides
 // before any object is looked at, so that its answer is the same for objects
 // that exist and for those that don't.
@@ -55,8 +38,8 @@ func (s *Server) admit(ctx context.Context, permission, authorization string) er
 	if bearer.Stale {
 		s.uses.note(bearer.TokenID)
 	}
-	if !s.permits(bearer.Role, permission) {
-		return s.asProblem(ctx, problem(http.StatusForbidden, "forbidden", "Your role does not have the permission "+permission+"."))
+	if err := s.permit(ctx, permission); err != nil {
+		return s.asProblem(ctx, err)
 	}
 	return nil
 }
@@ -108,10 +91,15 @@ func errNoBearer() error {
 // authenticate is the middleware of every operation.
 func (s *Server) authenticate(route api.Route) func(huma.Context, func(huma.Context)) {
 	return func(c huma.Context, next func(huma.Context)) {
-		requestOf(c.Context()).route = route.ID
+		r := requestOf(c.Context())
+		r.route, r.workspace = route.ID, c.Header(api.WorkspaceHeader)
 		if route.Permission != "" {
-			if err := s.admit(c.Context(), route.Permission, c.Header("Authorization")); err != nil {
-				s.answer(c, err)
+			err := s.admit(c.Context(), route.Permission, c.Header("Authorization"))
+			if err == nil {
+				err = s.suspended(c.Context(), route)
+			}
+			if err != nil {
+				s.answer(c, s.asProblem(c.Context(), err))
 				return
 			}
 		}

@@ -53,11 +53,11 @@ func (s *Server) hostRow(ctx context.Context, ref string) (store.ShownHost, erro
 	if domain.CheckHostName(ref) != nil {
 		return store.ShownHost{}, domain.ErrNotFound
 	}
-	return s.db.ShownHostByName(ctx, ref)
+	return s.db.ShownHostByName(ctx, workspace(ctx), ref)
 }
 
 // workspace is the one whose objects a request is about.
-func workspace(context.Context) uuid.UUID { return domain.DefaultWorkspace }
+func workspace(ctx context.Context) uuid.UUID { return requestOf(ctx).at.Workspace }
 
 // hostFilter turns a filter's id or name into an id. A name that no host has
 // is an id that no host has.
@@ -329,9 +329,14 @@ func (s *Server) removeHost(ctx context.Context, in *Change) (*nothing, error) {
 	return nil, s.intents.RemoveHost(ctx, actor(ctx), h.ID, version)
 }
 
-// authorizedKey is the public key that belongs on every host.
+// authorizedKey is the public key that belongs on the hosts of an organization: that
+// of the request's workspace, or the first one.
 func (s *Server) authorizedKey(ctx context.Context) (string, error) {
-	k, err := s.db.OrganizationKey(ctx, domain.DefaultOrganization)
+	organization := PlaceOf(ctx).Organization
+	if organization == uuid.Nil {
+		organization = domain.DefaultOrganization
+	}
+	k, err := s.db.OrganizationKey(ctx, organization)
 	if errors.Is(err, domain.ErrNotFound) {
 		return "", nil
 	}

@@ -54,7 +54,7 @@ func (s *Server) idempotency(route api.Route) func(huma.Context, func(huma.Conte
 		body := humafiber.UnwrapV2(c).Request().Body()
 		u := c.URL()
 		sum := sha256.New()
-		for _, part := range [][]byte{[]byte(route.ID), {0}, []byte(u.Path), {0}, body} {
+		for _, part := range [][]byte{[]byte(route.ID), {0}, []byte(u.Path), {0}, requestOf(c.Context()).at.Workspace[:], body} {
 			_, _ = sum.Write(part) // a hash never fails
 		}
 		if u.RawQuery != "" { // a plan of an action is not the action

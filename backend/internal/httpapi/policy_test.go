@@ -52,11 +52,22 @@ func TestPolicies(t *testing.T) {
 	}
 	b.mustDo(http.MethodPost, "/policies/things/pause", api.PausePolicy{Reason: " ", ObjectID: one.String()}, http.StatusUnprocessableEntity)
 	b.mustDo(http.MethodPost, "/policies/none/pause", api.PausePolicy{Reason: "r"}, http.StatusNotFound)
-	b.mustDo(http.MethodPost, "/policies/pause", api.PauseObject{ObjectID: one.String(), Reason: "repair"}, http.StatusOK)
 
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	go reconcile.New(b.db.DB, registry, reconcile.Config{Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Poll: 20 * time.Millisecond}).Run(ctx)
+
+	// What no policy looks at is not found, and leaves no pause behind.
+	for begun := time.Now(); len(decode[api.Page[api.PolicyItem]](t, b.mustDo(http.MethodGet, "/policies/things/items?object="+one.String(), nil, http.StatusOK)).Items) == 0; time.Sleep(10 * time.Millisecond) {
+		if time.Since(begun) > 20*time.Second {
+			t.Fatal("the policy never listed its object")
+		}
+	}
+	stranger := uuid.NewString()
+	b.mustDo(http.MethodPost, "/policies/pause", api.PauseObject{ObjectID: stranger, Reason: "repair"}, http.StatusNotFound)
+	b.mustDo(http.MethodPost, "/policies/things/pause", api.PausePolicy{ObjectID: stranger, Reason: "repair"}, http.StatusNotFound)
+	b.mustDo(http.MethodPost, "/policies/whole/pause", api.PausePolicy{ObjectID: one.String(), Reason: "repair"}, http.StatusNotFound)
+	b.mustDo(http.MethodPost, "/policies/pause", api.PauseObject{ObjectID: one.String(), Reason: "repair"}, http.StatusOK)
 
 	all := decode[api.Policies](t, b.mustDo(http.MethodGet, "/policies", nil, http.StatusOK))
 	if len(all.Items) != 2 || all.Items[1].Pause == nil || all.Items[1].Pause.Reason != "new switches" || all.Items[0].Pause != nil || len(all.Pauses) != 2 || len(all.NotReconciled) != 1 {

@@ -17,17 +17,21 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/scope"
 	"kloigos/backend/internal/store"
 )
 
 // request is what is known of the request that is being answered.
 type request struct {
-	id     string
-	client string // address of the client
-	route  string // operation id; "" where none matched
-	bearer *store.Bearer
-	hash   []byte             // of the bearer's token
-	faults []api.FieldProblem // that strict found; the rest is looked at before they are told
+	id        string
+	client    string // address of the client
+	route     string // operation id; "" where none matched
+	bearer    *store.Bearer
+	hash      []byte             // of the bearer's token
+	access    scope.Access       // what the bearer may do, and where
+	at        scope.Located      // the workspace that it is about; zeros where it is about none
+	workspace string             // how the request names it; "" where it does not
+	faults    []api.FieldProblem // that strict found; the rest is looked at before they are told
 	// meaning finds bad fields among those whose shape is good; nil where the
 	// shape is all there is.
 	meaning func(faults []api.FieldProblem) []api.FieldProblem

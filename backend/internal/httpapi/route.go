@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/kernel/scope"
 )
 
 const jobsPath = api.Prefix + "/jobs/"
@@ -126,6 +127,9 @@ func register[I, O any](s *Server, id string, handler func(ctx context.Context, 
 	}
 	var input I
 	op.Middlewares = huma.Middlewares{s.authenticate(r), s.strict(hasBody(input), has(input, "RawBody"))}
+	if scope.LevelOf(r.Permission) == scope.Workspace {
+		op.Parameters = append(op.Parameters, workspaceParameter())
+	}
 	if keyed(r) {
 		op.Parameters = append(op.Parameters, idempotencyParameter())
 		op.Middlewares = append(op.Middlewares, s.idempotency(r))

@@ -15,6 +15,7 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/app"
+	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/testkit"
 )
@@ -177,21 +178,21 @@ func TestOpenRoutes(t *testing.T) {
 	}
 }
 
-// A role that is not in the table may do nothing, whatever exists.
-func TestUnknownRoleIsRefused(t *testing.T) {
+// An account without grants may see who it is, and nothing else, whatever exists.
+func TestWithoutGrants(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	h := b.probed("h1")
-	for _, name := range []string{"accounts_role_check", "check_role"} { // PostgreSQL's and CockroachDB's
-		b.sql("ALTER TABLE accounts DROP CONSTRAINT IF EXISTS " + name)
-	}
-	_, guest := b.newAccount("guest", "guest")
-	for _, path := range []string{"/hosts", "/hosts/h1", "/hosts/" + h.ID, "/hosts/h2", "/hosts/" + uuid.NewString(), "/whoami", "/system"} {
-		p := b.mustDo(http.MethodGet, path, nil, http.StatusForbidden, "Authorization", "Bearer "+guest).problem(t)
-		if p.Code != "forbidden" {
-			t.Errorf("%s: %q", path, p.Code)
+	_, guest := b.newAccount("guest", "account")
+	for _, path := range []string{"/hosts", "/hosts/h1", "/hosts/" + h.ID, "/hosts/h2", "/hosts/" + uuid.NewString(), "/system", "/policies", "/playbooks"} {
+		for _, workspace := range []string{"", domain.DefaultWorkspace.String(), "default/default/default", "no/such/one"} {
+			p := b.mustDo(http.MethodGet, path, nil, http.StatusForbidden, "Authorization", "Bearer "+guest, api.WorkspaceHeader, workspace).problem(t)
+			if p.Code != "forbidden" {
+				t.Errorf("%s: %q", path, p.Code)
+			}
 		}
 	}
+	b.mustDo(http.MethodGet, "/whoami", nil, http.StatusOK, "Authorization", "Bearer "+guest)
 }
 
 func TestOpenAPIDocument(t *testing.T) {

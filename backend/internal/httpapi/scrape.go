@@ -60,7 +60,7 @@ func (s *Server) scraper(c *fiber.Ctx) error {
 	defer cancel()
 	authorization := c.Get(fiber.HeaderAuthorization)
 	hash := string(bearerHash(authorization))
-	err := s.admit(ctx, "organization.system:read", authorization)
+	err := s.admit(ctx, "installation.system:read", authorization)
 	var p *api.Problem
 	switch {
 	case err == nil:

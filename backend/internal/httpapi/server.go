@@ -73,6 +73,8 @@ type Config struct {
 	Failpoints   failpoint.Points     // where a test lets this process die
 	Kinds        *work.Registry       // of jobs that areas handed in; nil: none
 	Areas        []func(*Server)      // each registers the routes of one area
+	// Roles are those that the product brings, with what each permits.
+	Roles map[string]map[string]bool
 }
 
 // Server is the HTTP side of one backend.
@@ -84,7 +86,8 @@ type Server struct {
 	app      *fiber.App
 	api      huma.API
 	openapi  []byte
-	roles    map[string]map[string]bool // role -> permission
+	roles    map[string]map[string]bool // of the product: role -> permission
+	accesses accesses
 	handled  map[string]bool            // operation ids that have a handler
 	metrics  *metrics
 	uses     uses
@@ -157,10 +160,11 @@ func bare(cfg Config) *Server {
 		cfg.Metrics = prometheus.NewRegistry()
 	}
 	s := &Server{
-		cfg: cfg, db: cfg.DB, intents: cfg.Intents, log: cfg.Log, roles: rolesOf(api.Routes), handled: map[string]bool{},
+		cfg: cfg, db: cfg.DB, intents: cfg.Intents, log: cfg.Log, roles: cfg.Roles, handled: map[string]bool{},
 		metrics: newMetrics(cfg.Metrics), viewers: make(chan struct{}, maxViewers), gates: make(chan struct{}, maxGates), largeBodies: make(chan struct{}, maxLargeBodies),
 		watches: watches{jobs: map[uuid.UUID]*watch{}}, backlog: newBacklog(cfg.DB), bearers: newBearers(cfg.DB), capacity: newCapacity(cfg.DB),
 	}
+	s.accesses = newAccesses(cfg.DB, cfg.Roles)
 	s.ready = newReady(s)
 	cfg.Metrics.MustRegister(s.ready)
 	s.life, s.end = context.WithCancel(context.Background())

@@ -2,12 +2,14 @@ package httpapi
 
 import (
 	"context"
-	"maps"
-	"slices"
+	"errors"
+
+	"github.com/google/uuid"
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/kernel/scope"
 )
 
 func (s *Server) registerSessions() {
@@ -37,8 +39,32 @@ func (s *Server) whoami(ctx context.Context, _ *struct{}) (*object[api.Whoami], 
 	if b.Kind == intent.TokenAPI {
 		kind = "api"
 	}
-	return &object[api.Whoami]{Body: api.Whoami{
-		AccountID: b.AccountID.String(), Account: b.Account, Role: b.Role, Permissions: slices.Sorted(maps.Keys(s.roles[b.Role])),
-		TokenKind: kind, TokenID: b.TokenID.String(), ExpiresAt: b.ExpiresAt,
-	}}, nil
+	at, err := s.whereIs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := api.Whoami{
+		AccountID: b.AccountID.String(), Account: b.Account, Role: b.Role, Permissions: []string{}, TokenKind: kind, TokenID: b.TokenID.String(), ExpiresAt: b.ExpiresAt,
+	}
+	if at.Workspace != uuid.Nil {
+		out.WorkspaceID, out.Workspace = at.Workspace.String(), at.Path()
+	}
+	access := AccessOf(ctx)
+	for _, p := range api.Permissions() {
+		if p == api.Own || access.At(p, at.Place()) || scope.LevelOf(p) != scope.Workspace && access.Anywhere(p) {
+			out.Permissions = append(out.Permissions, p)
+		}
+	}
+	return &object[api.Whoami]{Body: out}, nil
+}
+
+// whereIs is the workspace that a request is about which needs none; zeros if there
+// is none that the bearer sees.
+func (s *Server) whereIs(ctx context.Context) (scope.Located, error) {
+	r := requestOf(ctx)
+	at, err := locate(ctx, s.db, whose{account: r.bearer.AccountID, workspace: r.workspace})
+	if r.workspace == "" && err != nil || errors.Is(err, domain.ErrNotFound) || err == nil && !r.access.Sees(at.Place()) {
+		return scope.Located{}, nil
+	}
+	return at, err
 }

@@ -25,6 +25,7 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/app"
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/bundle/judge"
 	"kloigos/backend/internal/domain"
@@ -47,17 +48,18 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 // backend is a real server on a real database of its own.
 type backend struct {
-	t        testing.TB
-	db       *store.DB
-	database string
-	intents  *intent.Intents
-	signals  *queue.Signals
-	server   *httpapi.Server
-	url      string
-	token    string // of the administrator
-	account  uuid.UUID
-	log      *lockedBuffer
-	cfg      httpapi.Config
+	t         testing.TB
+	db        *store.DB
+	database  string
+	intents   *intent.Intents
+	signals   *queue.Signals
+	server    *httpapi.Server
+	url       string
+	token     string // of the administrator
+	workspace string // that requests name; "": none
+	account   uuid.UUID
+	log       *lockedBuffer
+	cfg       httpapi.Config
 }
 
 func setup(t testing.TB, options ...func(*httpapi.Config)) *backend {
@@ -75,7 +77,8 @@ func setup(t testing.TB, options ...func(*httpapi.Config)) *backend {
 	b.seed()
 	b.intents = intent.New(db, intent.Config{Targets: domain.TargetPolicy{AllowLoopback: true}})
 	b.cfg = httpapi.Config{
-		DB: db, Intents: b.intents, Policies: onePolicy(t), Sessions: intent.NewSessions(db), Signals: b.signals, Version: "test", Contract: worker.Contract, Judge: testJudge,
+		Roles: iam.Permissions(api.Permissions()),
+		DB:    db, Intents: b.intents, Policies: onePolicy(t), Sessions: intent.NewSessions(db), Signals: b.signals, Version: "test", Contract: worker.Contract, Judge: testJudge,
 		Log: slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	keys, err := secret.Create(filepath.Join(t.TempDir(), "keyset.json"))
@@ -217,6 +220,11 @@ func (b *backend) newAccount(name, role string) (uuid.UUID, string) {
 	b.tx(func(tx *store.Tx) error {
 		if err := tx.InsertAccount(ctx, store.Account{ID: account, Name: name, PasswordHash: "none", Role: role}); err != nil {
 			return err
+		}
+		if role == intent.RoleAdministrator {
+			if err := intent.GrantAdministrator(ctx, tx, account, "test"); err != nil {
+				return err
+			}
 		}
 		_, err := tx.InsertToken(ctx, store.Token{ID: uuid.New(), Kind: intent.TokenSession, AccountID: account, Name: "test", Prefix: "kl_AAAAA"},
 			intent.HashToken(secret), time.Hour)
@@ -386,6 +394,9 @@ func (b *backend) do(method, path string, body any, headers ...string) answer {
 		b.t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+b.token)
+	if b.workspace != "" {
+		req.Header.Set(api.WorkspaceHeader, b.workspace)
+	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

@@ -34,7 +34,7 @@ func (s *Server) unitRow(ctx context.Context, ref string) (store.Unit, error) {
 	if domain.CheckPlace(ref) != nil { // a host's name and -cuNN: no other characters
 		return store.Unit{}, domain.ErrNotFound
 	}
-	return s.db.UnitByName(ctx, ref)
+	return s.db.UnitByName(ctx, workspace(ctx), ref)
 }
 
 // unitFilter turns a filter's id or name into an id. A name that no unit has is

@@ -98,7 +98,7 @@ func (in *Intents) checkedHost(workspace uuid.UUID, r RegisterHost) (store.Host,
 		return store.Host{}, err
 	}
 	return store.Host{
-		ID: uuid.New(), WorkspaceID: workspace, OrganizationID: domain.DefaultOrganization, Name: r.Name, Address: r.Address,
+		ID: uuid.New(), WorkspaceID: workspace, Name: r.Name, Address: r.Address,
 		Port: r.Port, AdminUser: r.AdminUser, Region: r.Region, Zone: r.Zone, Networks: r.Networks, Labels: r.Labels,
 		Profile: string(r.Profile), TrustOnFirstUse: r.TrustOnFirstUse, HostKey: key, State: domain.HostLifecycle.Initial,
 		Incarnation: uuid.New(),

@@ -13,7 +13,7 @@ import (
 	"kloigos/backend/internal/store"
 )
 
-// PausePolicy keeps a policy, an object, or both from being reconciled.
+// PausePolicy keeps a policy, an object, or both from being reconciled. An object at which no policy looks is not found.
 func (in *Intents) PausePolicy(ctx context.Context, who domain.Actor, p reconcile.Pause) error {
 	var bad domain.Invalid
 	if strings.TrimSpace(p.Reason) == "" || len(p.Reason) > 2000 || strings.ContainsFunc(p.Reason, unicode.IsControl) {
@@ -27,6 +27,11 @@ func (in *Intents) PausePolicy(ctx context.Context, who domain.Actor, p reconcil
 	}
 	p.By = who.Name
 	return in.do(ctx, func(tx *store.Tx) error {
+		if p.ObjectID != uuid.Nil {
+			if err := reconcile.Watched(ctx, tx.Reader, p.Policy, p.ObjectID); err != nil {
+				return err
+			}
+		}
 		if err := reconcile.SetPause(ctx, tx.Tx, p); err != nil {
 			return err
 		}

@@ -15,7 +15,9 @@ import (
 	"github.com/alexedwards/argon2id"
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/scope"
 	"kloigos/backend/internal/store"
 )
 
@@ -37,7 +39,7 @@ func (e *LoginBlocked) Error() string {
 // SessionLifetime is how long a login lasts.
 const SessionLifetime = 24 * time.Hour
 
-// RoleAdministrator may do everything.
+// RoleAdministrator is the role of the first account in releases without grants.
 const RoleAdministrator = "administrator"
 
 const (
@@ -189,6 +191,15 @@ func (s *Sessions) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
+// GrantAdministrator lets an account operate the installation and own the
+// organization that a single team works in.
+func GrantAdministrator(ctx context.Context, tx *store.Tx, account uuid.UUID, by string) error {
+	if err := scope.Give(ctx, tx.Tx, account, iam.RoleInstallationOperator, scope.Installation, uuid.Nil, by); err != nil {
+		return err
+	}
+	return scope.Give(ctx, tx.Tx, account, iam.RoleOwner, scope.Organization, domain.DefaultOrganization, by)
+}
+
 // CreateAdministrator makes the first account with a generated password, which
 // it returns; false if there is an account already.
 func CreateAdministrator(ctx context.Context, db *store.DB, who domain.Actor, name string) (password string, made bool, err error) {
@@ -207,6 +218,9 @@ func CreateAdministrator(ctx context.Context, db *store.DB, who domain.Actor, na
 		}
 		a := store.Account{ID: uuid.New(), Name: name, PasswordHash: hash, Role: RoleAdministrator}
 		if err := tx.InsertAccount(ctx, a); err != nil {
+			return err
+		}
+		if err := GrantAdministrator(ctx, tx, a.ID, who.Name); err != nil {
 			return err
 		}
 		made = true

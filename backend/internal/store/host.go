@@ -93,9 +93,9 @@ func (r Reads) ShownHost(ctx context.Context, id uuid.UUID) (ShownHost, error) {
 	return db.First[ShownHost](ctx, r.q, domain.ErrNotFound, sqlShownHost+" AND h.id = $1", id)
 }
 
-// ShownHostByName returns the host of this name that is not removed.
-func (r Reads) ShownHostByName(ctx context.Context, name string) (ShownHost, error) {
-	return db.First[ShownHost](ctx, r.q, domain.ErrNotFound, sqlShownHost+" AND h.name = $1 AND h.removed_at IS NULL", name)
+// ShownHostByName returns the host of a workspace with this name that is not removed.
+func (r Reads) ShownHostByName(ctx context.Context, workspace uuid.UUID, name string) (ShownHost, error) {
+	return db.First[ShownHost](ctx, r.q, domain.ErrNotFound, sqlShownHost+" AND h.workspace_id = $1 AND h.name = $2 AND h.removed_at IS NULL", workspace, name)
 }
 
 // HostSorting is the orders that hosts can be listed in.
@@ -132,16 +132,21 @@ func (r Reads) Hosts(ctx context.Context, f HostFilter) ([]ShownHost, error) {
 const sqlInsertHost = `
 INSERT INTO hosts (id, workspace_id, organization_id, name, address, port, admin_user, region, zone, networks, labels,
                    profile, trust_on_first_use, host_key, state, incarnation)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
+VALUES ($1, $2, COALESCE($3::UUID, (SELECT p.organization_id
+                                      FROM workspaces w
+                                      JOIN projects p ON p.id = w.project_id
+                                     WHERE w.id = $2)),
+        $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
 
 const sqlInsertHostLock = `
 INSERT INTO host_locks (host_id)
 VALUES ($1)`
 
-// InsertHost adds a host; a name in use is a Conflict.
+// InsertHost adds a host; a name in use is a Conflict. Where it names no organization,
+// it is that of its workspace, whose key reaches the host.
 func (tx *Tx) InsertHost(ctx context.Context, h Host) error {
 	tx.Touch(nounHost, h.ID)
-	_, err := tx.Exec(ctx, sqlInsertHost, h.ID, h.WorkspaceID, h.OrganizationID, h.Name, h.Address, h.Port, h.AdminUser, h.Region,
+	_, err := tx.Exec(ctx, sqlInsertHost, h.ID, h.WorkspaceID, db.OrNull(h.OrganizationID), h.Name, h.Address, h.Port, h.AdminUser, h.Region,
 		h.Zone, h.Networks, h.Labels, h.Profile, h.TrustOnFirstUse, h.HostKey, h.State, h.Incarnation)
 	if _, dup := db.UniqueViolation(err); dup {
 		return domain.Conflictf("name_taken", "a host is already called %q", h.Name)

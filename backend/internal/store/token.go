@@ -34,14 +34,18 @@ type Bearer struct {
 	AccountID uuid.UUID `db:"account_id"`
 	Account   string    `db:"account"`
 	Role      string    `db:"role"`
+	// What the token may use of its account's grants; nil: all of it.
+	Permissions []string   `db:"permissions"`
+	Scope       *string    `db:"scope"`
+	ScopeID     *uuid.UUID `db:"scope_id"`
 }
 
 const sqlBearer = `
 SELECT t.id AS token_id, t.kind, t.expires_at, COALESCE(t.last_used_at < now() - INTERVAL '30 seconds', true) AS stale,
-       a.id AS account_id, a.name AS account, a.role
+       a.id AS account_id, a.name AS account, a.role, t.permissions, t.scope, t.scope_id
   FROM tokens t
   JOIN accounts a ON a.id = t.account_id
- WHERE t.hash = $1 AND t.expires_at > now()`
+ WHERE t.hash = $1 AND t.expires_at > now() AND a.state = 'active'`
 
 // Bearer returns who the token with this hash belongs to. One that has expired
 // (by the database's clock) and one that never was are both ErrNotFound.

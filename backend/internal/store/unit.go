@@ -59,9 +59,9 @@ func (r Reads) Unit(ctx context.Context, id uuid.UUID) (Unit, error) {
 	return db.First[Unit](ctx, r.q, domain.ErrNotFound, sqlUnit+" AND u.id = $1", id)
 }
 
-// UnitByName returns the unit of this name that is not removed.
-func (r Reads) UnitByName(ctx context.Context, name string) (Unit, error) {
-	return db.First[Unit](ctx, r.q, domain.ErrNotFound, sqlUnit+" AND u.name = $1 AND u.state <> 'removed'", name)
+// UnitByName returns the unit of a workspace with this name that is not removed.
+func (r Reads) UnitByName(ctx context.Context, workspace uuid.UUID, name string) (Unit, error) {
+	return db.First[Unit](ctx, r.q, domain.ErrNotFound, sqlUnit+" AND u.workspace_id = $1 AND u.name = $2 AND u.state <> 'removed'", workspace, name)
 }
 
 // UnitsOfHost returns the units of a host that are not removed, by ordinal.

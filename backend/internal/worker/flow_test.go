@@ -217,7 +217,7 @@ func TestFromRegistrationToRemoval(t *testing.T) {
 	if err := p.Intents.RemoveHost(ctx, p.Actor, host, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.DB.ShownHostByName(ctx, "h1"); err == nil {
+	if _, err := p.DB.ShownHostByName(ctx, domain.DefaultWorkspace, "h1"); err == nil {
 		t.Error("a removed host is still found by its name")
 	}
 	if _, err := p.Intents.ProbeHost(ctx, p.Actor, host, 0); err == nil {

@@ -27,8 +27,7 @@ type addForm struct {
 	Wrong                   ui.Problems
 }
 
-// Mount adds the routes.
-func Mount(r fiber.Router, a *page.App) {
+func mount(r fiber.Router, a *page.App) {
 	r.Get("/address-pool", a.Page(list))
 	r.Post("/address-pool", a.Page(add))
 	r.Post("/address-pool/:id/close", a.Page(closeAddress))

@@ -14,6 +14,7 @@ import (
 	"kloigos/backend/api"
 	"kloigos/backend/api/client"
 	"kloigos/webapp/internal/job"
+	"kloigos/webapp/internal/object"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/ui"
 )
@@ -34,12 +35,10 @@ type detailView struct {
 	Use        useView
 	Keys       string // what the form of keys holds
 	Wrong      ui.Problems
-	Jobs       []api.Job
-	Events     []api.Event
+	Object     object.View
 }
 
-// Mount adds the routes.
-func Mount(r fiber.Router, a *page.App) {
+func mount(r fiber.Router, a *page.App) {
 	r.Get("/allocations", a.Page(list))
 	r.Get("/allocations/new", a.Page(showCreate))
 	r.Post("/allocations/new", a.Page(create))
@@ -105,15 +104,9 @@ func drawDetail(r *page.Request, status int, typed string, wrong ui.Problems) er
 		v.Use = useView{Allocation: a, Job: measures}
 		return err
 	})
-	g.Go(func() error {
-		jobs, err := r.API.ListJobs(ctx, api.JobFilter{Allocation: a.ID, PageQuery: api.PageQuery{Limit: 10}})
-		v.Jobs = jobs.Items
+	g.Go(func() (err error) {
+		v.Object, err = object.Load(ctx, r, "allocation", a.ID, api.JobFilter{Allocation: a.ID})
 		return err
-	})
-	g.Go(func() error {
-		events, err := r.API.ListEvents(ctx, api.EventFilter{Object: a.ID, PageQuery: api.PageQuery{Limit: 10}})
-		v.Events = events.Items
-		return page.Optional(err)
 	})
 	if err := g.Wait(); err != nil {
 		return err
@@ -277,8 +270,8 @@ func allowed(a api.Allocation, name string) (can bool, prevents string) {
 // for it.
 func (v detailView) neverBegan() bool {
 	sets := func(j api.Job) bool { return j.Kind == "unit_allocate" }
-	return v.Allocation.State == "deallocated" && slices.ContainsFunc(v.Jobs, sets) &&
-		!slices.ContainsFunc(v.Jobs, func(j api.Job) bool { return sets(j) && !job.NeverBegan(j) })
+	return v.Allocation.State == "deallocated" && slices.ContainsFunc(v.Object.Jobs, sets) &&
+		!slices.ContainsFunc(v.Object.Jobs, func(j api.Job) bool { return sets(j) && !job.NeverBegan(j) })
 }
 
 // operations are what can be done with the allocation, the way out of a failure
@@ -288,7 +281,7 @@ func (v detailView) operations() []ui.Operation {
 		return nil
 	}
 	if strings.HasSuffix(v.Allocation.State, "_failed") {
-		return append(job.WayOut(v.Jobs), operations(v.Allocation)...)
+		return append(job.WayOut(v.Object.Jobs), operations(v.Allocation)...)
 	}
 	return operations(v.Allocation)
 }

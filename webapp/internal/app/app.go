@@ -19,10 +19,12 @@ import (
 	"kloigos/backend/api/client"
 	"kloigos/webapp/internal/address"
 	"kloigos/webapp/internal/allocation"
+	"kloigos/webapp/internal/dns"
 	"kloigos/webapp/internal/event"
 	"kloigos/webapp/internal/host"
 	"kloigos/webapp/internal/job"
 	"kloigos/webapp/internal/login"
+	"kloigos/webapp/internal/object"
 	"kloigos/webapp/internal/overview"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/palette"
@@ -39,6 +41,13 @@ import (
 // csp lets a page load what is embedded here and nothing else; nothing in a
 // page itself is run or styles anything.
 const csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// areas are all pages, in the order of the navigation.
+var areas = []page.Area{
+	overview.Area, host.Area, unit.Area, allocation.Area, job.Area, plan.Area,
+	playbook.Area, address.Area, dns.Area, event.Area, policy.Area, object.Area, token.Area, system.Area,
+	palette.Area, login.Area,
+}
 
 // Config is the configuration of the web app.
 type Config struct {
@@ -101,11 +110,8 @@ func New(closing context.Context, cfg Config, log *slog.Logger) (*fiber.App, err
 	server.Use(compress.New(compress.Config{Level: compress.LevelBestSpeed, Next: isStream}))
 	server.Use(sessions.Guard, smallForms)
 	server.Post("/web/theme", a.Theme)
-	for _, mount := range []func(fiber.Router, *page.App){
-		login.Mount, overview.Mount, host.Mount, unit.Mount, allocation.Mount, job.Mount, plan.Mount, playbook.Mount,
-		address.Mount, event.Mount, policy.Mount, token.Mount, system.Mount, palette.Mount,
-	} {
-		mount(server, a)
+	if err := a.Mount(server, areas...); err != nil {
+		return nil, err
 	}
 	server.Use(func(*fiber.Ctx) error { return fiber.ErrNotFound })
 	return server, nil

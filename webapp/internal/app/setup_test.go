@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -23,11 +24,24 @@ type site struct {
 	app *fiber.App
 }
 
+// samples are what the API holds for the pages of areas.
+var samples []func(*apitest.API)
+
+// addPages adds pages of an area to those that all checks walk, each with what must stand on it, and what the API answers for them.
+func addPages(more map[string]string, answers func(*apitest.API)) bool {
+	maps.Copy(pages, more)
+	samples = append(samples, answers)
+	return true
+}
+
 func setup(t *testing.T) *site {
 	t.Helper()
 	closing, end := context.WithCancel(context.Background())
 	t.Cleanup(end)
 	api := apitest.New(t)
+	for _, more := range samples {
+		more(api)
+	}
 	server, err := New(closing, Config{
 		APIURL: api.URL, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/32")},
 	}, slog.New(slog.DiscardHandler))

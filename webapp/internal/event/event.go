@@ -22,17 +22,14 @@ type listView struct {
 	Sort     ui.Sorter
 	Events   []api.Event
 	Filter   api.EventFilter
+	Kinds    []string // of objects that the list can be narrowed to
 	Filtered bool
 	Problems ui.Problems
 	Exports  url.Values // the filter, as the exports are asked for
 	Pages    ui.Pages
 }
 
-// kinds of objects that the list can be narrowed to.
-var kinds = []string{"host", "unit", "allocation", "address", "address_pool", "playbook", "plan", "job", "queue", "token", "account"}
-
-// Mount adds the routes.
-func Mount(r fiber.Router, a *page.App) {
+func mount(r fiber.Router, a *page.App) {
 	r.Get("/events", a.Page(list))
 	r.Get("/events/export", export(a))
 }
@@ -52,7 +49,7 @@ func filterOf(r *page.Request) api.EventFilter {
 
 func list(r *page.Request) error {
 	f := filterOf(r)
-	v := listView{Filter: f, Filtered: f.Object+f.ObjectKind+f.Action+f.Actor+f.Since+f.Until != "", Exports: url.Values{}}
+	v := listView{Filter: f, Kinds: r.App().Nouns(), Filtered: f.Object+f.ObjectKind+f.Action+f.Actor+f.Since+f.Until != "", Exports: url.Values{}}
 	v.Filter.Since, v.Filter.Until = r.Query("since"), r.Query("until") // as they were typed
 	for _, name := range []string{"object", "kind", "action", "actor", "since", "until", "sort"} {
 		if value := r.Query(name); value != "" {
@@ -83,19 +80,6 @@ func (v listView) export(format string) string {
 	return "/events/export?" + q.Encode()
 }
 
-var places = map[string]string{
-	"host": "/hosts/", "unit": "/compute-units/", "compute_unit": "/compute-units/", "allocation": "/allocations/", "job": "/jobs/",
-}
-
-// href is the page of an event's object, "" if there is none.
-func href(e api.Event) string {
-	place, ok := places[e.ObjectKind]
-	if !ok || e.ObjectID == "" {
-		return ""
-	}
-	return place + e.ObjectID
-}
-
 func name(e api.Event) string {
 	if e.Object != "" {
 		return e.Object
@@ -103,7 +87,8 @@ func name(e api.Event) string {
 	return e.ObjectID
 }
 
-func action(s string) string { return strings.NewReplacer(".", " · ", "_", " ").Replace(s) }
+// Action is the action of an event in words.
+func Action(s string) string { return strings.NewReplacer(".", " · ", "_", " ").Replace(s) }
 
 // change is one field that an event changed.
 type change struct{ Field, Before, After string }

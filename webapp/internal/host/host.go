@@ -12,12 +12,12 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/backend/api/client"
+	"kloigos/webapp/internal/object"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/ui"
 )
 
-// Mount adds the routes.
-func Mount(r fiber.Router, a *page.App) {
+func mount(r fiber.Router, a *page.App) {
 	r.Get("/hosts", a.Page(list))
 	r.Get("/hosts/new", a.Page(showRegister))
 	r.Post("/hosts/new", a.Page(register))
@@ -81,15 +81,9 @@ func detail(r *page.Request) error {
 		v.Units = units.Items
 		return err
 	})
-	g.Go(func() error {
-		jobs, err := r.API.ListJobs(ctx, api.JobFilter{Host: h.ID, PageQuery: api.PageQuery{Limit: 8}})
-		v.Jobs = jobs.Items
+	g.Go(func() (err error) {
+		v.Object, err = object.Load(ctx, r, "host", h.ID, api.JobFilter{Host: h.ID})
 		return err
-	})
-	g.Go(func() error {
-		events, err := r.API.ListEvents(ctx, api.EventFilter{Object: h.ID, PageQuery: api.PageQuery{Limit: 8}})
-		v.Events = events.Items
-		return page.Optional(err)
 	})
 	if err := g.Wait(); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kloigos/backend/api"
+	"kloigos/webapp/internal/object"
 	"kloigos/webapp/internal/states"
 	"kloigos/webapp/internal/ui"
 )
@@ -33,8 +34,7 @@ func (v listView) together() (hosts []api.Host) {
 type detailView struct {
 	Host   api.Host
 	Units  []api.ComputeUnit
-	Jobs   []api.Job
-	Events []api.Event
+	Object object.View
 }
 
 // unitParts are the units of a host by what their states mean.

@@ -11,8 +11,7 @@ import (
 	"kloigos/webapp/internal/page"
 )
 
-// Mount adds the routes.
-func Mount(r fiber.Router, a *page.App) {
+func mount(r fiber.Router, a *page.App) {
 	r.Get("/jobs", a.Page(list))
 	r.Get("/jobs/:id", a.Page(detail))
 	r.Get("/jobs/:id/stream", stream(a))
@@ -24,17 +23,20 @@ func Mount(r fiber.Router, a *page.App) {
 	r.Post("/jobs/:id/give-up", a.Page(giveUp))
 }
 
+// maxObjects of a job are named where it is mentioned.
+const maxObjects = 8
+
 func itoa(n int) string { return strconv.Itoa(n) }
 
 func list(r *page.Request) error {
-	f := api.JobFilter{State: r.Query("state"), Kind: r.Query("kind"), Host: r.Query("host"), Playbook: r.Query("playbook")}
+	f := api.JobFilter{State: r.Query("state"), Kind: r.Query("kind"), Host: r.Query("host"), Playbook: r.Query("playbook"), Object: r.Query("object")}
 	f.Version, _ = strconv.Atoi(r.Query("version")) // the API says what is wrong with it
 	f.Cursor, f.Sort, f.Limit = r.Query("cursor"), r.Query("sort"), 50
 	jobs, err := r.API.ListJobs(r.Ctx, f)
 	if err != nil {
 		return err
 	}
-	v := listView{Jobs: jobs.Items, State: f.State, Kind: f.Kind, Host: f.Host, Filtered: f.State+f.Kind+f.Host+f.Playbook != ""}
+	v := listView{Jobs: jobs.Items, State: f.State, Kind: f.Kind, Host: f.Host, Object: f.Object, Filtered: f.State+f.Kind+f.Host+f.Playbook+f.Object != ""}
 	v.Playbook, v.Version = f.Playbook, f.Version
 	v.Pages = r.Pages(jobs.PreviousCursor, jobs.NextCursor)
 	v.Sort = r.Sorter("-created_at")

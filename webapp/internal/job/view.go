@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ type listView struct {
 	Sort              ui.Sorter
 	Jobs              []api.Job
 	State, Kind, Host string
+	Object            string // id of another thing that jobs are about
 	Playbook          string // with Version: only what is bound to it
 	Version           int
 	Pages             ui.Pages
@@ -26,8 +28,6 @@ type listView struct {
 func BoundTo(playbook string, version int, state string) string {
 	return "/jobs?" + url.Values{"state": {state}, "playbook": {playbook}, "version": {itoa(version)}}.Encode()
 }
-
-var kinds = []string{"host_probe", "hosts_probe", "host_measure", "host_initialize", "host_relayout", "host_decommission", "unit_allocate", "unit_deallocate", "allocation_keys", "plan"}
 
 type detailView struct {
 	Job      api.Job
@@ -69,9 +69,14 @@ func hostsIn(j api.Job, state string) (hosts []api.JobHost) {
 }
 
 // next is where someone who waited for a job wants to go when it has succeeded.
-func next(j api.Job) (s subject, ok bool) {
+func next(ctx context.Context, j api.Job) (s subject, ok bool) {
 	if j.State != "succeeded" {
 		return s, false
+	}
+	if len(j.Objects) > 0 {
+		o := j.Objects[0]
+		s = subject{"Continue with " + o.Name, ui.Place(ctx, o.Noun, o.ID)}
+		return s, s.Href != ""
 	}
 	switch j.Kind {
 	case "unit_allocate", "allocation_keys":
@@ -87,7 +92,7 @@ func next(j api.Job) (s subject, ok bool) {
 	default:
 		s = subject{"Continue with the host", "/hosts/" + j.HostID}
 	}
-	return s, true
+	return s, !strings.HasSuffix(s.Href, "/")
 }
 
 func ended(j api.Job) bool {
@@ -151,12 +156,18 @@ func operations(j api.Job) (can []ui.Operation) {
 		case "retry":
 			v.Label, v.Main = "Retry"+fromStep(j), true
 			v.What = "Completed steps are not repeated. The failed step starts again; parts already in order stay as they are. Playbook: the version of this job" + bound(j) + "."
+			if j.Playbook == "" {
+				v.What = "Completed steps are not repeated. The failed step starts again and changes only what is not in order."
+			}
 			v.Action += "retry"
 		case "cancel":
 			v.Label, v.Danger = "Cancel", true
 			v.What = "Stops Ansible and its tasks on the host; the current task may be interrupted. You can retry the job from the step at which it stopped."
+			if j.Playbook == "" {
+				v.What = "Stops it at once. You can retry the job from the step at which it stopped."
+			}
 			if j.State == "queued" && j.Attempt == 0 {
-				v.What = "Removes it from the queue. Nothing was changed on the host." + withdrawn[j.Kind]
+				v.What = "Removes it from the queue. Nothing was changed." + withdrawn[j.Kind]
 			}
 			v.Action += "cancel"
 		case "give_up":
@@ -337,8 +348,8 @@ func rows(s string) string {
 
 func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
-// short is the first line of a message, cut to fit a table.
-func short(s string) string {
+// Short is the first line of a message, cut to fit a table.
+func Short(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
 	s = plain(s)
 	if r := []rune(s); len(r) > 110 {

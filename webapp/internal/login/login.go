@@ -28,8 +28,7 @@ var because = map[string]string{
 	"out":     "You are logged out.",
 }
 
-// Mount adds the routes.
-func Mount(r fiber.Router, a *page.App) {
+func mount(r fiber.Router, a *page.App) {
 	r.Get("/login", a.Open(show))
 	r.Post("/login", a.Open(enter))
 	r.Post("/logout", a.Page(leave))

@@ -17,8 +17,7 @@ import (
 
 const mostRows = 6
 
-// Mount adds the routes.
-func Mount(r fiber.Router, a *page.App) {
+func mount(r fiber.Router, a *page.App) {
 	r.Get("/", a.Page(show))
 }
 

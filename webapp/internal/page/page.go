@@ -42,6 +42,14 @@ type App struct {
 	Login func(r *Request, next string, kept Kept) error
 
 	standings standings
+
+	// What the areas handed over.
+	nav     []ui.NavEntry
+	targets []ui.Target
+	finds   []Find
+	nouns   []string
+	notices map[string]string
+	places  ui.Places
 }
 
 // Request is one request of a browser.
@@ -155,7 +163,7 @@ func (r *Request) Show(v View) error {
 func (r *Request) show(v View, account string) error {
 	a := r.app
 	shell := ui.ShellView{
-		Title: v.Title, Nav: v.Nav, Account: account, Theme: theme(r.C), Here: r.here(), Notice: notices[r.C.Query("said")],
+		Title: v.Title, Nav: v.Nav, Entries: a.nav, Account: account, Theme: theme(r.C), Here: r.here(), Notice: a.notices[r.C.Query("said")],
 		CSS: a.Assets.URL("app.css"), Icon: a.Assets.URL("icon.svg"),
 		Scripts: []string{a.Assets.URL("htmx.js"), a.Assets.URL("app.js")},
 	}
@@ -181,7 +189,7 @@ func (r *Request) Fragment(body templ.Component) error {
 }
 
 func (r *Request) render(c, children templ.Component) error {
-	ctx := ui.WithNow(r.Ctx, r.app.Now())
+	ctx := ui.WithPlaces(ui.WithNow(r.Ctx, r.app.Now()), r.app.places)
 	if children != nil {
 		ctx = templ.WithChildren(ctx, children)
 	}
@@ -260,38 +268,6 @@ func theme(c *fiber.Ctx) string {
 	default:
 		return ""
 	}
-}
-
-// notices are what a page can say was just done. Keys stand in addresses, so
-// that nobody can put words of their own on a page.
-var notices = map[string]string{
-	"address-closed":   "The address is closed. Allocations will not use it.",
-	"address-opened":   "The address is open. Allocations can use it again.",
-	"address-released": "The address left quarantine. Allocations can use it again.",
-	"address-removed":  "The address was removed from the pool.",
-	"addresses-added":  "The addresses were added to the pool.",
-	"cancel-asked":     "Cancel requested. The job stops.",
-	"default-set":      "The default version has changed. New jobs use it.",
-	"drained":          "The host takes no new allocations. Existing ones stay.",
-	"host-lost":        "The host was declared lost.",
-	"host-removed":     "The host was removed.",
-	"key-confirmed":    "Host key confirmed. A probe is running.",
-	"measuring":        "A measurement is running. Its units show the result when it ends.",
-	"layout-set":       "Layout set. Initialize the host to create its units.",
-	"logged-out":       "You are logged out.",
-	"policy-due":       "The policy is due. A reconciler runs it within a second, if one is alive.",
-	"policy-paused":    "The policy is paused. A run that has begun continues.",
-	"policy-resumed":   "The policy is resumed. What became due meanwhile runs now.",
-	"queue-paused":     "The queue is paused. No queued job starts until you resume it.",
-	"queue-resumed":    "The queue is resumed. Queued jobs start again.",
-	"host-changed":     "The host is changed.",
-	"registered":       "Host registered. A probe is running; it changes nothing on the host.",
-	"retried":          "The job is queued again.",
-	"token-ended":      "The token was ended. It no longer works.",
-	"undrained":        "The host takes allocations again.",
-	"unit-closed":      "The unit is closed. No one can allocate it.",
-	"unit-opened":      "The unit can be allocated again.",
-	"version-stored":   "Version stored. The default does not change until you change it.",
 }
 
 // Here is the address of the page that is shown.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -125,15 +124,6 @@ func troubleOf(err error) trouble {
 	}
 }
 
-// listOf is the list in which something stands that is at a path.
-func listOf(path string) (l struct{ Label, Href string }) {
-	noun, _, deeper := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	if deeper && slices.Contains([]string{"hosts", "compute-units", "allocations", "jobs", "plans", "playbooks"}, noun) {
-		l.Label, l.Href = "All "+strings.ReplaceAll(noun, "-", " "), "/"+noun
-	}
-	return l
-}
-
 func troubleOfStatus(status int) trouble {
 	switch status {
 	case fiber.StatusForbidden:
@@ -194,7 +184,7 @@ func (r *Request) failAs(err error, account string) error {
 		r.Ctx = context.WithoutCancel(r.Ctx)
 	}
 	r.C.Response().ResetBody()
-	return r.show(View{Title: t.title, Status: t.status, Body: troublePage(t, r.C.Method() == fiber.MethodGet, r.here())}, account)
+	return r.show(View{Title: t.title, Status: t.status, Body: troublePage(t, r.C.Method() == fiber.MethodGet, r.here(), r.app.listOf(r.here()))}, account)
 }
 
 // ErrorHandler answers errors that no page handled: unknown paths, refused and

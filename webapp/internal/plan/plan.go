@@ -15,8 +15,7 @@ import (
 	"kloigos/webapp/internal/page"
 )
 
-// Mount adds the routes.
-func Mount(r fiber.Router, a *page.App) {
+func mount(r fiber.Router, a *page.App) {
 	r.Get("/plans", a.Page(list))
 	r.Get("/plans/:id", a.Page(detail))
 	r.Post("/plans/:id/apply", a.Page(apply))

@@ -19,8 +19,7 @@ import (
 // maxDownload is the largest artifact that is passed on, in bytes.
 const maxDownload = 64 << 20
 
-// Mount adds the routes.
-func Mount(r fiber.Router, a *page.App) {
+func mount(r fiber.Router, a *page.App) {
 	r.Get("/playbooks", a.Page(list))
 	r.Get("/playbooks/:name", a.Page(detail))
 	r.Post("/playbooks/:name/versions", a.Page(upload))

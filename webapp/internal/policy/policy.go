@@ -25,8 +25,7 @@ type form struct {
 	Wrong               ui.Problems
 }
 
-// Mount adds the routes.
-func Mount(r fiber.Router, a *page.App) {
+func mount(r fiber.Router, a *page.App) {
 	r.Get("/policies", a.Page(list))
 	r.Post("/policies/:name/pause", a.Page(pause))
 	r.Post("/policies/:name/resume", a.Page(resume))
@@ -103,16 +102,6 @@ func seconds(n int64) string { return ui.Span(time.Duration(n) * time.Second) }
 
 func lag(p api.Policy) string { return ui.Span(time.Duration(p.LagSeconds * float64(time.Second))) }
 
-func conditionTone(c api.Condition) ui.Tone {
-	switch c.Status {
-	case "false":
-		return ui.Bad
-	case "progressing":
-		return ui.Busy
-	}
-	return ui.Line
-}
-
 // about is the name of the policy that a condition is about: some of them are
 // written by a policy about others.
 func about(c api.Condition, all []api.Policy) string {
@@ -122,9 +111,4 @@ func about(c api.Condition, all []api.Policy) string {
 		}
 	}
 	return c.Policy
-}
-
-// faults says who can do something.
-var faults = map[string]string{
-	"user": "whoever asked for it", "capacity": "capacity", "provider": "the provider", "dependency": "something that it depends on", "ours": "Kloigos",
 }

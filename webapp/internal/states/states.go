@@ -2,7 +2,13 @@
 // state looks the same on every page.
 package states
 
-import "kloigos/webapp/internal/ui"
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"kloigos/webapp/internal/ui"
+)
 
 var host = map[string]ui.Tone{
 	"registered": ui.Wait, "probing": ui.Busy, "awaiting_host_key": ui.Wait, "probed": ui.Wait,
@@ -35,6 +41,21 @@ var job = map[string]ui.Tone{
 
 var step = map[string]ui.Tone{
 	"pending": ui.Gone, "running": ui.Busy, "succeeded": ui.Good, "failed": ui.Bad,
+}
+
+// Tones are the tones of a noun's states, for an area that keeps its own.
+type Tones map[string]ui.Tone
+
+// Of is the tone of a state.
+func (t Tones) Of(state string) ui.Tone { return of(t, state) }
+
+// Enum are the values that a field of a wire type may have. It panics if there is no such field: a test of the page finds that.
+func Enum(wire any, field string) []string {
+	f, ok := reflect.TypeOf(wire).FieldByName(field)
+	if !ok || f.Tag.Get("enum") == "" {
+		panic(fmt.Sprintf("%T.%s has no closed set of values", wire, field))
+	}
+	return strings.Split(f.Tag.Get("enum"), ",")
 }
 
 func of(m map[string]ui.Tone, s string) ui.Tone {

@@ -32,8 +32,7 @@ type pauseForm struct {
 	Wrong       ui.Problems
 }
 
-// Mount adds the routes.
-func Mount(r fiber.Router, a *page.App) {
+func mount(r fiber.Router, a *page.App) {
 	r.Get("/system", a.Page(show))
 	r.Post("/system/queue/pause", a.Page(pause))
 	r.Post("/system/queue/resume", a.Page(resume))

@@ -27,8 +27,7 @@ type form struct {
 	Wrong           ui.Problems
 }
 
-// Mount adds the routes.
-func Mount(r fiber.Router, a *page.App) {
+func mount(r fiber.Router, a *page.App) {
 	r.Get("/tokens", a.Page(list))
 	r.Post("/tokens", a.Page(create))
 	r.Post("/tokens/:id/end", a.Page(end))

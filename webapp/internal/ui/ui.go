@@ -218,6 +218,7 @@ func (p Problems) Rest(shown ...string) []FieldProblem {
 
 // Operation is something that can be done with an object, or what prevents it.
 type Operation struct {
+	Name     string // as the API has it, where that says what is allowed
 	Label    string // what the button says
 	What     string // what it will do, a sentence
 	Action   string // where it is posted
@@ -229,4 +230,5 @@ type Operation struct {
 	Plan     bool   // it can be shown first what it would change
 	Confirm  string // text that must be typed, "" for none
 	Typed    string // what it is that must be typed: "the host's name"
+	Version  int64  // of the object that was shown, where the action needs it
 }

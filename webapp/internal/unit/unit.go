@@ -11,6 +11,7 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/webapp/internal/job"
+	"kloigos/webapp/internal/object"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/ui"
 )
@@ -28,8 +29,7 @@ type listView struct {
 
 type detailView struct {
 	Unit   api.ComputeUnit
-	Jobs   []api.Job
-	Events []api.Event
+	Object object.View
 	// OutOfReach is true of a free unit whose host does not answer.
 	OutOfReach bool
 }
@@ -37,7 +37,7 @@ type detailView struct {
 // operations are what can be done with the unit, the way out of a failure first.
 func (v detailView) operations() (all []ui.Operation) {
 	if strings.HasSuffix(v.Unit.State, "_failed") {
-		all = job.WayOut(v.Jobs)
+		all = job.WayOut(v.Object.Jobs)
 	}
 	if v.Unit.State == "preparation_failed" {
 		all = append(all, ui.Operation{Label: "Go to its host", What: "There it can be initialized again or laid out anew.", Href: "/hosts/" + v.Unit.HostID, Allowed: true})
@@ -51,8 +51,7 @@ func (v detailView) operations() (all []ui.Operation) {
 	return all
 }
 
-// Mount adds the routes.
-func Mount(r fiber.Router, a *page.App) {
+func mount(r fiber.Router, a *page.App) {
 	r.Get("/compute-units", a.Page(list))
 	r.Get("/compute-units/:id", a.Page(detail))
 	r.Post("/compute-units/:id/close", a.Page(closeUnit))
@@ -111,15 +110,9 @@ func detail(r *page.Request) error {
 			return page.Optional(err)
 		})
 	}
-	g.Go(func() error {
-		jobs, err := r.API.ListJobs(ctx, api.JobFilter{Unit: u.ID, PageQuery: api.PageQuery{Limit: 10}})
-		v.Jobs = jobs.Items
+	g.Go(func() (err error) {
+		v.Object, err = object.Load(ctx, r, "unit", u.ID, api.JobFilter{Unit: u.ID})
 		return err
-	})
-	g.Go(func() error {
-		events, err := r.API.ListEvents(ctx, api.EventFilter{Object: u.ID, PageQuery: api.PageQuery{Limit: 10}})
-		v.Events = events.Items
-		return page.Optional(err)
 	})
 	if err := g.Wait(); err != nil {
 		return err

@@ -28,7 +28,9 @@ type Actor struct {
 
 // Entry is one audit record to be written.
 type Entry struct {
-	Workspace  uuid.UUID
+	Workspace uuid.UUID // uuid.Nil: in none
+	// Organization and Project are those of the workspace, unless they are given.
+	Organization, Project uuid.UUID
 	Action     string // 'host.register', 'allocation.create', ...
 	ObjectKind string
 	ObjectID   uuid.UUID

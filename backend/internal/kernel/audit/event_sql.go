@@ -11,13 +11,20 @@ import (
 
 const sqlInsertEvent = `
 INSERT INTO events (id, workspace_id, actor_kind, actor_id, actor_name, client, request_id, action, object_kind, object_id, object_name,
-                    job_id, state_before, state_after)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
+                    job_id, state_before, state_after, project_id, organization_id)
+SELECT $1::UUID, $2::UUID, $3::TEXT, $4::UUID, $5::TEXT, $6::TEXT, $7::TEXT, $8::TEXT, $9::TEXT, $10::UUID, $11::TEXT, $12::UUID, $13::JSONB, $14::JSONB,
+       COALESCE($15::UUID, (SELECT w.project_id
+                              FROM workspaces w
+                             WHERE w.id = $2)),
+       COALESCE($16::UUID, (SELECT p.organization_id
+                              FROM workspaces w
+                              JOIN projects p ON p.id = w.project_id
+                             WHERE w.id = $2))`
 
 // Append writes an audit record in the transaction of what it tells of.
 func Append(ctx context.Context, tx *db.Tx, who Actor, e Entry) error {
 	_, err := tx.Exec(ctx, sqlInsertEvent, uuid.New(), e.Workspace, who.Kind, db.OrNull(who.ID), who.Name, who.Address, who.RequestID,
-		e.Action, e.ObjectKind, db.OrNull(e.ObjectID), e.ObjectName, db.OrNull(e.JobID), orNull(e.Before), orNull(e.After))
+		e.Action, e.ObjectKind, db.OrNull(e.ObjectID), e.ObjectName, db.OrNull(e.JobID), orNull(e.Before), orNull(e.After), db.OrNull(e.Project), db.OrNull(e.Organization))
 	if err != nil {
 		return fmt.Errorf("write audit event: %w", err)
 	}

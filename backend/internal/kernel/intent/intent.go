@@ -16,16 +16,20 @@ import (
 
 // Call is who asks, in which scope, under which key.
 type Call struct {
-	Actor     audit.Actor
-	Workspace uuid.UUID
-	Key       *Key // nil: the request has none
+	Actor audit.Actor
+	// One of these three says what the call is about.
+	Workspace    uuid.UUID
+	Organization uuid.UUID // the organization itself, or something of it that is in no workspace
+	Installation bool      // something that is in no organization
+
+	Key *Key // nil: the request has none
 }
 
 // ErrNoEvent is of an intent that would have changed something untold.
 var ErrNoEvent = errors.New("the intent wrote no event")
 
 // ErrNoCaller is of a call that names nobody, or no scope.
-var ErrNoCaller = errors.New("the call names no actor or no workspace")
+var ErrNoCaller = errors.New("the call names no actor or no scope")
 
 // Engine runs intents on a database.
 type Engine struct {
@@ -51,6 +55,9 @@ func (tx *Tx) Event(ctx context.Context, e audit.Entry) error {
 	if e.Workspace == uuid.Nil {
 		e.Workspace = tx.call.Workspace
 	}
+	if e.Organization == uuid.Nil {
+		e.Organization = tx.call.Organization
+	}
 	return audit.Append(ctx, tx.Tx, tx.call.Actor, e)
 }
 
@@ -66,7 +73,7 @@ func (tx *Tx) Made(ctx context.Context, kind string, object, job uuid.UUID) erro
 // Do runs f in one transaction. f may run more than once, so it only talks to the
 // database and assigns. It must write an event.
 func (e Engine) Do(ctx context.Context, call Call, f func(*Tx) error) error {
-	if call.Actor.Kind == "" || call.Workspace == uuid.Nil {
+	if call.Actor.Kind == "" || call.Workspace == uuid.Nil && call.Organization == uuid.Nil && !call.Installation {
 		return ErrNoCaller
 	}
 	err := e.DB.InTx(ctx, func(tx *db.Tx) error {

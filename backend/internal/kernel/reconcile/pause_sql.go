@@ -45,6 +45,26 @@ func SetPause(ctx context.Context, tx *db.Tx, p Pause) error {
 	return nil
 }
 
+const sqlWatched = `
+SELECT i.policy
+  FROM reconcile_items i
+ WHERE i.object_id = $1 AND ($2::TEXT = '' OR i.policy = $2)
+ LIMIT 1`
+
+// Watched is fault.ErrNotFound unless a policy, or any if none is named, looks at the object.
+func Watched(ctx context.Context, r db.Reader, policy string, object uuid.UUID) error {
+	_, err := db.First[watched](ctx, r, fault.ErrNotFound, sqlWatched, object, policy)
+	if err != nil {
+		return fmt.Errorf("look for the item of an object: %w", err)
+	}
+	return nil
+}
+
+// watched is an item that a policy looks at.
+type watched struct {
+	Policy string `db:"policy"`
+}
+
 const sqlResume = `
 DELETE FROM reconcile_pauses
  WHERE policy = $1 AND object_id = $2

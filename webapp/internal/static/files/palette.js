@@ -7,7 +7,7 @@ const make = (html) => { const t = document.createElement("template"); t.innerHT
 
 const palette = make(`<dialog class="palette" aria-label="Go to, or do">
   <input type="text" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-autocomplete="list" autocomplete="off" spellcheck="false"
-    maxlength="64" aria-label="Name of a page, host, unit, allocation, job or playbook" placeholder="Go to a page, host, unit, allocation, job, playbook …">
+    maxlength="64" aria-label="Name of a page or an object" placeholder="Go to a page, host, allocation, job …">
   <div id="palette-list" role="listbox" aria-label="Found"></div>
   <p class="palette-foot" aria-live="polite"></p>
 </dialog>`);

@@ -1,0 +1,217 @@
+package dns
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"kloigos/backend/api"
+	"kloigos/webapp/internal/object"
+	"kloigos/webapp/internal/page"
+	"kloigos/webapp/internal/states"
+	"kloigos/webapp/internal/ui"
+)
+
+// kind says how the values of a type are written.
+type kind struct{ Values, Example, Means string }
+
+var kinds = map[string]kind{
+	"A":     {"IPv4 addresses", "192.0.2.1", "Where the name is, in IPv4."},
+	"AAAA":  {"IPv6 addresses", "2001:db8::1", "Where the name is, in IPv6."},
+	"CAA":   {"Flags, tag and text", "0 issue \"letsencrypt.org\"", "Which authorities may issue certificates."},
+	"CNAME": {"Another name", "www.example.net", "The name is an alias. No other record may stand beside it, and it can't be at the apex."},
+	"MX":    {"Preference and mail server", "10 mail.example.org", "Which servers take mail; the lowest preference first."},
+	"NS":    {"Name servers", "ns1.example.net", "Which servers have the names below; not at the apex."},
+	"PTR":   {"Names", "host.example.org", "Which name an address has."},
+	"SRV":   {"Priority, weight, port and server", "10 5 5060 sip.example.org", "Where a service is. Its name looks like _sip._tcp."},
+	"TXT":   {"Texts", "v=spf1 -all", "Free text, one in each line. In quotes, \\\" and \\065 are escapes."},
+}
+
+func types() []string { return states.Enum(api.CreateDNSRecordSet{}, "Type") }
+
+// adoptable tells whether a record could be managed here.
+func adoptable(f api.DNSForeignRecord) bool {
+	return slices.Contains(types(), f.Type) && f.Outcome == "foreign" && (f.Type != "NS" || f.Name != f.Zone)
+}
+
+func findRecordSets(ctx context.Context, r *page.Request, query string) ([]ui.Target, error) {
+	if !strings.Contains(query, ".") { // the API finds whole names
+		return nil, nil
+	}
+	found, err := r.API.ListDNSRecordSets(ctx, api.DNSRecordSetFilter{Name: query, PageQuery: api.PageQuery{Limit: page.MaxFound}})
+	if _, about := page.Problems(err); about { // no name yet
+		return nil, nil
+	}
+	all := make([]ui.Target, 0, len(found.Items))
+	for _, s := range found.Items {
+		all = append(all, ui.Target{Href: "/dns-record-sets/" + s.ID, Label: s.Name + " " + s.Type, Note: ui.Word(s.State) + " · " + strings.Join(s.Values, ", "), Icon: icon})
+	}
+	return all, err
+}
+
+var setHeads = []ui.Head{{Field: "name", Label: "Name"}, {Label: "Type"}, {Field: "state", Label: "State"}, {Label: "Values"}, {Label: "Zone"}}
+
+func listRecordSets(r *page.Request) error {
+	f := api.DNSRecordSetFilter{Zone: r.Query("zone"), Name: r.Query("name"), Type: r.Query("type"), State: r.Query("state")}
+	f.Cursor, f.Sort, f.Limit = r.Query("cursor"), r.Query("sort"), 50
+	found, err := r.API.ListDNSRecordSets(r.Ctx, f)
+	if err != nil {
+		return err
+	}
+	l := ui.List{
+		Title: "DNS record sets", Path: "/dns-record-sets", Here: r.Here(), Links: []ui.Target{zonesTarget},
+		Means:   "A record set is all records of one name and type. Kloigos keeps them on the name server of their zone.",
+		New:     ui.Target{Href: ofZone("/dns-record-sets/new", f.Zone), Label: "Add a record set"},
+		Filters: setFilters(f), Filtered: f.Zone+f.Name+f.Type+f.State != "", Empty: len(found.Items) == 0,
+		None: "No record sets yet", NoneText: "Add a zone first, then the names that it is to have.", NoMatch: "No record set matches",
+		Heads: setHeads, Sort: r.Sorter("name"), Pages: r.Pages(found.PreviousCursor, found.NextCursor),
+	}
+	return r.Show(page.View{Title: l.Title, Nav: "/dns-zones", Body: setsPage(l, found.Items)})
+}
+
+type setView struct {
+	object.Detail
+	Set api.DNSRecordSet
+}
+
+func showRecordSet(r *page.Request) error {
+	s, err := r.API.GetDNSRecordSet(r.Ctx, r.Param("id"))
+	if err != nil {
+		return err
+	}
+	v := setView{Set: s}
+	if v.View, err = object.Load(r.Ctx, r, "dns_record_set", s.ID, api.JobFilter{Object: s.ID}); err != nil {
+		return err
+	}
+	v.Up, v.Name, v.Here = []ui.Target{zonesTarget, {Href: "/dns-zones/" + s.ZoneID, Label: s.Zone}}, s.Name+" "+s.Type, "/dns-record-sets/"+s.ID
+	v.Tone, v.State, v.Means, v.Message = setTones.Of(s.State), s.State, s.StateMeans, s.Message
+	if slices.ContainsFunc(s.Operations, func(o api.Operation) bool { return o.Name == "adopt" && o.Allowed }) {
+		v.Message, v.Attention = "", adoptNote(s)
+	}
+	v.Operations = page.Operations(s.Operations, []ui.Operation{
+		{Name: "check", Label: "Check now", What: "Asks all name servers and a resolver, until they tell it. Changes nothing.", Action: v.Here + "/check", Main: true},
+		{Name: "change", Label: "Edit", What: "Changes TTL or values.", Href: v.Here + "/edit"},
+		{Name: "delete", Label: "Delete", What: "Takes it off the name server, where the mode of the zone deletes.", Action: v.Here + "/delete", Danger: true, Confirm: s.Name, Typed: "the name", Version: s.Version},
+	})
+	return r.Show(page.View{Title: v.Name, Nav: "/dns-zones", Body: setPage(v)})
+}
+
+// setForm is what was typed, as it was typed.
+type setForm struct {
+	ui.Form
+	Zone, Name, Type, TTL, Values string
+	Zones                         []ui.Choice // nil where the record set exists
+}
+
+var setFields = []string{"zone", "name", "type", "ttl", "values"}
+
+func showNewRecordSet(r *page.Request) error {
+	f := setForm{Zone: r.Query("zone"), Type: r.Query("type"), TTL: "300"}
+	if kinds[f.Type] == (kind{}) {
+		f.Type = "A"
+	}
+	return drawNewRecordSet(r, fiber.StatusOK, f)
+}
+
+func drawNewRecordSet(r *page.Request, status int, f setForm) error {
+	zones, err := r.API.ListDNSZones(r.Ctx, api.DNSZoneFilter{PageQuery: api.PageQuery{Limit: 200}})
+	if err != nil {
+		return err
+	}
+	for _, z := range zones.Items {
+		f.Zones = append(f.Zones, ui.Choice{Value: z.Name, Label: z.Name})
+	}
+	f.Up, f.Title, f.Action, f.Submit = []ui.Target{zonesTarget, {Href: "/dns-record-sets", Label: "Record sets"}}, "Add a record set", "/dns-record-sets/new", "Add"
+	f.Cancel, f.Key, f.Fields, f.Aside = "/dns-record-sets", page.NewKey(), setFields, typeHelp()
+	return r.Show(page.View{Title: f.Title, Nav: "/dns-zones", Status: status, Body: setFormPage(f)})
+}
+
+func readSet(r *page.Request) (f setForm, ttl int, wrong ui.Problems) {
+	f = setForm{Zone: r.Form("zone"), Name: r.Form("name"), Type: r.Form("type"), TTL: r.Form("ttl"), Values: r.Form("values")}
+	ttl, err := page.Number(f.TTL)
+	if err != nil {
+		wrong = ui.Problems{Title: "Not accepted. Nothing was changed.", Fields: []ui.FieldProblem{{Field: "ttl", Message: "enter a number of seconds"}}}
+	}
+	return f, ttl, wrong
+}
+
+func createRecordSet(r *page.Request) error {
+	f, ttl, wrong := readSet(r)
+	if f.Wrong = wrong; wrong.Any() {
+		return drawNewRecordSet(r, fiber.StatusUnprocessableEntity, f)
+	}
+	s, err := r.API.CreateDNSRecordSet(r.Ctx, api.CreateDNSRecordSet{Zone: f.Zone, Name: f.Name, Type: f.Type, TTL: ttl, Values: lines(f.Values)}, r.Once())
+	if err == nil {
+		return r.Go("/dns-record-sets/"+s.ID, "dns-record-set-created")
+	}
+	return page.Refused(err, func(status int, wrong ui.Problems) error {
+		f.Wrong = wrong
+		return drawNewRecordSet(r, status, f)
+	})
+}
+
+// lines is never nil: the API answers with what is wrong, and not with a complaint about null.
+func lines(s string) []string { return append([]string{}, page.Lines(s)...) }
+
+func showEditRecordSet(r *page.Request) error {
+	s, err := r.API.GetDNSRecordSet(r.Ctx, r.Param("id"))
+	if err != nil {
+		return err
+	}
+	f := setForm{TTL: strconv.FormatInt(s.TTL, 10), Values: strings.Join(s.Values, "\n")}
+	f.Version = strconv.FormatInt(s.Version, 10)
+	return drawEditRecordSet(r, fiber.StatusOK, s, f)
+}
+
+func drawEditRecordSet(r *page.Request, status int, s api.DNSRecordSet, f setForm) error {
+	at := "/dns-record-sets/" + s.ID
+	f.Type, f.Up = s.Type, []ui.Target{zonesTarget, {Href: "/dns-zones/" + s.ZoneID, Label: s.Zone}, {Href: at, Label: s.Name + " " + s.Type}}
+	f.Title, f.Action, f.Submit, f.Cancel, f.Fields = "Edit "+s.Name+" "+s.Type, at+"/edit", "Save", at, setFields
+	f.Means = "Resolvers may tell the old values for the old TTL, " + strconv.FormatInt(s.TTL, 10) + " seconds."
+	return r.Show(page.View{Title: f.Title, Nav: "/dns-zones", Status: status, Body: setFormPage(f)})
+}
+
+func changeRecordSet(r *page.Request) error {
+	s, err := r.API.GetDNSRecordSet(r.Ctx, r.Param("id"))
+	if err != nil {
+		return err
+	}
+	f, ttl, wrong := readSet(r)
+	f.Version = r.Form("version")
+	if f.Wrong = wrong; wrong.Any() {
+		return drawEditRecordSet(r, fiber.StatusUnprocessableEntity, s, f)
+	}
+	values := lines(f.Values)
+	if _, err := r.API.ChangeDNSRecordSet(r.Ctx, s.ID, api.ChangeDNSRecordSet{TTL: &ttl, Values: &values}, r.IfSeen()); err != nil {
+		return page.Refused(err, func(status int, wrong ui.Problems) error {
+			f.Wrong = wrong
+			return drawEditRecordSet(r, status, s, f)
+		})
+	}
+	return r.Go("/dns-record-sets/"+s.ID, "dns-record-set-changed")
+}
+
+func check(r *page.Request) error {
+	_, job, err := r.API.CheckDNSRecordSet(r.Ctx, r.Param("id"))
+	if err != nil {
+		return err
+	}
+	return r.GoJob(job, "/dns-record-sets/"+r.Param("id"), "")
+}
+
+func deleteRecordSet(r *page.Request) error {
+	s, err := r.API.GetDNSRecordSet(r.Ctx, r.Param("id"))
+	if err != nil {
+		return err
+	}
+	if err := r.Typed(s.Name); err != nil {
+		return err
+	}
+	if err := r.API.DeleteDNSRecordSet(r.Ctx, s.ID, r.IfSeen()); err != nil {
+		return err
+	}
+	return r.Go("/dns-zones/"+s.ZoneID, "dns-record-set-deleted")
+}

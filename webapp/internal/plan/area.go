@@ -1,0 +1,17 @@
+package plan
+
+import (
+	"kloigos/webapp/internal/page"
+	"kloigos/webapp/internal/ui"
+)
+
+const icon = "M3 2.500 13 8 3 13.500z"
+
+// Area is the pages of this folder.
+var Area = page.Area{
+	Mount: mount,
+	Pages: []ui.Target{
+		{Href: "/plans", Label: "Plans", Icon: icon},
+	},
+	Nouns: []page.Noun{{Name: "plan", Path: "/plans/"}},
+}
