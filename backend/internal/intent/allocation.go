@@ -308,7 +308,7 @@ func nearest(e store.Explanation, w store.Wanted) string {
 	case "host_state":
 		return "Wait until a host is ready again, or initialize one."
 	case "host_health":
-		return "Probe the hosts that were unreachable or degraded; see their health for what to mend."
+		return "Probe the hosts that are unreachable, or that a job found degraded; their health says why."
 	case "unit_state":
 		return "Wait until a unit that fits is given back, or add a host."
 	default:

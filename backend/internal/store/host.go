@@ -234,7 +234,15 @@ func (tx *Tx) OfferHostKey(ctx context.Context, id uuid.UUID, key string) error 
 
 const sqlSetHostFacts = `
 UPDATE hosts
-   SET facts = $2, facts_at = now(), machine_id = $3, health = $4, health_message = $5, health_at = now(),
+   SET facts = $2, facts_at = now(), machine_id = $3, job_health = $4::TEXT, job_health_message = $5::TEXT,
+       health = CASE WHEN 'unreachable' IN ($4::TEXT, agent_health) THEN 'unreachable'
+                     WHEN 'degraded' IN ($4::TEXT, agent_health) THEN 'degraded'
+                     WHEN 'healthy' IN ($4::TEXT, agent_health) THEN 'healthy'
+                     ELSE 'unknown' END,
+       health_message = CASE WHEN $5::TEXT = '' THEN agent_health_message
+                             WHEN agent_health_message = '' THEN $5::TEXT
+                             ELSE agent_health_message || chr(10) || $5::TEXT END,
+       health_at = now(),
        version = version + 1, updated_at = now()
  WHERE id = $1
 RETURNING address`
@@ -294,10 +302,19 @@ func (tx *Tx) SetHostFacts(ctx context.Context, id uuid.UUID, f domain.Facts) er
 
 const sqlSetHostHealth = `
 UPDATE hosts
-   SET health = $2, health_message = $3, health_at = now()
+   SET job_health = $2::TEXT, job_health_message = $3::TEXT,
+       health = CASE WHEN 'unreachable' IN ($2::TEXT, agent_health) THEN 'unreachable'
+                     WHEN 'degraded' IN ($2::TEXT, agent_health) THEN 'degraded'
+                     WHEN 'healthy' IN ($2::TEXT, agent_health) THEN 'healthy'
+                     ELSE 'unknown' END,
+       health_message = CASE WHEN $3::TEXT = '' THEN agent_health_message
+                             WHEN agent_health_message = '' THEN $3::TEXT
+                             ELSE agent_health_message || chr(10) || $3::TEXT END,
+       health_at = now()
  WHERE id = $1`
 
-// SetHostHealth notes what a job just saw of a host.
+// SetHostHealth notes what a job just saw of a host. Its health is the worse of
+// that and of what its agent says; area/agent has the same rule for agents.
 func (tx *Tx) SetHostHealth(ctx context.Context, id uuid.UUID, health domain.HostHealth, message string) error {
 	tx.Touch(nounHost, id)
 	return tx.One(ctx, domain.ErrNotFound, sqlSetHostHealth, id, health, message)

@@ -51,7 +51,7 @@ func (w Wanted) filters() []placementFilter {
 	add(w.UnitID != nil, "unit", "is not the unit that was named", "u.id = ?", w.UnitID)
 	add(w.HostID != nil, "host", "is not on the host that was named", "u.host_id = ?", w.HostID)
 	add(true, "host_state", "is on a host that is not ready", "h.state = 'ready'")
-	add(true, "host_health", "is on a host that was unreachable or degraded when last seen", "h.health NOT IN ('unreachable', 'degraded')")
+	add(true, "host_health", "is on a host that is unreachable, or that a job found degraded", "h.health <> 'unreachable' AND h.job_health <> 'degraded'")
 	add(w.MinCPUs > 0, "cpu_count", "has too few CPUs", "u.cpu_count >= ?", w.MinCPUs)
 	add(w.Region != "", "region", "is in another region", "h.region = ?", w.Region)
 	add(w.Zone != "", "zone", "is in another zone", "h.zone = ?", w.Zone)

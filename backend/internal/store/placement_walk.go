@@ -16,7 +16,7 @@ const (
 const sqlWalkFrom = `
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -80,7 +80,7 @@ const (
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= ? AND s.zone = ?` + onReadyHost + `
                  ORDER BY s.cpu_count LIMIT 1)`
 	onReadyHost = ` AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable' AND k.job_health <> 'degraded'
                         OFFSET 0)`
 	upToTheLast = `u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
                  WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= ? AND c.cpu_count = ` + freeSize + `

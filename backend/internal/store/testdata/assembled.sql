@@ -912,7 +912,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -923,7 +923,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3));
 
@@ -933,7 +933,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
@@ -945,7 +945,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -956,7 +956,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -967,7 +967,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -978,7 +978,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -990,7 +990,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.host_id = $2
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
 
@@ -1001,7 +1001,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.id = $2
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
 
@@ -1013,7 +1013,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -1030,7 +1030,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND u.state = 'free'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -1041,7 +1041,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND u.state = 'free'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3));
 
@@ -1051,7 +1051,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND u.state = 'free'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
@@ -1063,7 +1063,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND u.state = 'free'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -1074,7 +1074,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND u.state = 'free'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -1085,7 +1085,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND u.state = 'free'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -1096,7 +1096,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
  WHERE u.workspace_id = $1
   AND u.state <> 'removed'
   AND u.state = 'free'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -1141,7 +1141,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded');
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded';
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
@@ -1150,7 +1150,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND $2::TEXT = ANY(h.networks);
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
@@ -1160,7 +1160,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3));
 
@@ -1171,7 +1171,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $2 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -1183,7 +1183,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.admin_user <> $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -1195,7 +1195,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL);
 
@@ -1206,7 +1206,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.labels @> $2;
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
@@ -1216,7 +1216,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.region = $2;
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
@@ -1226,7 +1226,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.zone = $2;
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
@@ -1236,7 +1236,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $2;
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
@@ -1290,7 +1290,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND u.host_id = $2
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
 
@@ -1313,7 +1313,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded');
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded';
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
@@ -1323,7 +1323,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $3
   AND h.region = $4
   AND h.zone = $5
@@ -1341,7 +1341,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND u.id = $2
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
 
@@ -1364,7 +1364,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded');
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded';
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
@@ -1374,7 +1374,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $3
   AND h.region = $4
   AND h.zone = $5
@@ -1393,7 +1393,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state = 'free'
   AND u.id = $2
   AND u.host_id = $3
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -1413,7 +1413,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.region = $4
   AND h.zone = $5
   AND h.labels @> $6
@@ -1432,7 +1432,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.labels @> $6
@@ -1451,7 +1451,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -1470,7 +1470,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -1489,7 +1489,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -1508,7 +1508,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -1526,7 +1526,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -1545,7 +1545,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $4
   AND h.zone = $5
   AND h.labels @> $6
@@ -4590,14 +4590,14 @@ LIMIT $2;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($3 = '' OR n.name = $4)
@@ -4611,13 +4611,13 @@ SELECT u.id, u.host_id, u.name, h.networks
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable' AND k.job_health <> 'degraded'
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
   AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
                  WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable' AND k.job_health <> 'degraded'
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
                  ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
@@ -4627,14 +4627,14 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($2 = '' OR n.name = $3)
                    AND (SELECT p.id FROM addresses p
@@ -4651,14 +4651,14 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($2 = '' OR n.name = $3)
                    AND (SELECT p.id FROM addresses p
@@ -4671,13 +4671,13 @@ SELECT u.id, u.host_id, u.name, h.networks
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $5 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable' AND k.job_health <> 'degraded'
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
   AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
                  WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $6 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $7 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable' AND k.job_health <> 'degraded'
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
                  ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
@@ -4687,14 +4687,14 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($2 = '' OR n.name = $3)
                    AND (SELECT p.id FROM addresses p
@@ -4707,14 +4707,14 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a
                  WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL
@@ -4735,14 +4735,14 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a
                  WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL
@@ -4759,13 +4759,13 @@ SELECT u.id, u.host_id, u.name, h.networks
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $7 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable' AND k.job_health <> 'degraded'
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
   AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
                  WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $8 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $9 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable' AND k.job_health <> 'degraded'
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
                  ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
@@ -4775,14 +4775,14 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a
                  WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL
@@ -4799,14 +4799,14 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($3 = '' OR n.name = $4)
@@ -4820,13 +4820,13 @@ SELECT u.id, u.host_id, u.name, h.networks
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable' AND k.job_health <> 'degraded'
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
   AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
                  WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable' AND k.job_health <> 'degraded'
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
                  ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
@@ -4836,14 +4836,14 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($3 = '' OR n.name = $4)
@@ -4857,13 +4857,13 @@ SELECT u.id, u.host_id, u.name, h.networks
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable' AND k.job_health <> 'degraded'
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
   AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
                  WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable' AND k.job_health <> 'degraded'
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
                  ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
@@ -4873,14 +4873,14 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($3 = '' OR n.name = $4)
@@ -4899,14 +4899,14 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($3 = '' OR n.name = $4)
@@ -4921,13 +4921,13 @@ SELECT u.id, u.host_id, u.name, h.networks
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $7 AND s.zone = $8 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable' AND k.job_health <> 'degraded'
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
   AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
                  WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $9 AND c.zone = $10 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $11 AND s.zone = $12 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable' AND k.job_health <> 'degraded'
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
                  ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
@@ -4937,14 +4937,14 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($3 = '' OR n.name = $4)
@@ -4959,14 +4959,14 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($3 = '' OR n.name = $4)
@@ -4984,14 +4984,14 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($3 = '' OR n.name = $4)
@@ -5005,13 +5005,13 @@ SELECT u.id, u.host_id, u.name, h.networks
                 HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
   AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $6 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable' AND k.job_health <> 'degraded'
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
   AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
                  WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $7 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
                  WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $8 AND EXISTS (SELECT 1 FROM hosts k
-                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health NOT IN ('unreachable', 'degraded')
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable' AND k.job_health <> 'degraded'
                         OFFSET 0)
                  ORDER BY s.cpu_count LIMIT 1)
                  ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
@@ -5021,14 +5021,14 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
                  WHERE ($3 = '' OR n.name = $4)
@@ -5046,7 +5046,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5063,7 +5063,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5076,7 +5076,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5090,7 +5090,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND $2::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5104,7 +5104,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
   AND EXISTS (SELECT 1 FROM compute_units o
@@ -5120,7 +5120,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
   AND u.cpu_count = $4
@@ -5138,7 +5138,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
 ORDER BY u.cpu_count, u.shuffle
@@ -5150,7 +5150,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
 ORDER BY u.cpu_count, u.shuffle
@@ -5163,7 +5163,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
 ORDER BY u.cpu_count, u.shuffle
@@ -5176,7 +5176,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
@@ -5194,7 +5194,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
@@ -5214,7 +5214,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
@@ -5228,7 +5228,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
@@ -5243,7 +5243,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.admin_user <> $2
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
   AND EXISTS (SELECT 1 FROM addresses p
@@ -5258,7 +5258,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5275,7 +5275,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5288,7 +5288,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5302,7 +5302,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.labels @> $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5316,7 +5316,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5333,7 +5333,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5346,7 +5346,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5360,7 +5360,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5374,7 +5374,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5392,7 +5392,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5412,7 +5412,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5427,7 +5427,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5440,7 +5440,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5454,7 +5454,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5471,7 +5471,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5490,7 +5490,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5503,7 +5503,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5517,7 +5517,7 @@ SELECT u.id, u.host_id, u.name, h.networks
  WHERE u.workspace_id = $1
   AND u.state = 'free'
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5532,7 +5532,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND EXISTS (SELECT 1 FROM compute_units o
@@ -5549,7 +5549,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
@@ -5562,7 +5562,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
@@ -5576,7 +5576,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND u.host_id = $2
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
@@ -5590,7 +5590,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
   AND EXISTS (SELECT 1 FROM compute_units o
@@ -5607,7 +5607,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
@@ -5620,7 +5620,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
@@ -5634,7 +5634,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
 ORDER BY u.cpu_count, u.shuffle
@@ -5649,7 +5649,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -5675,7 +5675,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -5698,7 +5698,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
@@ -5719,7 +5719,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.id = $2
   AND u.host_id = $3
   AND h.state = 'ready'
-  AND h.health NOT IN ('unreachable', 'degraded')
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
