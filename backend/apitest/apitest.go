@@ -5,15 +5,21 @@
 package apitest
 
 import (
+	"bytes"
 	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"kloigos/backend/api"
@@ -102,6 +108,35 @@ func (s *Site) areas() app.Areas {
 	runner := &work.Runner{DB: d, Registry: areas.Kinds, Handlers: areas.Handlers, Backend: "test"}
 	s.site.BackendWith(queue.Kinds(runner, s.site.Work()), queue.Config{})
 	return areas
+}
+
+// EnrolAgent enrols the agent of a host with a token, as the program there does.
+func (s *Site) EnrolAgent(host, token string) error {
+	public, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		return err
+	}
+	machine, boot := site.Facts(host).MachineID, uuid.NewString()
+	body, err := json.Marshal(api.AgentEnrol{
+		Token: token, PublicKey: public, MachineID: machine, BootID: boot, Version: "1.0.0",
+		Signature: ed25519.Sign(key, api.AgentProofText("enrol", token, machine, boot)),
+	})
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.URL+api.AgentPrefix+"/enrol", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("enrol: %s", response.Status)
+	}
+	return nil
 }
 
 // NameServer is a real one, which takes updates of its zone with a key.

@@ -1,8 +1,11 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"maps"
+
+	"github.com/google/uuid"
 
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/kernel/config"
@@ -21,6 +24,9 @@ type Area struct {
 	Handlers work.Handlers
 	Routes   func(*httpapi.Server)
 	Policies []reconcile.Policy
+	// Run does what an area does beside requests, on each backend with the API, until
+	// its context is done. May be nil.
+	Run func(context.Context)
 	// NotReconciled says for each thing of the area that no policy looks at why that
 	// is so.
 	NotReconciled map[string]string
@@ -33,10 +39,12 @@ type Parts struct {
 	Keyset *secret.Keyset
 	Config config.Config
 	Kinds  *work.Registry // of all areas; complete once they are joined
+	// Backend is this process.
+	Backend uuid.UUID
 }
 
 // areas is every area: the one line that a new one adds to this package.
-var areas = []func(Parts) Area{dnsArea, watchArea}
+var areas = []func(Parts) Area{dnsArea, watchArea, agentArea}
 
 // Areas are all areas, together.
 type Areas struct {
@@ -44,6 +52,7 @@ type Areas struct {
 	Handlers work.Handlers
 	Routes   []func(*httpapi.Server)
 	Policies []reconcile.Policy
+	Runs     []func(context.Context)
 	// NotReconciled is that of all areas.
 	NotReconciled map[string]string
 }
@@ -60,6 +69,9 @@ func NewAreas(p Parts) (Areas, error) {
 		maps.Copy(all.Handlers, a.Handlers)
 		maps.Copy(all.NotReconciled, a.NotReconciled)
 		all.Policies = append(all.Policies, a.Policies...)
+		if a.Run != nil {
+			all.Runs = append(all.Runs, a.Run)
+		}
 		if a.Routes != nil {
 			all.Routes = append(all.Routes, a.Routes)
 		}

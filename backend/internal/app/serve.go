@@ -216,7 +216,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	runWorker := func() {}
 	var parts sync.WaitGroup
 	defer func() { end(); parts.Wait() }()
-	forJobs, err := NewAreas(Parts{DB: b.jobs.DB, Engine: kernel.Engine{DB: b.jobs.DB}, Keyset: b.keyset, Config: b.cfg})
+	forJobs, err := NewAreas(Parts{DB: b.jobs.DB, Engine: kernel.Engine{DB: b.jobs.DB}, Keyset: b.keyset, Config: b.cfg, Backend: b.id})
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 		wake, placed = q.Wake, q.SetPlace
 		runWorker = func() { q.Run(stop, hard) }
 	}
-	asked, err := NewAreas(Parts{DB: b.db.DB, Engine: kernel.Engine{DB: b.db.DB, Wake: wake}, Keyset: b.keyset, Config: b.cfg})
+	asked, err := NewAreas(Parts{DB: b.db.DB, Engine: kernel.Engine{DB: b.db.DB, Wake: wake}, Keyset: b.keyset, Config: b.cfg, Backend: b.id})
 	if err != nil {
 		return err
 	}
@@ -244,6 +244,11 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 		parts.Go(func() { r.Run(stop) })
 	}
 	parts.Go(func() { b.beat(stop, placed) })
+	if b.cfg.Has(config.RoleAPI) {
+		for _, run := range asked.Runs {
+			parts.Go(func() { run(stop) })
+		}
+	}
 	if b.cfg.Listen == "" {
 		b.log.Info("backend started", "version", Version(), "roles", b.cfg.Roles)
 		<-stop.Done()

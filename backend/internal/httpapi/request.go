@@ -35,6 +35,7 @@ type request struct {
 	// meaning finds bad fields among those whose shape is good; nil where the
 	// shape is all there is.
 	meaning func(faults []api.FieldProblem) []api.FieldProblem
+	quiet   bool   // its success is worth no line in the log
 	decoded func() // lets the next large body be decoded; nil: it is a small one
 }
 
@@ -174,6 +175,9 @@ func (s *Server) finish(c *fiber.Ctx, r *request, began time.Time) {
 	level, account := slog.LevelInfo, ""
 	if status >= http.StatusInternalServerError {
 		level = slog.LevelError
+	}
+	if r.quiet && status < http.StatusMultipleChoices {
+		level = slog.LevelDebug
 	}
 	if r.bearer != nil {
 		account = r.bearer.Account

@@ -123,6 +123,16 @@ func run(t *testing.T, all *recorder, script string) {
 					}
 				}
 			},
+			// enrol-agent HOST TOKEN: the agent of a host uses a token.
+			"enrol-agent": func(ts *testscript.TestScript, neg bool, args []string) {
+				if err := s.EnrolAgent(args[0], args[1]); (err != nil) != neg {
+					ts.Fatalf("enrol: %v", err)
+				}
+			},
+			// field NAME FIELD: a text in the last command's JSON becomes a variable.
+			"field": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Setenv(args[0], first(ts, `"`+args[1]+`": "([^"]+)"`))
+			},
 			// keep NAME: the output of the last command becomes a variable.
 			"keep": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))

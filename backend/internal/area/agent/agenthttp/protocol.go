@@ -1,0 +1,195 @@
+package agenthttp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/area/agent"
+	"kloigos/backend/internal/httpapi"
+	"kloigos/backend/internal/kernel/fault"
+)
+
+// protocol is what agents ask.
+type protocol struct {
+	parts    Parts
+	receiver *receiver
+	refused  refusals
+}
+
+func (h *HTTP) registerProtocol(s *httpapi.Server) {
+	p := &protocol{parts: h.parts, receiver: h.receiver}
+	s.Machine("agent-enrol", api.AgentPrefix+"/enrol", p.enrol)
+	s.Machine("agent-challenge", api.AgentPrefix+"/challenge", p.challenge)
+	s.Machine("agent-renew", api.AgentPrefix+"/renew", p.renew)
+	s.Machine("agent-heartbeat", api.AgentPrefix+"/heartbeat", p.heartbeat)
+}
+
+// decode reads one JSON object and nothing behind it, with no field that is not known.
+func decode(body []byte, into any) error {
+	if len(body) > api.AgentMaxBody {
+		return httpapi.Refuse(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("An agent sends %d bytes at most.", api.AgentMaxBody))
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return httpapi.Refuse(http.StatusBadRequest, "bad_request", "The body can't be read.")
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return httpapi.Refuse(http.StatusBadRequest, "bad_request", "The body can't be read.")
+	}
+	return nil
+}
+
+// answered makes a refusal a problem, and counts it.
+func (p *protocol) answered(who string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, agent.ErrQuarantined):
+		p.refused.note(who, time.Now())
+		return httpapi.Refuse(http.StatusForbidden, "agent_quarantined", "The agent is quarantined until an operator releases it.")
+	case errors.Is(err, agent.ErrRefused), errors.Is(err, fault.ErrNotFound):
+		p.refused.note(who, time.Now())
+		return httpapi.Refuse(http.StatusUnauthorized, "agent_refused", "The agent is refused.")
+	case errors.Is(err, errFlood):
+		return httpapi.TooMany()
+	case errors.Is(err, errReplay):
+		return httpapi.Refuse(http.StatusConflict, "agent_replay", "A newer heartbeat came before this one.")
+	case errors.Is(err, errNotReady):
+		return httpapi.Refuse(http.StatusServiceUnavailable, "unavailable", "Ask again.")
+	}
+	return err
+}
+
+// free refuses somebody who was refused too often lately.
+func (p *protocol) free(who string) error {
+	if p.refused.exhausted(who, time.Now()) {
+		return httpapi.TooMany()
+	}
+	return nil
+}
+
+func (p *protocol) enrol(ctx context.Context, in httpapi.MachineRequest) (any, error) {
+	who := in.Client + " enrol"
+	if err := p.free(who); err != nil {
+		return nil, err
+	}
+	var body api.AgentEnrol
+	if err := decode(in.Body, &body); err != nil {
+		return nil, err
+	}
+	made, err := agent.Enrol(ctx, p.parts.Engine, agent.Enrolment{
+		Hello: agent.Hello{MachineID: body.MachineID, BootID: body.BootID, Version: body.Version},
+		Token: body.Token, PublicKey: body.PublicKey, Signature: body.Signature,
+		Proof: api.AgentProofText("enrol", body.Token, body.MachineID, body.BootID),
+	}, in.Client)
+	return credential(made), p.answered(who, err)
+}
+
+func credential(c agent.Credential) api.AgentCredential {
+	return api.AgentCredential{Agent: c.Agent.String(), Credential: c.Secret, ExpiresIn: int64(agent.CredentialTime.Seconds())}
+}
+
+func (p *protocol) challenge(_ context.Context, in httpapi.MachineRequest) (any, error) {
+	var body api.AgentAsk
+	if err := decode(in.Body, &body); err != nil {
+		return nil, err
+	}
+	id, err := uuid.Parse(body.Agent)
+	if err != nil {
+		return nil, p.answered(in.Client, agent.ErrRefused)
+	}
+	return api.AgentChallenge{Challenge: agent.NewChallenge(p.parts.Keys, id, time.Now())}, nil // it tells nobody whether there is such an agent
+}
+
+func (p *protocol) renew(ctx context.Context, in httpapi.MachineRequest) (any, error) {
+	var body api.AgentRenew
+	if err := decode(in.Body, &body); err != nil {
+		return nil, err
+	}
+	id, err := uuid.Parse(body.Agent)
+	if err != nil {
+		return nil, p.answered(in.Client, agent.ErrRefused)
+	}
+	who := in.Client + " " + id.String()
+	if err := p.free(who); err != nil {
+		return nil, err
+	}
+	made, err := agent.Renew(ctx, p.parts.Engine, p.parts.Keys, agent.Renewal{
+		Hello: agent.Hello{MachineID: body.MachineID, BootID: body.BootID, Version: body.Version},
+		Agent: id, Challenge: body.Challenge, Signature: body.Signature,
+		Proof: api.AgentProofText(id.String(), body.Challenge, body.MachineID, body.BootID),
+	}, in.Client)
+	return credential(made), p.answered(who, err)
+}
+
+func (p *protocol) heartbeat(ctx context.Context, in httpapi.MachineRequest) (any, error) {
+	scheme, text, _ := strings.Cut(in.Authorization, " ")
+	id, hash, ok := agent.ParseCredential(text)
+	if !ok || !strings.EqualFold(scheme, "bearer") {
+		return nil, p.answered(in.Client, agent.ErrRefused)
+	}
+	who := in.Client + " " + id.String()
+	if err := p.free(who); err != nil {
+		return nil, err
+	}
+	if err := p.receiver.admit(ctx, id, hash); err != nil {
+		return nil, p.answered(who, err)
+	}
+	var body api.AgentHeartbeat
+	if err := decode(in.Body, &body); err != nil {
+		p.refused.note(who, time.Now())
+		return nil, err
+	}
+	if body.Agent != id.String() {
+		p.refused.note(who, time.Now())
+		return nil, httpapi.Refuse(http.StatusForbidden, "agent_other", "An agent speaks for itself only.")
+	}
+	now := time.Now()
+	b, err := read(body, now)
+	if err == nil {
+		err = p.receiver.take(id, hash, b, now)
+	}
+	if err != nil {
+		return nil, p.answered(who, err)
+	}
+	return api.AgentAccepted{Accepted: true, DesiredVersion: p.parts.Desired}, nil
+}
+
+// maxSkew bounds a clock that is far off: a year, in milliseconds.
+const maxSkew = int64(365 * 24 * time.Hour / time.Millisecond)
+
+// read cleans a heartbeat.
+func read(in api.AgentHeartbeat, now time.Time) (beat, error) {
+	if in.Seq < 1 || !agent.KnownForm(in.BootID, in.Version) {
+		return beat{}, httpapi.Refuse(http.StatusUnprocessableEntity, "invalid", "The heartbeat has bad fields.")
+	}
+	b := beat{seq: in.Seq, boot: in.BootID}
+	b.Version = in.Version
+	ours := now.UnixMilli()
+	b.SkewMS = max(-maxSkew, min(maxSkew, max(-ours, min(in.Time, 2*ours))-ours))
+	if in.Report == nil {
+		return b, nil
+	}
+	r := in.Report
+	b.Report = &agent.Report{
+		UptimeSeconds: r.UptimeSeconds, CPUs: r.CPUs, Load: r.Load, CPUSome: r.Pressure.CPUSome, MemorySome: r.Pressure.MemorySome,
+		MemoryFull: r.Pressure.MemoryFull, IOSome: r.Pressure.IOSome, IOFull: r.Pressure.IOFull, MemoryTotal: r.MemoryTotal,
+		MemoryAvailable: r.MemoryAvailable, FailedUnits: r.FailedUnits, RebootRequired: r.RebootRequired,
+	}
+	for _, d := range r.Disks[:min(len(r.Disks), api.AgentMaxDisks)] {
+		b.Report.Disks = append(b.Report.Disks, agent.Disk(d))
+	}
+	b.Report.Clean()
+	return b, nil
+}
