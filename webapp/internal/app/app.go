@@ -19,6 +19,7 @@ import (
 	"kloigos/backend/api/client"
 	"kloigos/webapp/internal/address"
 	"kloigos/webapp/internal/allocation"
+	"kloigos/webapp/internal/channel"
 	"kloigos/webapp/internal/dns"
 	"kloigos/webapp/internal/event"
 	"kloigos/webapp/internal/host"
@@ -45,7 +46,7 @@ const csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 's
 // areas are all pages, in the order of the navigation.
 var areas = []page.Area{
 	overview.Area, host.Area, unit.Area, allocation.Area, job.Area, plan.Area,
-	playbook.Area, address.Area, dns.Area, event.Area, policy.Area, object.Area, token.Area, system.Area,
+	playbook.Area, address.Area, dns.Area, channel.Area, event.Area, policy.Area, object.Area, token.Area, system.Area,
 	palette.Area, login.Area,
 }
 
