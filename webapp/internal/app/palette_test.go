@@ -29,7 +29,7 @@ func TestGoToAnythingByItsName(t *testing.T) {
 	s.wantText(s.get("/web/go?q=initialize", asked), `data-href="/jobs/`+apitest.JobID+`"`, "host_initialize", `data-href="/playbooks/host_initialize"`)
 	s.wantText(s.get("/web/go?q="+apitest.JobID, asked), "Initialize host h1")
 	s.wantText(s.get("/web/go?q=REGISTER+host", asked), `data-href="/hosts/new"`)
-	if n := strings.Count(s.get("/web/go", asked).body, `role="option"`); n != 22 {
+	if n := strings.Count(s.get("/web/go", asked).body, `role="option"`); n < 22 { // more with each area
 		t.Errorf("%d pages are offered where nothing is typed", n)
 	}
 }

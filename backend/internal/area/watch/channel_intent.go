@@ -206,8 +206,10 @@ func DeleteChannel(ctx context.Context, tx *intent.Tx, ref scope.Ref[Channel], v
 	if err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, sqlDeleteSecrets, before.ID); err != nil {
-		return fmt.Errorf("delete the secrets of a channel: %w", err)
+	for _, sql := range []db.Statement{sqlDeleteSecrets, sqlForgetNotices} {
+		if _, err := tx.Exec(ctx, sql, before.ID); err != nil {
+			return fmt.Errorf("delete what belongs to a channel: %w", err)
+		}
 	}
 	if err := tx.One(ctx, errMeanwhile, sqlDeleteChannel, before.ID, before.Version); err != nil {
 		return fmt.Errorf("delete a channel: %w", err)

@@ -83,8 +83,8 @@ func isTimeout(err error) bool {
 	return errors.As(err, &timed) && timed.Timeout()
 }
 
-// deliver makes one attempt and records it. owned, if not nil, makes sure that the attempt still counts.
-func (s steps) deliver(ctx context.Context, d *db.DB, c watch.Channel, m watch.Message, attempt int, owned func(context.Context, *db.Tx) error) (result, error) {
+// deliver makes one attempt and records it, in one transaction with what also writes.
+func (s steps) deliver(ctx context.Context, d *db.DB, c watch.Channel, m watch.Message, attempt int, also func(context.Context, *db.Tx, result) error) (result, error) {
 	password, err := c.OpenPassword(s.Keys)
 	if err != nil {
 		return result{}, err
@@ -117,10 +117,8 @@ func (s steps) deliver(ctx context.Context, d *db.DB, c watch.Channel, m watch.M
 		row.StatusCode = &code
 	}
 	return r, d.InTx(ctx, func(tx *db.Tx) error {
-		if owned != nil {
-			if err := owned(ctx, tx); err != nil {
-				return err
-			}
+		if err := also(ctx, tx, r); err != nil {
+			return err
 		}
 		return watch.RecordDelivery(ctx, tx, row)
 	})
@@ -139,7 +137,7 @@ func (s steps) test(ctx context.Context, a *work.Attempt) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.deliver(ctx, a.DB, c, message, before+1, func(ctx context.Context, tx *db.Tx) error { return work.Own(ctx, tx, a.ID, a.Number) })
+	r, err := s.deliver(ctx, a.DB, c, message, before+1, func(ctx context.Context, tx *db.Tx, _ result) error { return work.Own(ctx, tx, a.ID, a.Number) })
 	switch {
 	case err != nil:
 		return err

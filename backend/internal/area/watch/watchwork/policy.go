@@ -26,7 +26,7 @@ const Deliverable = "deliverable"
 
 // Policies of the area.
 func Policies(config Config) []reconcile.Policy {
-	return []reconcile.Policy{deliverablePolicy(config), expiryPolicy(config)}
+	return []reconcile.Policy{deliverablePolicy(config), notifyPolicy(config), expiryPolicy(config)}
 }
 
 // deliverablePolicy judges a channel by its last deliveries. It sends nothing.
