@@ -45,7 +45,7 @@ type world struct {
 	worker    uuid.UUID
 
 	hosts, locks, units, cpus, allocations, uids, addresses, use, jobs, jobHosts, steps, logs, events, planned, backends table
-	zones, dnsNames, sets, foreign, items, conditions, jobObjects                                                        table
+	zones, dnsNames, sets, foreign, items, conditions, jobObjects, agents                                                table
 
 	named map[string]bool // zones and names that have a row
 	ended []*host         // hosts on which something may have been done
@@ -72,7 +72,7 @@ func Fill(ctx context.Context, conn *pgx.Conn, size Size) (Jobs, *log, error) {
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		for _, t := range []*table{
 			&w.backends, &w.hosts, &w.locks, &w.units, &w.cpus, &w.allocations, &w.uids, &w.addresses, &w.use, &w.jobs, &w.jobHosts, &w.steps, &w.logs, &w.events, &w.planned,
-			&w.zones, &w.dnsNames, &w.sets, &w.foreign, &w.items, &w.conditions, &w.jobObjects,
+			&w.zones, &w.dnsNames, &w.sets, &w.foreign, &w.items, &w.conditions, &w.jobObjects, &w.agents,
 		} {
 			if _, err := tx.CopyFrom(ctx, pgx.Identifier{t.name}, t.columns, pgx.CopyFromRows(t.rows)); err != nil {
 				return fmt.Errorf("fill %s: %w", t.name, err)
@@ -120,7 +120,10 @@ func (w *world) makeTables() {
 	w.hosts = table{name: "hosts", columns: []string{
 		"id", "workspace_id", "organization_id", "name", "address", "port", "admin_user", "region", "zone", "networks", "labels", "profile",
 		"trust_on_first_use", "host_key", "offered_host_key", "state", "health", "health_message", "health_at", "machine_id", "facts", "facts_at",
-		"layout", "next_ordinal", "incarnation", "fenced", "created_at",
+		"layout", "next_ordinal", "incarnation", "fenced", "created_at", "job_health", "job_health_message",
+	}}
+	w.agents = table{name: "agents", columns: []string{
+		"id", "workspace_id", "host_id", "incarnation", "public_key", "machine_id", "state", "state_message", "created_at", "updated_at",
 	}}
 	w.locks = table{name: "host_locks", columns: []string{"host_id", "number"}}
 	w.units = table{name: "compute_units", columns: []string{

@@ -112,9 +112,11 @@ func (w *world) host(h *host, n int) {
 	if h.laidOut() {
 		layout = w.layout(h)
 	}
+	incarnation := w.id()
 	w.hosts.add(h.id, w.workspace, w.org, h.name, fmt.Sprintf("10.20.%d.%d", n/200, n%200+10), 22, "operator1", h.place.region, h.place.zone,
 		[]string{"default"}, map[string]string{"rack": fmt.Sprintf("r%02d", n%12+1), "disk": "nvme"}, []string{"minimal", "standard", "build"}[n%3],
-		false, key, offered, h.state, health, message, healthAt, machineID, facts, factsAt, layout, w.size.UnitsEach+1, w.id(), h.laidOut(), made)
+		false, key, offered, h.state, health, message, healthAt, machineID, facts, factsAt, layout, w.size.UnitsEach+1, incarnation, h.laidOut(), made, health, message)
+	w.agent(h, n, incarnation, made)
 	w.locks.add(h.id, int64(w.some(40)))
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"kloigos/backend/api/client"
 	"kloigos/webapp/internal/address"
+	"kloigos/webapp/internal/agent"
 	"kloigos/webapp/internal/allocation"
 	"kloigos/webapp/internal/channel"
 	"kloigos/webapp/internal/dns"
@@ -46,7 +47,7 @@ const csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 's
 // areas are all pages, in the order of the navigation.
 var areas = []page.Area{
 	overview.Area, host.Area, unit.Area, allocation.Area, job.Area, plan.Area,
-	playbook.Area, address.Area, dns.Area, channel.Area, event.Area, policy.Area, object.Area, token.Area, system.Area,
+	playbook.Area, address.Area, agent.Area, dns.Area, channel.Area, event.Area, policy.Area, object.Area, token.Area, system.Area,
 	palette.Area, login.Area,
 }
 

@@ -81,6 +81,13 @@ func detail(r *page.Request) error {
 		v.Units = units.Items
 		return err
 	})
+	g.Go(func() error {
+		found, err := r.API.ListAgents(ctx, api.AgentFilter{Host: h.ID, State: "enrolled", PageQuery: api.PageQuery{Limit: 1}})
+		if len(found.Items) > 0 {
+			v.Agent = &found.Items[0]
+		}
+		return page.Optional(err)
+	})
 	g.Go(func() (err error) {
 		v.Object, err = object.Load(ctx, r, "host", h.ID, api.JobFilter{Host: h.ID})
 		return err
