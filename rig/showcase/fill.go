@@ -47,6 +47,8 @@ type world struct {
 	hosts, locks, units, cpus, allocations, uids, addresses, use, jobs, jobHosts, steps, logs, events, planned, backends table
 	zones, dnsNames, sets, foreign, items, conditions, jobObjects, agents                                                table
 
+	more []*table // of areas, which add theirs themselves
+
 	named map[string]bool // zones and names that have a row
 	ended []*host         // hosts on which something may have been done
 	found Jobs
@@ -70,10 +72,10 @@ func Fill(ctx context.Context, conn *pgx.Conn, size Size) (Jobs, *log, error) {
 	w.backends.add(w.id(), "control-2/815", "1.0.0", "api,worker,reconciler", w.ago(26*time.Hour), w.now)
 	w.makeRows()
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		for _, t := range []*table{
+		for _, t := range append([]*table{
 			&w.backends, &w.hosts, &w.locks, &w.units, &w.cpus, &w.allocations, &w.uids, &w.addresses, &w.use, &w.jobs, &w.jobHosts, &w.steps, &w.logs, &w.events, &w.planned,
 			&w.zones, &w.dnsNames, &w.sets, &w.foreign, &w.items, &w.conditions, &w.jobObjects, &w.agents,
-		} {
+		}, w.more...) {
 			if _, err := tx.CopyFrom(ctx, pgx.Identifier{t.name}, t.columns, pgx.CopyFromRows(t.rows)); err != nil {
 				return fmt.Errorf("fill %s: %w", t.name, err)
 			}
@@ -95,6 +97,7 @@ func (w *world) makeRows() {
 	w.plans()
 	w.several()
 	w.names()
+	w.channels()
 }
 
 // read takes up what init made.

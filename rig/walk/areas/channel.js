@@ -1,9 +1,13 @@
 // The pages of notification channels, and what a person does there.
 import assert from "node:assert/strict";
 
-export async function pages() {
+export async function pages({ first }) {
+  const channel = async (type) => `/channels/${(await first(`/channels?limit=1&type=${type}`)).id}`;
   return [
-    { name: "channels-none", route: "/channels", path: "/channels?type=email" },
+    { name: "channels", route: "/channels", path: "/channels" },
+    { name: "channel-webhook", route: "/channels/:id", path: await channel("webhook") },
+    { name: "channel-email", route: "/channels/:id", path: await channel("email") },
+    { name: "channel-edit", route: "/channels/:id/edit", path: `${await channel("email")}/edit` },
     { name: "channel-new", route: "/channels/new", path: "/channels/new" },
     { name: "channel-new-email", route: "/channels/new", path: "/channels/new?type=email" },
   ];
