@@ -13,7 +13,7 @@ export async function pages(s, made) {
   const host = async (state) => (await first(`/hosts?limit=1&state=${state}`)).id;
   const unit = async (state) => (await first(`/compute-units?limit=1&state=${state}`)).id;
   const allocation = async (state) => (await first(`/allocations?limit=1&state=${state}`)).id;
-  const job = async (state) => (await first(`/jobs?limit=1&state=${state}`)).id;
+  const job = async (state) => (await first(`/jobs?limit=100&state=${state}`, (j) => j.playbook)).id;
   const plan = async (state) => (await first(`/plans?limit=1&state=${state}`)).id;
   const failed = s["failed job"].split("/").pop(), long = s["long job"].split("/").pop(), running = s["running job"].split("/").pop();
   const ready = await host("ready"), version = "/playbooks/host_initialize/versions";

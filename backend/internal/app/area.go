@@ -46,6 +46,24 @@ type Parts struct {
 // areas is every area: the one line that a new one adds to this package.
 var areas = []func(Parts) Area{dnsArea, watchArea, agentArea}
 
+// handlers joins the steps of an area's nouns.
+func handlers(each ...work.Handlers) work.Handlers {
+	all := work.Handlers{}
+	for _, h := range each {
+		maps.Copy(all, h)
+	}
+	return all
+}
+
+// routes joins the routes of an area's nouns.
+func routes(each ...func(*httpapi.Server)) func(*httpapi.Server) {
+	return func(s *httpapi.Server) {
+		for _, register := range each {
+			register(s)
+		}
+	}
+}
+
 // Areas are all areas, together.
 type Areas struct {
 	Kinds    *work.Registry

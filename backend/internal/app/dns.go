@@ -6,6 +6,7 @@ import (
 	"kloigos/backend/internal/area/dns"
 	"kloigos/backend/internal/area/dns/dnshttp"
 	"kloigos/backend/internal/area/dns/dnswork"
+	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/kernel/work"
 )
 
@@ -15,11 +16,12 @@ func dnsArea(p Parts) Area {
 	if r := p.Config.DNSResolver; r != nil {
 		config.Resolver = func() netip.AddrPort { return *r }
 	}
+	parts := dnshttp.Parts{Engine: p.Engine, Keys: p.Keyset, Kinds: p.Kinds}
 	return Area{
 		Nouns:    []work.Noun{dns.ZoneJobs, dns.RecordSetJobs},
 		Kinds:    []work.Kind{dns.ZoneSync, dns.RecordSetCheck},
-		Handlers: dnswork.Handlers(config),
-		Routes:   dnshttp.Routes(dnshttp.Parts{Engine: p.Engine, Keys: p.Keyset, Kinds: p.Kinds}),
-		Policies: dnswork.Policies(config),
+		Handlers: handlers(dnswork.ZoneHandlers(config), dnswork.RecordSetHandlers(config)),
+		Routes:   routes(dnshttp.Zones(parts), dnshttp.RecordSets(parts)),
+		Policies: []reconcile.Policy{dnswork.ZonePolicy(config), dnswork.RecordSetPolicy(config)},
 	}
 }

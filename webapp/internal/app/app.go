@@ -46,9 +46,25 @@ const csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 's
 
 // areas are all pages, in the order of the navigation.
 var areas = []page.Area{
-	overview.Area, host.Area, unit.Area, allocation.Area, job.Area, plan.Area,
-	playbook.Area, address.Area, agent.Area, dns.Area, channel.Area, event.Area, policy.Area, object.Area, token.Area, system.Area,
-	palette.Area, login.Area,
+	overview.Area,
+	host.Area,
+	unit.Area,
+	allocation.Area,
+	job.Area,
+	plan.Area,
+	playbook.Area,
+	address.Area,
+	agent.Area,
+	dns.Zones,
+	dns.RecordSets,
+	channel.Area,
+	event.Area,
+	policy.Area,
+	object.Area,
+	token.Area,
+	system.Area,
+	palette.Area,
+	login.Area,
 }
 
 // Config is the configuration of the web app.

@@ -103,10 +103,10 @@ func TestEditOfAZone(t *testing.T) {
 	s := setup(t)
 	s.wantText(s.get("/dns-zones/"+zoneID+"/edit"), `name="version" value="4"`, `name="key_secret" type="password" value=""`)
 	s.api.Answer("change-dns-zone", 200, dnsZone())
-	form := url.Values{"version": {"3"}, "server": {"ns2.example.org"}, "key_name": {"k"}, "key_algorithm": {"hmac-sha256"}, "mode": {"sync"}}
+	form := url.Values{"version": {"3"}, "server": {"ns2.example.org"}, "key_name": {"k"}, "key_algorithm": {"hmac-sha256"}, "key_secret": {""}, "patterns": {""}, "allow_private": {""}, "mode": {"sync"}}
 	s.wantRedirect(s.post("/dns-zones/"+zoneID+"/edit", form), "/dns-zones/"+zoneID+"?said=dns-zone-changed")
 	call := s.only("change-dns-zone")
-	if call.Header.Get("If-Match") != `"3"` || strings.Contains(call.Body, "key_secret") || !strings.Contains(call.Body, `"patterns":[]`) {
+	if call.Header.Get("If-Match") != `"3"` || strings.Contains(call.Body, "key_secret") || !strings.Contains(call.Body, `"patterns":[]`) || !strings.Contains(call.Body, `"allow_private":false`) {
 		t.Errorf("sent %q %s", call.Header.Get("If-Match"), call.Body)
 	}
 	s.api.Refuse("change-dns-zone", api.Problem{Status: 412, Code: "changed"})

@@ -2,6 +2,7 @@ package dns
 
 import (
 	"context"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,11 +10,37 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"kloigos/backend/api"
+	"kloigos/backend/api/client"
 	"kloigos/webapp/internal/object"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/states"
 	"kloigos/webapp/internal/ui"
 )
+
+// RecordSets is the pages of record sets.
+var RecordSets = page.Area{
+	Mount: func(r fiber.Router, a *page.App) {
+		r.Get("/dns-record-sets", a.Page(listRecordSets))
+		r.Get("/dns-record-sets/new", a.Page(showNewRecordSet))
+		r.Post("/dns-record-sets/new", a.Page(createRecordSet))
+		r.Get("/dns-record-sets/:id", a.Page(showRecordSet))
+		r.Get("/dns-record-sets/:id/edit", a.Page(showEditRecordSet))
+		r.Post("/dns-record-sets/:id/edit", a.Page(changeRecordSet))
+		r.Post("/dns-record-sets/:id/check", a.Page(page.Start((*client.Client).CheckDNSRecordSet, "/dns-record-sets/")))
+		r.Post("/dns-record-sets/:id/delete", a.Page(deleteRecordSet))
+	},
+	Pages: []ui.Target{
+		{Href: "/dns-record-sets", Label: "DNS record sets", Icon: icon},
+		{Href: "/dns-record-sets?state=failed", Label: "Failed DNS record sets", Icon: icon},
+	},
+	Finds: []page.Find{{Noun: "DNS record sets", Do: findRecordSets}},
+	Nouns: []page.Noun{{Name: "dns_record_set", Path: "/dns-record-sets/"}},
+	Notices: map[string]string{
+		"dns-record-set-created": "The record set is added. The next synchronization brings it to the name server.",
+		"dns-record-set-changed": "The record set is changed. The next synchronization brings it to the name server.",
+		"dns-record-set-deleted": "The record set is deleted. The next synchronization takes it off the name server, where the mode of the zone allows that.",
+	},
+}
 
 // kind says how the values of a type are written.
 type kind struct{ Values, Example, Means string }
@@ -99,118 +126,67 @@ func showRecordSet(r *page.Request) error {
 	return r.Show(page.View{Title: v.Name, Nav: "/dns-zones", Body: setPage(v)})
 }
 
-// setForm is what was typed, as it was typed.
-type setForm struct {
-	ui.Form
-	Zone, Name, Type, TTL, Values string
-	Zones                         []ui.Choice // nil where the record set exists
-}
-
 var setFields = []string{"zone", "name", "type", "ttl", "values"}
 
+func atSet(s api.DNSRecordSet) string { return "/dns-record-sets/" + s.ID }
+
 func showNewRecordSet(r *page.Request) error {
-	f := setForm{Zone: r.Query("zone"), Type: r.Query("type"), TTL: "300"}
-	if kinds[f.Type] == (kind{}) {
-		f.Type = "A"
-	}
+	f := ui.Form{Values: url.Values{"zone": {r.Query("zone")}, "type": {r.Query("type")}, "ttl": {"300"}}}
 	return drawNewRecordSet(r, fiber.StatusOK, f)
 }
 
-func drawNewRecordSet(r *page.Request, status int, f setForm) error {
+func drawNewRecordSet(r *page.Request, status int, f ui.Form) error {
 	zones, err := r.API.ListDNSZones(r.Ctx, api.DNSZoneFilter{PageQuery: api.PageQuery{Limit: 200}})
 	if err != nil {
 		return err
 	}
+	var choices []ui.Choice
 	for _, z := range zones.Items {
-		f.Zones = append(f.Zones, ui.Choice{Value: z.Name, Label: z.Name})
+		choices = append(choices, ui.Choice{Value: z.Name, Label: z.Name})
+	}
+	if _, known := kinds[f.Values.Get("type")]; !known {
+		f.Values.Set("type", "A")
 	}
 	f.Up, f.Title, f.Action, f.Submit = []ui.Target{zonesTarget, {Href: "/dns-record-sets", Label: "Record sets"}}, "Add a record set", "/dns-record-sets/new", "Add"
 	f.Cancel, f.Key, f.Fields, f.Aside = "/dns-record-sets", page.NewKey(), setFields, typeHelp()
-	return r.Show(page.View{Title: f.Title, Nav: "/dns-zones", Status: status, Body: setFormPage(f)})
-}
-
-func readSet(r *page.Request) (f setForm, ttl int, wrong ui.Problems) {
-	f = setForm{Zone: r.Form("zone"), Name: r.Form("name"), Type: r.Form("type"), TTL: r.Form("ttl"), Values: r.Form("values")}
-	ttl, err := page.Number(f.TTL)
-	if err != nil {
-		wrong = ui.Problems{Title: "Not accepted. Nothing was changed.", Fields: []ui.FieldProblem{{Field: "ttl", Message: "enter a number of seconds"}}}
-	}
-	return f, ttl, wrong
+	return r.Show(page.View{Title: f.Title, Nav: "/dns-zones", Status: status, Body: setFormPage(f, choices)})
 }
 
 func createRecordSet(r *page.Request) error {
-	f, ttl, wrong := readSet(r)
-	if f.Wrong = wrong; wrong.Any() {
-		return drawNewRecordSet(r, fiber.StatusUnprocessableEntity, f)
-	}
-	s, err := r.API.CreateDNSRecordSet(r.Ctx, api.CreateDNSRecordSet{Zone: f.Zone, Name: f.Name, Type: f.Type, TTL: ttl, Values: lines(f.Values)}, r.Once())
-	if err == nil {
-		return r.Go("/dns-record-sets/"+s.ID, "dns-record-set-created")
-	}
-	return page.Refused(err, func(status int, wrong ui.Problems) error {
-		f.Wrong = wrong
-		return drawNewRecordSet(r, status, f)
-	})
+	return page.Create(r, (*client.Client).CreateDNSRecordSet, drawNewRecordSet, atSet, "dns-record-set-created")
 }
 
-// lines is never nil: the API answers with what is wrong, and not with a complaint about null.
-func lines(s string) []string { return append([]string{}, page.Lines(s)...) }
+func showEditRecordSet(r *page.Request) error { return drawEditRecordSet(r, fiber.StatusOK, ui.Form{}) }
 
-func showEditRecordSet(r *page.Request) error {
+func drawEditRecordSet(r *page.Request, status int, f ui.Form) error {
 	s, err := r.API.GetDNSRecordSet(r.Ctx, r.Param("id"))
 	if err != nil {
 		return err
 	}
-	f := setForm{TTL: strconv.FormatInt(s.TTL, 10), Values: strings.Join(s.Values, "\n")}
-	f.Version = strconv.FormatInt(s.Version, 10)
-	return drawEditRecordSet(r, fiber.StatusOK, s, f)
-}
-
-func drawEditRecordSet(r *page.Request, status int, s api.DNSRecordSet, f setForm) error {
-	at := "/dns-record-sets/" + s.ID
-	f.Type, f.Up = s.Type, []ui.Target{zonesTarget, {Href: "/dns-zones/" + s.ZoneID, Label: s.Zone}, {Href: at, Label: s.Name + " " + s.Type}}
-	f.Title, f.Action, f.Submit, f.Cancel, f.Fields = "Edit "+s.Name+" "+s.Type, at+"/edit", "Save", at, setFields
+	if f.Values == nil {
+		f.Values = url.Values{"ttl": {strconv.FormatInt(s.TTL, 10)}, "values": {strings.Join(s.Values, "\n")}}
+		f.Version = strconv.FormatInt(s.Version, 10)
+	}
+	f.Values.Set("type", s.Type)
+	f.Up = []ui.Target{zonesTarget, {Href: "/dns-zones/" + s.ZoneID, Label: s.Zone}, {Href: atSet(s), Label: s.Name + " " + s.Type}}
+	f.Title, f.Action, f.Submit, f.Cancel, f.Fields = "Edit "+s.Name+" "+s.Type, atSet(s)+"/edit", "Save", atSet(s), setFields
 	f.Means = "Resolvers may tell the old values for the old TTL, " + strconv.FormatInt(s.TTL, 10) + " seconds."
-	return r.Show(page.View{Title: f.Title, Nav: "/dns-zones", Status: status, Body: setFormPage(f)})
+	return r.Show(page.View{Title: f.Title, Nav: "/dns-zones", Status: status, Body: setFormPage(f, nil)})
 }
 
 func changeRecordSet(r *page.Request) error {
-	s, err := r.API.GetDNSRecordSet(r.Ctx, r.Param("id"))
-	if err != nil {
-		return err
-	}
-	f, ttl, wrong := readSet(r)
-	f.Version = r.Form("version")
-	if f.Wrong = wrong; wrong.Any() {
-		return drawEditRecordSet(r, fiber.StatusUnprocessableEntity, s, f)
-	}
-	values := lines(f.Values)
-	if _, err := r.API.ChangeDNSRecordSet(r.Ctx, s.ID, api.ChangeDNSRecordSet{TTL: &ttl, Values: &values}, r.IfSeen()); err != nil {
-		return page.Refused(err, func(status int, wrong ui.Problems) error {
-			f.Wrong = wrong
-			return drawEditRecordSet(r, status, s, f)
-		})
-	}
-	return r.Go("/dns-record-sets/"+s.ID, "dns-record-set-changed")
-}
-
-func check(r *page.Request) error {
-	_, job, err := r.API.CheckDNSRecordSet(r.Ctx, r.Param("id"))
-	if err != nil {
-		return err
-	}
-	return r.GoJob(job, "/dns-record-sets/"+r.Param("id"), "")
+	return page.Change(r, (*client.Client).ChangeDNSRecordSet, drawEditRecordSet, atSet, "dns-record-set-changed")
 }
 
 func deleteRecordSet(r *page.Request) error {
 	s, err := r.API.GetDNSRecordSet(r.Ctx, r.Param("id"))
+	if err == nil {
+		err = r.Typed(s.Name)
+	}
+	if err == nil {
+		err = r.API.DeleteDNSRecordSet(r.Ctx, s.ID, r.IfSeen())
+	}
 	if err != nil {
-		return err
-	}
-	if err := r.Typed(s.Name); err != nil {
-		return err
-	}
-	if err := r.API.DeleteDNSRecordSet(r.Ctx, s.ID, r.IfSeen()); err != nil {
 		return err
 	}
 	return r.Go("/dns-zones/"+s.ZoneID, "dns-record-set-deleted")

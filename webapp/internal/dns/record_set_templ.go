@@ -813,7 +813,8 @@ func answer(a api.DNSAnswer, role string) templ.Component {
 	})
 }
 
-func setFormPage(f setForm) templ.Component {
+// setFormPage is the form of a new record set, or of one that exists, which keeps its zone, name and type.
+func setFormPage(f ui.Form, zones []ui.Choice) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -834,6 +835,7 @@ func setFormPage(f setForm) templ.Component {
 			templ_7745c5c3_Var36 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
+		kind := f.Values.Get("type")
 		templ_7745c5c3_Var37 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
@@ -852,15 +854,15 @@ func setFormPage(f setForm) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				for _, t := range types() {
-					if t == f.Type {
+					if t == kind {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "<a class=\"button small chosen\" aria-current=\"true\" href=\"")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var38 templ.SafeURL
-						templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(ofZone("/dns-record-sets/new", f.Zone) + "&type=" + t))
+						templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(ofZone("/dns-record-sets/new", f.Values.Get("zone")) + "&type=" + t))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/record_set.templ`, Line: 164, Col: 132}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/record_set.templ`, Line: 166, Col: 146}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var38))
 						if templ_7745c5c3_Err != nil {
@@ -873,7 +875,7 @@ func setFormPage(f setForm) templ.Component {
 						var templ_7745c5c3_Var39 string
 						templ_7745c5c3_Var39, templ_7745c5c3_Err = templ.JoinStringErrs(t)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/record_set.templ`, Line: 164, Col: 138}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/record_set.templ`, Line: 166, Col: 152}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var39))
 						if templ_7745c5c3_Err != nil {
@@ -889,9 +891,9 @@ func setFormPage(f setForm) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var40 templ.SafeURL
-						templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(ofZone("/dns-record-sets/new", f.Zone) + "&type=" + t))
+						templ_7745c5c3_Var40, templ_7745c5c3_Err = templ.JoinURLErrs(templ.SafeURL(ofZone("/dns-record-sets/new", f.Values.Get("zone")) + "&type=" + t))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/record_set.templ`, Line: 166, Col: 105}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/record_set.templ`, Line: 168, Col: 119}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var40))
 						if templ_7745c5c3_Err != nil {
@@ -904,7 +906,7 @@ func setFormPage(f setForm) templ.Component {
 						var templ_7745c5c3_Var41 string
 						templ_7745c5c3_Var41, templ_7745c5c3_Err = templ.JoinStringErrs(t)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/record_set.templ`, Line: 166, Col: 111}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/record_set.templ`, Line: 168, Col: 125}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var41))
 						if templ_7745c5c3_Err != nil {
@@ -921,9 +923,9 @@ func setFormPage(f setForm) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var42 string
-				templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(f.Type)
+				templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(kind)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/record_set.templ`, Line: 170, Col: 27}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/record_set.templ`, Line: 172, Col: 25}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var42))
 				if templ_7745c5c3_Err != nil {
@@ -934,9 +936,9 @@ func setFormPage(f setForm) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var43 string
-				templ_7745c5c3_Var43, templ_7745c5c3_Err = templ.JoinStringErrs(kinds[f.Type].Means)
+				templ_7745c5c3_Var43, templ_7745c5c3_Err = templ.JoinStringErrs(kinds[kind].Means)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/record_set.templ`, Line: 170, Col: 52}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/record_set.templ`, Line: 172, Col: 48}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var43))
 				if templ_7745c5c3_Err != nil {
@@ -947,9 +949,9 @@ func setFormPage(f setForm) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var44 string
-				templ_7745c5c3_Var44, templ_7745c5c3_Err = templ.ResolveAttributeValue(f.Type)
+				templ_7745c5c3_Var44, templ_7745c5c3_Err = templ.ResolveAttributeValue(kind)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/record_set.templ`, Line: 171, Col: 50}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/record_set.templ`, Line: 173, Col: 48}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var44)
 				if templ_7745c5c3_Err != nil {
@@ -959,7 +961,7 @@ func setFormPage(f setForm) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Select("zone", "Zone", f.Zone, "", f.Wrong.For("zone"), f.Zones).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = f.Select("zone", "Zone", "", zones).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -967,7 +969,7 @@ func setFormPage(f setForm) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Input(ui.Field{Name: "name", Label: "Name", Value: f.Name, Required: true, Max: 1024, Mono: true, Placeholder: "www", Hint: "Relative to the zone; @ is its apex. A name that ends with the zone's is absolute.", Problems: append(f.Wrong.For("name"), f.Wrong.For("type")...)}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = f.Input(ui.Field{Name: "name", Label: "Name", Required: true, Max: 1024, Mono: true, Placeholder: "www", Hint: "Relative to the zone; @ is its apex. A name that ends with the zone's is absolute.", Problems: f.Wrong.For("type")}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -976,7 +978,7 @@ func setFormPage(f setForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Input(ui.Field{Name: "values", Label: kinds[f.Type].Values + ", one in each line", Value: f.Values, Rows: 3, Mono: true, Required: true, Placeholder: kinds[f.Type].Example, Hint: "For example " + kinds[f.Type].Example, Problems: f.Wrong.For("values")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = f.Input(ui.Field{Name: "values", Label: kinds[kind].Values + ", one in each line", Rows: 3, Mono: true, Required: true, Placeholder: kinds[kind].Example, Hint: "For example " + kinds[kind].Example}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -984,13 +986,13 @@ func setFormPage(f setForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Input(ui.Field{Name: "ttl", Label: "TTL (seconds)", Value: f.TTL, Required: true, Inputmode: "numeric", Hint: "From 30 to 604800: how long resolvers keep it.", Problems: f.Wrong.For("ttl")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = f.Input(ui.Field{Name: "ttl", Label: "TTL (seconds)", Required: true, Inputmode: "numeric", Hint: "From 30 to 604800: how long resolvers keep it."}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = ui.FormPage(f.Form).Render(templ.WithChildren(ctx, templ_7745c5c3_Var37), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.FormPage(f).Render(templ.WithChildren(ctx, templ_7745c5c3_Var37), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1040,7 +1042,7 @@ func typeHelp() templ.Component {
 				var templ_7745c5c3_Var47 string
 				templ_7745c5c3_Var47, templ_7745c5c3_Err = templ.JoinStringErrs(kinds[t].Means)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/record_set.templ`, Line: 188, Col: 22}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/record_set.templ`, Line: 190, Col: 22}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var47))
 				if templ_7745c5c3_Err != nil {
@@ -1053,7 +1055,7 @@ func typeHelp() templ.Component {
 				var templ_7745c5c3_Var48 string
 				templ_7745c5c3_Var48, templ_7745c5c3_Err = templ.JoinStringErrs(kinds[t].Example)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/record_set.templ`, Line: 189, Col: 47}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/record_set.templ`, Line: 191, Col: 47}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var48))
 				if templ_7745c5c3_Err != nil {

@@ -1,6 +1,8 @@
 package dns
 
 import (
+	"context"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -8,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"kloigos/backend/api"
+	"kloigos/backend/api/client"
 	"kloigos/webapp/internal/object"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/states"
@@ -110,103 +113,58 @@ func zoneOperations(z api.DNSZone) []ui.Operation {
 	})
 }
 
-// zoneForm is what was typed, as it was typed; the secret is never drawn again.
-type zoneForm struct {
-	ui.Form
-	Name, Server, KeyName, KeyAlgorithm, Patterns, Mode string
-	AllowPrivate, Exists                                bool
-}
-
 var zoneFields = []string{"name", "server", "allow_private", "key_name", "key_algorithm", "key_secret", "patterns", "mode"}
 
-func readZone(r *page.Request) zoneForm {
-	return zoneForm{
-		Name: r.Form("name"), Server: r.Form("server"), KeyName: r.Form("key_name"), KeyAlgorithm: r.Form("key_algorithm"),
-		Patterns: r.Form("patterns"), Mode: r.Form("mode"), AllowPrivate: r.Form("allow_private") == "true",
-	}
-}
+func atZone(z api.DNSZone) string { return "/dns-zones/" + z.ID }
 
 func showNewZone(r *page.Request) error {
-	return drawNewZone(r, fiber.StatusOK, zoneForm{Mode: "sync", KeyAlgorithm: "hmac-sha256"})
+	return drawNewZone(r, fiber.StatusOK, ui.Form{Values: url.Values{"mode": {"sync"}, "key_algorithm": {"hmac-sha256"}}})
 }
 
-func drawNewZone(r *page.Request, status int, f zoneForm) error {
+func drawNewZone(r *page.Request, status int, f ui.Form) error {
 	f.Up, f.Title, f.Action, f.Submit, f.Cancel = []ui.Target{zonesTarget}, "Add a zone", "/dns-zones/new", "Add and synchronize", "/dns-zones"
 	f.Means = "The zone is read at once. What the name server already has is listed as foreign and stays."
 	return drawZoneForm(r, status, f)
 }
 
-func drawZoneForm(r *page.Request, status int, f zoneForm) error {
+func drawZoneForm(r *page.Request, status int, f ui.Form) error {
 	f.Key, f.Fields, f.Aside = page.NewKey(), zoneFields, keyHelp()
 	return r.Show(page.View{Title: f.Title, Nav: "/dns-zones", Status: status, Body: zoneFormPage(f)})
 }
 
 func createZone(r *page.Request) error {
-	f := readZone(r)
-	z, err := r.API.CreateDNSZone(r.Ctx, api.CreateDNSZone{
-		Name: f.Name, Server: f.Server, AllowPrivate: f.AllowPrivate, KeyName: f.KeyName, KeyAlgorithm: f.KeyAlgorithm,
-		KeySecret: r.Form("key_secret"), Patterns: page.Words(f.Patterns), Mode: f.Mode,
-	}, r.Once())
-	if err == nil {
-		return r.Go("/dns-zones/"+z.ID, "dns-zone-created")
-	}
-	return page.Refused(err, func(status int, wrong ui.Problems) error {
-		f.Wrong = wrong
-		return drawNewZone(r, status, f)
-	})
+	return page.Create(r, (*client.Client).CreateDNSZone, drawNewZone, atZone, "dns-zone-created")
 }
 
-func showEditZone(r *page.Request) error {
+func showEditZone(r *page.Request) error { return drawEditZone(r, fiber.StatusOK, ui.Form{}) }
+
+func drawEditZone(r *page.Request, status int, f ui.Form) error {
 	z, err := r.API.GetDNSZone(r.Ctx, r.Param("id"))
 	if err != nil {
 		return err
 	}
-	f := zoneForm{
-		Server: z.Server, KeyName: z.KeyName, KeyAlgorithm: z.KeyAlgorithm, Patterns: strings.Join(z.Patterns, "\n"), Mode: z.Mode, AllowPrivate: z.AllowPrivate,
+	if f.Values == nil {
+		f.Version = strconv.FormatInt(z.Version, 10)
+		f.Values = url.Values{
+			"server": {z.Server}, "key_name": {z.KeyName}, "key_algorithm": {z.KeyAlgorithm}, "patterns": {strings.Join(z.Patterns, "\n")},
+			"mode": {z.Mode}, "allow_private": {strconv.FormatBool(z.AllowPrivate)},
+		}
 	}
-	f.Version = strconv.FormatInt(z.Version, 10)
-	return drawEditZone(r, fiber.StatusOK, z, f)
-}
-
-func drawEditZone(r *page.Request, status int, z api.DNSZone, f zoneForm) error {
-	at := "/dns-zones/" + z.ID
-	f.Exists, f.Up, f.Title = true, []ui.Target{zonesTarget, {Href: at, Label: z.Name}}, "Edit "+z.Name
-	f.Action, f.Submit, f.Cancel, f.Means = at+"/edit", "Save", at, "The zone is synchronized with the new settings."
+	f.Up, f.Title = []ui.Target{zonesTarget, {Href: atZone(z), Label: z.Name}}, "Edit "+z.Name
+	f.Action, f.Submit, f.Cancel, f.Means = atZone(z)+"/edit", "Save", atZone(z), "The zone is synchronized with the new settings."
 	return drawZoneForm(r, status, f)
 }
 
 func changeZone(r *page.Request) error {
-	z, err := r.API.GetDNSZone(r.Ctx, r.Param("id"))
-	if err != nil {
-		return err
-	}
-	f := readZone(r)
-	f.Version = r.Form("version")
-	patterns := page.Words(f.Patterns)
-	if patterns == nil {
-		patterns = []string{}
-	}
-	in := api.ChangeDNSZone{
-		Server: &f.Server, AllowPrivate: &f.AllowPrivate, KeyName: &f.KeyName, KeyAlgorithm: &f.KeyAlgorithm, Patterns: &patterns, Mode: &f.Mode,
-	}
-	if secret := r.Form("key_secret"); secret != "" {
-		in.KeySecret = &secret
-	}
-	if _, err := r.API.ChangeDNSZone(r.Ctx, z.ID, in, r.IfSeen()); err != nil {
-		return page.Refused(err, func(status int, wrong ui.Problems) error {
-			f.Wrong = wrong
-			return drawEditZone(r, status, z, f)
-		})
-	}
-	return r.Go("/dns-zones/"+z.ID, "dns-zone-changed")
+	return page.Change(r, changeKeepingSecret, drawEditZone, atZone, "dns-zone-changed")
 }
 
-func synchronize(r *page.Request) error {
-	_, job, err := r.API.SyncDNSZone(r.Ctx, r.Param("id"))
-	if err != nil {
-		return err
+// changeKeepingSecret keeps the secret where none was typed.
+func changeKeepingSecret(c *client.Client, ctx context.Context, id string, in api.ChangeDNSZone, opts ...client.Option) (api.DNSZone, error) {
+	if in.KeySecret != nil && *in.KeySecret == "" {
+		in.KeySecret = nil
 	}
-	return r.GoJob(job, "/dns-zones/"+r.Param("id"), "")
+	return c.ChangeDNSZone(ctx, id, in, opts...)
 }
 
 func confirmPlan(r *page.Request) error {

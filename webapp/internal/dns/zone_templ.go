@@ -1343,7 +1343,8 @@ func clip(s string) string {
 	return s
 }
 
-func zoneFormPage(f zoneForm) templ.Component {
+// zoneFormPage is the form of a new zone, or of one that exists, which keeps its name.
+func zoneFormPage(f ui.Form) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1376,8 +1377,8 @@ func zoneFormPage(f zoneForm) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			if !f.Exists {
-				templ_7745c5c3_Err = ui.Input(ui.Field{Name: "name", Label: "Zone", Value: f.Name, Required: true, Focus: true, Max: 1024, Mono: true, Placeholder: "example.org", Hint: "Unicode or ASCII; the final dot is optional.", Problems: f.Wrong.For("name")}).Render(ctx, templ_7745c5c3_Buffer)
+			if f.Version == "" {
+				templ_7745c5c3_Err = f.Input(ui.Field{Name: "name", Label: "Zone", Required: true, Focus: true, Max: 1024, Mono: true, Placeholder: "example.org", Hint: "Unicode or ASCII; the final dot is optional."}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1386,7 +1387,7 @@ func zoneFormPage(f zoneForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Input(ui.Field{Name: "server", Label: "Name server that takes updates", Value: f.Server, Required: true, Max: 300, Mono: true, Placeholder: "ns1.example.org", Hint: "Name or address, with a port if it is not 53. It must allow transfers (AXFR) and updates with the key.", Problems: f.Wrong.For("server")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = f.Input(ui.Field{Name: "server", Label: "Name server that takes updates", Required: true, Max: 300, Mono: true, Placeholder: "ns1.example.org", Hint: "Name or address, with a port if it is not 53. It must allow transfers (AXFR) and updates with the key."}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1394,19 +1395,19 @@ func zoneFormPage(f zoneForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Check("allow_private", "true", "Its name servers may have addresses in private ranges", "Otherwise Kloigos never connects to them, even if a name leads there.", f.AllowPrivate).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Check("allow_private", "true", "Its name servers may have addresses in private ranges", "Otherwise Kloigos never connects to them, even if a name leads there.", f.Values.Get("allow_private") == "true").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, " <fieldset><legend>TSIG key</legend><div class=\"cols\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, " <input type=\"hidden\" name=\"allow_private\" value=\"\"><fieldset><legend>TSIG key</legend><div class=\"cols\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Input(ui.Field{Name: "key_name", Label: "Name of the key", Value: f.KeyName, Required: true, Max: 255, Mono: true, Placeholder: "kloigos-key", Problems: f.Wrong.For("key_name")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = f.Input(ui.Field{Name: "key_name", Label: "Name of the key", Required: true, Max: 255, Mono: true, Placeholder: "kloigos-key"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Select("key_algorithm", "Algorithm", f.KeyAlgorithm, "", f.Wrong.For("key_algorithm"), algorithms()).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = f.Select("key_algorithm", "Algorithm", "", algorithms()).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1414,7 +1415,7 @@ func zoneFormPage(f zoneForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Input(secretField(f)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = f.Input(secretField(f.Version != "")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1422,7 +1423,7 @@ func zoneFormPage(f zoneForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Input(ui.Field{Name: "patterns", Label: "Names the key may change, one in each line", Value: f.Patterns, Rows: 2, Mono: true, Placeholder: "*.apps.example.org", Hint: "Empty for all. A label may contain one *. Other names are never changed.", Problems: f.Wrong.For("patterns")}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = f.Input(ui.Field{Name: "patterns", Label: "Names the key may change, one in each line", Rows: 2, Mono: true, Placeholder: "*.apps.example.org", Hint: "Empty for all. A label may contain one *. Other names are never changed."}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1430,13 +1431,13 @@ func zoneFormPage(f zoneForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Select("mode", "Mode", f.Mode, "Begin with observe to see the differences first.", f.Wrong.For("mode"), modeChoices()).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = f.Select("mode", "Mode", "Begin with observe to see the differences first.", modeChoices()).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = ui.FormPage(f.Form).Render(templ.WithChildren(ctx, templ_7745c5c3_Var66), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.FormPage(f).Render(templ.WithChildren(ctx, templ_7745c5c3_Var66), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1451,10 +1452,10 @@ func algorithms() (all []ui.Choice) {
 	return all
 }
 
-func secretField(f zoneForm) ui.Field {
-	field := ui.Field{Name: "key_secret", Label: "Secret of the key", Type: "password", Autocomplete: "off", Max: 1024, Mono: true, Required: !f.Exists, Problems: f.Wrong.For("key_secret")}
+func secretField(exists bool) ui.Field {
+	field := ui.Field{Name: "key_secret", Label: "Secret of the key", Type: "password", Autocomplete: "off", Max: 1024, Mono: true, Required: !exists}
 	field.Hint = "In base64, as in the configuration of the server. It is sealed and never shown again."
-	if f.Exists {
+	if exists {
 		field.Hint = "Empty to keep the one that is there. It is never shown."
 	}
 	return field
@@ -1489,7 +1490,7 @@ func keyHelp() templ.Component {
 		var templ_7745c5c3_Var68 string
 		templ_7745c5c3_Var68, templ_7745c5c3_Err = templ.JoinStringErrs("acl:\n  - id: kloigos\n    key: kloigos-key\n    action: [transfer, update]")
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/zone.templ`, Line: 307, Col: 100}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/zone.templ`, Line: 309, Col: 100}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var68))
 		if templ_7745c5c3_Err != nil {
@@ -1502,7 +1503,7 @@ func keyHelp() templ.Component {
 		var templ_7745c5c3_Var69 string
 		templ_7745c5c3_Var69, templ_7745c5c3_Err = templ.JoinStringErrs("allow-transfer { key \"kloigos-key\"; };\nallow-update { key \"kloigos-key\"; };")
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/zone.templ`, Line: 309, Col: 105}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/dns/zone.templ`, Line: 311, Col: 105}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var69))
 		if templ_7745c5c3_Err != nil {

@@ -75,7 +75,7 @@ func next(ctx context.Context, j api.Job) (s subject, ok bool) {
 	}
 	if len(j.Objects) > 0 {
 		o := j.Objects[0]
-		s = subject{"Continue with " + o.Name, ui.Place(ctx, o.Noun, o.ID)}
+		s = subject{"Continue with the " + ui.Word(o.Noun), ui.Place(ctx, o.Noun, o.ID)}
 		return s, s.Href != ""
 	}
 	switch j.Kind {

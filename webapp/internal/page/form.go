@@ -1,6 +1,9 @@
 package page
 
 import (
+	"context"
+	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -41,6 +44,102 @@ func (r *Request) Typed(want string) error {
 		return &api.Problem{Status: fiber.StatusConflict, Code: "not_confirmed", Detail: "the typed text is not " + want + "; nothing was done"}
 	}
 	return nil
+}
+
+// Bind reads a form into a body of the API, by the names that the fields have there: texts, numbers, checkboxes, and lists
+// with one value a line. Pointers are set. What is no number is a problem of its field.
+func (r *Request) Bind(body any) (wrong ui.Problems) {
+	v := reflect.ValueOf(body).Elem()
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		if !r.C.Request().PostArgs().Has(name) && v.Field(i).Kind() != reflect.Bool {
+			continue
+		}
+		field := v.Field(i)
+		if field.Kind() == reflect.Pointer {
+			field.Set(reflect.New(field.Type().Elem()))
+			field = field.Elem()
+		}
+		text := r.Form(name)
+		switch field.Kind() {
+		case reflect.String:
+			field.SetString(text)
+		case reflect.Bool:
+			field.SetBool(text == "true")
+		case reflect.Int:
+			n, err := Number(text)
+			if err != nil {
+				wrong.Title = "Not accepted. Nothing was changed."
+				wrong.Fields = append(wrong.Fields, ui.FieldProblem{Field: name, Message: "enter a whole number"})
+			}
+			field.SetInt(int64(n))
+		case reflect.Slice:
+			field.Set(reflect.ValueOf(append([]string{}, Lines(text)...)))
+		}
+	}
+	return wrong
+}
+
+// typed is the form as it was typed, so that it can be drawn again. What is secret is left out.
+func (r *Request) typed(f *ui.Form) {
+	f.Values = url.Values{}
+	r.C.Request().PostArgs().VisitAll(func(key, _ []byte) {
+		name := string(key)
+		for _, part := range secretFields {
+			if strings.Contains(strings.ToLower(name), part) {
+				return
+			}
+		}
+		f.Values[name] = []string{r.Form(name)}
+	})
+	f.Version = r.Form("version")
+}
+
+// Create makes an object of a form, and leads to it; a form that is refused is drawn again.
+func Create[B, T any](r *Request, call func(*client.Client, context.Context, B, ...client.Option) (T, error), draw func(*Request, int, ui.Form) error, to func(T) string, said string) error {
+	var body B
+	return r.send(r.Bind(&body), draw, said, func() (string, error) {
+		made, err := call(r.API, r.Ctx, body, r.Once())
+		return to(made), err
+	})
+}
+
+// Change changes the object of the path by a form, unless somebody else did so first.
+func Change[B, T any](r *Request, call func(*client.Client, context.Context, string, B, ...client.Option) (T, error), draw func(*Request, int, ui.Form) error, to func(T) string, said string) error {
+	var body B
+	return r.send(r.Bind(&body), draw, said, func() (string, error) {
+		made, err := call(r.API, r.Ctx, r.Param("id"), body, r.IfSeen())
+		return to(made), err
+	})
+}
+
+func (r *Request) send(wrong ui.Problems, draw func(*Request, int, ui.Form) error, said string, call func() (to string, err error)) error {
+	var f ui.Form
+	r.typed(&f)
+	if f.Wrong = wrong; wrong.Any() {
+		return draw(r, fiber.StatusUnprocessableEntity, f)
+	}
+	to, err := call()
+	if err == nil {
+		return r.Go(to, said)
+	}
+	problems, ok := Problems(err)
+	if !ok {
+		return err
+	}
+	f.Wrong = problems
+	return draw(r, fiber.StatusUnprocessableEntity, f)
+}
+
+// Start asks for a job about the object of the path, and leads to it.
+func Start[T any](call func(*client.Client, context.Context, string, ...client.Option) (T, string, error), list string) func(*Request) error {
+	return func(r *Request) error {
+		_, job, err := call(r.API, r.Ctx, r.Param("id"))
+		if err != nil {
+			return err
+		}
+		return r.GoJob(job, list+r.Param("id"), "")
+	}
 }
 
 // Operations words what the API says can be done with an object, in the order of the words. Those without words are left out.

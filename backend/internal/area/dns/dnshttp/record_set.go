@@ -12,18 +12,30 @@ import (
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/kernel/scope"
 )
 
-func (h handlers) registerRecordSets() {
-	s := h.server
-	httpapi.Register(s, "list-dns-record-sets", h.listSets, httpapi.Sorted(dns.RecordSetSorting))
-	httpapi.Register(s, "create-dns-record-set", h.createSet, httpapi.Created, httpapi.Example(api.CreateDNSRecordSet{
-		Zone: "example.org", Name: "www", Type: "A", TTL: 300, Values: []string{"192.0.2.1"},
-	}))
-	httpapi.Register(s, "get-dns-record-set", h.getSet)
-	httpapi.Register(s, "change-dns-record-set", h.changeSet, httpapi.Example(map[string]any{"values": []string{"192.0.2.2"}}))
-	httpapi.Register(s, "delete-dns-record-set", h.deleteSet)
-	httpapi.Register(s, "check-dns-record-set", h.checkSet)
+// RecordSets registers the routes of record sets.
+func RecordSets(parts Parts) func(*httpapi.Server) {
+	return func(s *httpapi.Server) {
+		n := httpapi.Noun[dns.ManagedSet, api.DNSRecordSet]{
+			Server: s, Engine: parts.Engine, Find: dns.FindRecordSet, Present: presentSet, Version: func(m dns.ManagedSet) int64 { return m.Version },
+		}
+		h := handlers{parts, s}
+		httpapi.Register(s, "list-dns-record-sets", h.listSets, httpapi.Sorted(dns.RecordSetSorting))
+		httpapi.Register(s, "create-dns-record-set", httpapi.Create(n, h.createSet), httpapi.Created, httpapi.Example(api.CreateDNSRecordSet{
+			Zone: "example.org", Name: "www", Type: "A", TTL: 300, Values: []string{"192.0.2.1"},
+		}))
+		httpapi.Register(s, "get-dns-record-set", n.Get)
+		httpapi.Register(s, "change-dns-record-set", httpapi.Update(n, changeSet), httpapi.Example(map[string]any{"values": []string{"192.0.2.2"}}))
+		httpapi.Register(s, "delete-dns-record-set", n.Delete(func(ctx context.Context, tx *intent.Tx, ref scope.Ref[dns.ManagedSet], version int64) error {
+			_, err := dns.DeleteRecordSet(ctx, tx, dns.OwnedByUser, ref, version)
+			return err
+		}))
+		httpapi.Register(s, "check-dns-record-set", n.Start(func(ctx context.Context, tx *intent.Tx, set dns.ManagedSet) (uuid.UUID, error) {
+			return dns.AskCheck(ctx, tx, parts.Kinds, set)
+		}))
+	}
 }
 
 func (h handlers) listSets(ctx context.Context, in *struct{ api.DNSRecordSetFilter }) (*httpapi.Object[api.Page[api.DNSRecordSet]], error) {
@@ -47,105 +59,23 @@ func (h handlers) listSets(ctx context.Context, in *struct{ api.DNSRecordSetFilt
 		presentSet)
 }
 
-func (h handlers) createSet(ctx context.Context, in *struct{ Body api.CreateDNSRecordSet }) (*httpapi.Versioned[api.DNSRecordSet], error) {
-	b := in.Body
-	_, ref, err := dns.FindZone(ctx, h.server.DB().Reader, httpapi.Workspace(ctx), b.Zone)
+func (h handlers) createSet(ctx context.Context, b api.CreateDNSRecordSet) (func(context.Context, *intent.Tx) (uuid.UUID, error), error) {
+	_, zone, err := dns.FindZone(ctx, h.server.DB().Reader, httpapi.Workspace(ctx), b.Zone)
 	if errors.Is(err, fault.ErrNotFound) {
 		return nil, httpapi.BadField("zone", "There is no such zone.")
 	}
-	if err != nil {
-		return nil, err
-	}
-	made, err := h.once(ctx, func(ctx context.Context, tx *intent.Tx) (object, job uuid.UUID, err error) {
-		set, err := dns.CreateRecordSet(ctx, tx, ref, dns.OwnedByUser, dns.Draft{Name: b.Name, Type: b.Type, TTL: b.TTL, Values: b.Values})
-		if err != nil {
-			return uuid.Nil, uuid.Nil, err
-		}
-		return set.ID, uuid.Nil, nil
+	return func(ctx context.Context, tx *intent.Tx) (uuid.UUID, error) {
+		set, err := dns.CreateRecordSet(ctx, tx, zone, dns.OwnedByUser, dns.Draft{Name: b.Name, Type: b.Type, TTL: b.TTL, Values: b.Values})
+		return set.ID, err
+	}, err
+}
+
+func changeSet(ctx context.Context, tx *intent.Tx, ref scope.Ref[dns.ManagedSet], version int64, b api.ChangeDNSRecordSet) error {
+	_, err := dns.ChangeRecordSet(ctx, tx, dns.OwnedByUser, ref, version, func(c *dns.Content) {
+		set(&c.TTL, b.TTL)
+		set(&c.Values, b.Values)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return h.shownSet(ctx, made.Object)
-}
-
-// shownSet is a record set as it is after a change.
-func (h handlers) shownSet(ctx context.Context, id uuid.UUID) (*httpapi.Versioned[api.DNSRecordSet], error) {
-	return h.getSet(ctx, &httpapi.ByID{ID: id.String()})
-}
-
-func (h handlers) getSet(ctx context.Context, in *httpapi.ByID) (*httpapi.Versioned[api.DNSRecordSet], error) {
-	set, _, err := dns.FindRecordSet(ctx, h.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &httpapi.Versioned[api.DNSRecordSet]{ETag: httpapi.ETag(set.Version), Body: presentSet(set)}, nil
-}
-
-func (h handlers) changeSet(ctx context.Context, in *struct {
-	httpapi.Change
-	Body api.ChangeDNSRecordSet
-},
-) (*httpapi.Versioned[api.DNSRecordSet], error) {
-	set, ref, err := dns.FindRecordSet(ctx, h.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	version, err := in.Version()
-	if err != nil {
-		return nil, err
-	}
-	_, err = h.once(ctx, func(ctx context.Context, tx *intent.Tx) (object, job uuid.UUID, err error) {
-		_, err = dns.ChangeRecordSet(ctx, tx, dns.OwnedByUser, ref, version, func(c *dns.Content) {
-			if in.Body.TTL != nil {
-				c.TTL = *in.Body.TTL
-			}
-			if in.Body.Values != nil {
-				c.Values = *in.Body.Values
-			}
-		})
-		if err != nil {
-			return uuid.Nil, uuid.Nil, err
-		}
-		return set.ID, uuid.Nil, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return h.shownSet(ctx, set.ID)
-}
-
-func (h handlers) deleteSet(ctx context.Context, in *httpapi.Change) (*httpapi.Nothing, error) {
-	set, ref, err := dns.FindRecordSet(ctx, h.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	version, err := in.Version()
-	if err != nil {
-		return nil, err
-	}
-	_, err = h.once(ctx, func(ctx context.Context, tx *intent.Tx) (object, job uuid.UUID, err error) {
-		if _, err := dns.DeleteRecordSet(ctx, tx, dns.OwnedByUser, ref, version); err != nil {
-			return uuid.Nil, uuid.Nil, err
-		}
-		return set.ID, uuid.Nil, nil
-	})
-	return nil, err
-}
-
-func (h handlers) checkSet(ctx context.Context, in *httpapi.ByID) (*httpapi.Accepted[api.DNSRecordSet], error) {
-	set, _, err := dns.FindRecordSet(ctx, h.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	made, err := h.once(ctx, func(ctx context.Context, tx *intent.Tx) (object, job uuid.UUID, err error) {
-		job, err = dns.AskCheck(ctx, tx, h.Kinds, set)
-		return set.ID, job, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &httpapi.Accepted[api.DNSRecordSet]{Location: httpapi.JobURL(made.Job), ETag: httpapi.ETag(set.Version), Body: presentSet(set)}, nil
+	return err
 }
 
 func presentSet(m dns.ManagedSet) api.DNSRecordSet {
@@ -155,8 +85,8 @@ func presentSet(m dns.ManagedSet) api.DNSRecordSet {
 		State: string(m.State), StateMeans: dns.SetLifecycle.Info(m.State).Means, Message: m.StateMessage, Outcome: string(m.Outcome),
 		SettlesAt: m.SettlesAt, Version: m.Version, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt,
 		Operations: []api.Operation{
-			operation("change", m.CanChange(dns.OwnedByUser)), operation("delete", m.CanChange(dns.OwnedByUser)),
-			operation("adopt", m.CanAdopt()), operation("check", nil),
+			httpapi.OperationOf("change", m.CanChange(dns.OwnedByUser)), httpapi.OperationOf("delete", m.CanChange(dns.OwnedByUser)),
+			httpapi.OperationOf("adopt", m.CanAdopt()), httpapi.OperationOf("check", nil),
 		},
 	}
 	if m.Checked != nil && m.CheckedAt != nil {

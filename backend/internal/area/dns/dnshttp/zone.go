@@ -12,22 +12,37 @@ import (
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/kernel/scope"
 )
 
-func (h handlers) registerZones() {
-	s := h.server
-	httpapi.Register(s, "list-dns-zones", h.listZones, httpapi.Sorted(dns.ZoneSorting))
-	httpapi.Register(s, "create-dns-zone", h.createZone, httpapi.Created, httpapi.Example(api.CreateDNSZone{
-		Name: "example.org", Server: "ns1.example.org", KeyName: "kloigos-key", KeyAlgorithm: "hmac-sha256",
-		KeySecret: "c2VjcmV0IG9mIHRoZSBrZXkgaW4gYmFzZTY0", Mode: "sync",
-	}))
-	httpapi.Register(s, "get-dns-zone", h.getZone)
-	httpapi.Register(s, "change-dns-zone", h.changeZone, httpapi.Example(map[string]any{"mode": "upsert_only"}))
-	httpapi.Register(s, "delete-dns-zone", h.deleteZone)
-	httpapi.Register(s, "sync-dns-zone", h.syncZone)
-	httpapi.Register(s, "confirm-dns-plan", h.confirmPlan, httpapi.Example(api.ConfirmDNSPlan{Checksum: exampleChecksum}))
-	httpapi.Register(s, "list-dns-foreign-records", h.listForeign, httpapi.Sorted(dns.ForeignSorting))
-	httpapi.Register(s, "adopt-dns-record", h.adopt, httpapi.Created, httpapi.Example(api.AdoptDNSRecord{Name: "www", Type: "A", From: "unowned"}))
+// Zones registers the routes of zones and of foreign records.
+func Zones(parts Parts) func(*httpapi.Server) {
+	return func(s *httpapi.Server) {
+		n := zones{httpapi.Noun[dns.Zone, api.DNSZone]{
+			Server: s, Engine: parts.Engine, Find: dns.FindZone, Present: presentZone, Version: func(z dns.Zone) int64 { return z.Version },
+		}, handlers{parts, s}}
+		h := n.handlers
+		httpapi.Register(s, "list-dns-zones", h.listZones, httpapi.Sorted(dns.ZoneSorting))
+		httpapi.Register(s, "create-dns-zone", httpapi.Create(n.Noun, h.createZone), httpapi.Created, httpapi.Example(api.CreateDNSZone{
+			Name: "example.org", Server: "ns1.example.org", KeyName: "kloigos-key", KeyAlgorithm: "hmac-sha256",
+			KeySecret: "c2VjcmV0IG9mIHRoZSBrZXkgaW4gYmFzZTY0", Mode: "sync",
+		}))
+		httpapi.Register(s, "get-dns-zone", n.Get)
+		httpapi.Register(s, "change-dns-zone", httpapi.Update(n.Noun, h.changeZone), httpapi.Example(map[string]any{"mode": "upsert_only"}))
+		httpapi.Register(s, "delete-dns-zone", n.Delete(dns.DeleteZone))
+		httpapi.Register(s, "sync-dns-zone", n.Start(func(ctx context.Context, tx *intent.Tx, zone dns.Zone) (uuid.UUID, error) {
+			return dns.AskSync(ctx, tx, parts.Kinds, zone)
+		}))
+		httpapi.Register(s, "confirm-dns-plan", n.confirmPlan, httpapi.Example(api.ConfirmDNSPlan{Checksum: exampleChecksum}))
+		httpapi.Register(s, "list-dns-foreign-records", h.listForeign, httpapi.Sorted(dns.ForeignSorting))
+		httpapi.Register(s, "adopt-dns-record", n.adopt, httpapi.Created, httpapi.Example(api.AdoptDNSRecord{Name: "www", Type: "A", From: "unowned"}))
+	}
+}
+
+// zones is the routes of zones that are not those of every noun.
+type zones struct {
+	httpapi.Noun[dns.Zone, api.DNSZone]
+	handlers
 }
 
 func (h handlers) listZones(ctx context.Context, in *struct{ api.DNSZoneFilter }) (*httpapi.Object[api.Page[api.DNSZone]], error) {
@@ -40,64 +55,19 @@ func (h handlers) listZones(ctx context.Context, in *struct{ api.DNSZoneFilter }
 		presentZone)
 }
 
-func (h handlers) createZone(ctx context.Context, in *struct{ Body api.CreateDNSZone }) (*httpapi.Versioned[api.DNSZone], error) {
-	b := in.Body
-	made, err := h.once(ctx, func(ctx context.Context, tx *intent.Tx) (object, job uuid.UUID, err error) {
+func (h handlers) createZone(_ context.Context, b api.CreateDNSZone) (func(context.Context, *intent.Tx) (uuid.UUID, error), error) {
+	return func(ctx context.Context, tx *intent.Tx) (uuid.UUID, error) {
 		zone, err := dns.CreateZone(ctx, tx, h.Keys, dns.ZoneDraft{
 			Name: b.Name, Server: b.Server, AllowPrivate: b.AllowPrivate, KeyName: b.KeyName, KeyAlgorithm: b.KeyAlgorithm,
 			KeySecret: b.KeySecret, Patterns: b.Patterns, Mode: dns.Mode(b.Mode),
 		})
-		if err != nil {
-			return uuid.Nil, uuid.Nil, err
-		}
-		return zone.ID, uuid.Nil, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return h.shown(ctx, made.Object)
+		return zone.ID, err
+	}, nil
 }
 
-// shown is a zone as it is after a change.
-func (h handlers) shown(ctx context.Context, id uuid.UUID) (*httpapi.Versioned[api.DNSZone], error) {
-	zone, _, err := dns.FindZone(ctx, h.server.DB().Reader, httpapi.Workspace(ctx), id.String())
-	if err != nil {
-		return nil, err
-	}
-	return &httpapi.Versioned[api.DNSZone]{ETag: httpapi.ETag(zone.Version), Body: presentZone(zone)}, nil
-}
-
-func (h handlers) getZone(ctx context.Context, in *httpapi.ByID) (*httpapi.Versioned[api.DNSZone], error) {
-	zone, _, err := dns.FindZone(ctx, h.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &httpapi.Versioned[api.DNSZone]{ETag: httpapi.ETag(zone.Version), Body: presentZone(zone)}, nil
-}
-
-func (h handlers) changeZone(ctx context.Context, in *struct {
-	httpapi.Change
-	Body api.ChangeDNSZone
-},
-) (*httpapi.Versioned[api.DNSZone], error) {
-	zone, ref, err := dns.FindZone(ctx, h.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	version, err := in.Version()
-	if err != nil {
-		return nil, err
-	}
-	_, err = h.once(ctx, func(ctx context.Context, tx *intent.Tx) (object, job uuid.UUID, err error) {
-		if _, err := dns.ChangeZone(ctx, tx, h.Keys, ref, version, func(d *dns.ZoneDraft) { apply(in.Body, d) }); err != nil {
-			return uuid.Nil, uuid.Nil, err
-		}
-		return zone.ID, uuid.Nil, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return h.shown(ctx, zone.ID)
+func (h handlers) changeZone(ctx context.Context, tx *intent.Tx, ref scope.Ref[dns.Zone], version int64, b api.ChangeDNSZone) error {
+	_, err := dns.ChangeZone(ctx, tx, h.Keys, ref, version, func(d *dns.ZoneDraft) { apply(b, d) })
+	return err
 }
 
 // apply puts the fields that are given into a draft.
@@ -119,66 +89,21 @@ func set[T any](into, from *T) {
 	}
 }
 
-func (h handlers) deleteZone(ctx context.Context, in *httpapi.Change) (*httpapi.Nothing, error) {
-	_, ref, err := dns.FindZone(ctx, h.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
+func (n zones) confirmPlan(ctx context.Context, in *httpapi.ChangeOf[api.ConfirmDNSPlan]) (*httpapi.Accepted[api.DNSZone], error) {
 	version, err := in.Version()
 	if err != nil {
 		return nil, err
 	}
-	_, err = h.once(ctx, func(ctx context.Context, tx *intent.Tx) (object, job uuid.UUID, err error) {
-		return ref.ID(), uuid.Nil, dns.DeleteZone(ctx, tx, ref, version)
-	})
-	return nil, err
-}
-
-// onZone runs an intent on a zone that makes a job.
-func (h handlers) onZone(ctx context.Context, text string, do func(ctx context.Context, tx *intent.Tx, zone dns.Zone) (uuid.UUID, error)) (*httpapi.Accepted[api.DNSZone], error) {
-	zone, _, err := dns.FindZone(ctx, h.server.DB().Reader, httpapi.Workspace(ctx), text)
+	_, ref, err := dns.FindZone(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
-	made, err := h.once(ctx, func(ctx context.Context, tx *intent.Tx) (object, job uuid.UUID, err error) {
-		job, err = do(ctx, tx, zone)
-		return zone.ID, job, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	out, err := h.shown(ctx, zone.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &httpapi.Accepted[api.DNSZone]{Location: httpapi.JobURL(made.Job), ETag: out.ETag, Body: out.Body}, nil
-}
-
-func (h handlers) syncZone(ctx context.Context, in *httpapi.ByID) (*httpapi.Accepted[api.DNSZone], error) {
-	return h.onZone(ctx, in.ID, func(ctx context.Context, tx *intent.Tx, zone dns.Zone) (uuid.UUID, error) {
-		return dns.AskSync(ctx, tx, h.Kinds, zone)
-	})
-}
-
-func (h handlers) confirmPlan(ctx context.Context, in *struct {
-	httpapi.Change
-	Body api.ConfirmDNSPlan
-},
-) (*httpapi.Accepted[api.DNSZone], error) {
-	version, err := in.Version()
-	if err != nil {
-		return nil, err
-	}
-	_, ref, err := dns.FindZone(ctx, h.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
-	if err != nil {
-		return nil, err
-	}
-	return h.onZone(ctx, in.ID, func(ctx context.Context, tx *intent.Tx, _ dns.Zone) (uuid.UUID, error) {
+	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) {
 		confirmed, err := dns.ConfirmPlan(ctx, tx, ref, version, in.Body.Checksum)
 		if err != nil {
 			return uuid.Nil, err
 		}
-		return dns.AskSync(ctx, tx, h.Kinds, confirmed)
+		return dns.AskSync(ctx, tx, n.Kinds, confirmed)
 	})
 }
 
@@ -208,12 +133,8 @@ func (h handlers) zoneFilter(ctx context.Context, text string) (uuid.UUID, error
 	return zone.ID, err
 }
 
-func (h handlers) adopt(ctx context.Context, in *struct {
-	httpapi.ByID
-	Body api.AdoptDNSRecord
-},
-) (*httpapi.Versioned[api.DNSRecordSet], error) {
-	zone, ref, err := dns.FindZone(ctx, h.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
+func (n zones) adopt(ctx context.Context, in *httpapi.OnOf[api.AdoptDNSRecord]) (*httpapi.Versioned[api.DNSRecordSet], error) {
+	zone, ref, err := dns.FindZone(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -221,17 +142,15 @@ func (h handlers) adopt(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, httpapi.BadField("name", err.Error())
 	}
-	made, err := h.once(ctx, func(ctx context.Context, tx *intent.Tx) (object, job uuid.UUID, err error) {
+	made, err := n.Once(ctx, func(tx *intent.Tx) (object, job uuid.UUID, err error) {
 		set, err := dns.AdoptRecord(ctx, tx, ref, name, dns.Type(in.Body.Type), dns.Adoption(in.Body.From))
-		if err != nil {
-			return uuid.Nil, uuid.Nil, err
-		}
-		return set.ID, uuid.Nil, nil
+		return set.ID, uuid.Nil, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return h.shownSet(ctx, made.Object)
+	set, _, err := dns.FindRecordSet(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), made.Object.String())
+	return &httpapi.Versioned[api.DNSRecordSet]{ETag: httpapi.ETag(set.Version), Body: presentSet(set)}, err
 }
 
 func presentZone(z dns.Zone) api.DNSZone {
@@ -242,7 +161,7 @@ func presentZone(z dns.Zone) api.DNSZone {
 		Message: z.StateMessage, Reason: z.Reason, Serial: z.Serial, NegativeTTL: z.NegativeTTL, SyncedAt: z.SyncedAt,
 		Version: z.Version, CreatedAt: z.CreatedAt, UpdatedAt: z.UpdatedAt,
 		Operations: []api.Operation{
-			operation("change", nil), operation("synchronize", z.CanSync()), operation("confirm", z.CanConfirm()), operation("delete", z.CanDelete()),
+			httpapi.OperationOf("change", nil), httpapi.OperationOf("synchronize", z.CanSync()), httpapi.OperationOf("confirm", z.CanConfirm()), httpapi.OperationOf("delete", z.CanDelete()),
 		},
 	}
 	if z.State == dns.ZoneHeld {

@@ -22,7 +22,7 @@ func (b *bench) policy() reconcile.Policy {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return Policies(Config{DB: b.DB, Keys: b.keys, Kinds: kinds, Resolver: func() netip.AddrPort { return netip.AddrPort{} }})[0]
+	return ZonePolicy(Config{DB: b.DB, Keys: b.keys, Kinds: kinds, Resolver: func() netip.AddrPort { return netip.AddrPort{} }})
 }
 
 // ran is one run of the zone's policy: what it found, and whether it asked for a job.

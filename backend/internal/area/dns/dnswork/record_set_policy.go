@@ -21,9 +21,9 @@ const (
 	arrivalTime = 10 * time.Minute
 )
 
-// recordSetPolicy watches live record sets arrive at all name servers of their zone, and at a resolver once the time of the
+// RecordSetPolicy watches live record sets arrive at all name servers of their zone, and at a resolver once the time of the
 // old answer is over.
-func recordSetPolicy(config Config) reconcile.Policy {
+func RecordSetPolicy(config Config) reconcile.Policy {
 	return reconcile.Policy{
 		Name: "dns_record_set", Noun: dns.RecordSetNoun,
 		Why:      "a record is of use when every name server tells it; secondaries can stay behind, and resolvers keep what was there before for its time",

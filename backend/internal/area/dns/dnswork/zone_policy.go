@@ -15,14 +15,6 @@ import (
 	"kloigos/backend/internal/kernel/reconcile"
 )
 
-// Policies of the area.
-func Policies(config Config) []reconcile.Policy {
-	if config.Resolver == nil {
-		config.Resolver = SystemResolver
-	}
-	return []reconcile.Policy{zonePolicy(config), recordSetPolicy(config)}
-}
-
 // Intervals of the zone's policy.
 const (
 	zoneInterval = 10 * time.Minute
@@ -33,9 +25,9 @@ const (
 
 const zonePolicyName = "dns_zone"
 
-// zonePolicy asks for a synchronization when the intent or the serial of a zone changed, and once more after a failure that
+// ZonePolicy asks for a synchronization when the intent or the serial of a zone changed, and once more after a failure that
 // may heal.
-func zonePolicy(config Config) reconcile.Policy {
+func ZonePolicy(config Config) reconcile.Policy {
 	return reconcile.Policy{
 		Name: zonePolicyName, Noun: dns.ZoneNoun,
 		Why:      "record sets change here, and anybody with a key may change the zone on its name server; what differs is brought in line",

@@ -10,10 +10,14 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"kloigos/backend/internal/area/dns"
 	"kloigos/backend/internal/area/dns/dnswork/propagation"
 	"kloigos/backend/internal/area/dns/dnswork/provider"
+	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/work"
 )
 
 // SystemResolver is the first resolver of this machine (resolv.conf(5)); the zero value if it has none.
@@ -104,4 +108,59 @@ func updateServer(ctx context.Context, zone dns.Zone) ([]propagation.Server, err
 		servers = append(servers, propagation.Server{Name: host, Address: netip.AddrPortFrom(address.Unmap(), uint16(number))})
 	}
 	return servers, nil
+}
+
+// RecordSetHandlers are the steps of the jobs about record sets.
+func RecordSetHandlers(config Config) work.Handlers {
+	s := steps{config}
+	return work.Handlers{dns.RecordSetCheck.Name: {dns.AskStep: s.ask}}
+}
+
+// Between two looks at servers that do not tell a record set yet.
+const (
+	shortPause = 5 * time.Second
+	longPause  = 5 * time.Minute
+)
+
+// ask looks once what servers tell of a record set.
+func (s steps) ask(ctx context.Context, a *work.Attempt) error {
+	set, err := dns.RecordSetByID(ctx, a.DB.Reader, a.Object(dns.RecordSetRole).ID)
+	if errors.Is(err, fault.ErrNotFound) {
+		a.Outcome("The record set is gone.")
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("load the record set: %w", err)
+	}
+	check, err := s.check(ctx, a.DB, set)
+	if err != nil {
+		return jobError(err)
+	}
+	for _, told := range check.Servers {
+		a.Log.Note("%s (%s): %s %s", told.Server, told.Address, told.Status, told.Text)
+	}
+	if check.Arrived() {
+		a.Outcome("All servers tell the record set.")
+		return nil
+	}
+	pause := shortPause
+	if check.Everywhere {
+		// Only the resolver still keeps the old answer, and said for how long.
+		pause = min(longPause, max(shortPause, time.Duration(check.Resolver.TTL)*time.Second))
+	}
+	return work.NotYet(pause, check.Missing())
+}
+
+// check asks all servers and records what they told.
+func (s steps) check(ctx context.Context, d *db.DB, set dns.ManagedSet) (dns.Check, error) {
+	zone, err := dns.ZoneByID(ctx, d.Reader, set.ZoneID)
+	if err != nil {
+		return dns.Check{}, fmt.Errorf("load the zone: %w", err)
+	}
+	check, err := CheckSet(ctx, zone, set, s.resolver())
+	if err != nil {
+		return dns.Check{}, err
+	}
+	err = d.InTx(ctx, func(tx *db.Tx) error { return dns.RecordCheck(ctx, tx, set.ID, set.Revision, check) })
+	return check, err
 }
