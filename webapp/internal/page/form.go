@@ -83,15 +83,11 @@ func (r *Request) Bind(body any) (wrong ui.Problems) {
 // typed is the form as it was typed, so that it can be drawn again. What is secret is left out.
 func (r *Request) typed(f *ui.Form) {
 	f.Values = url.Values{}
-	r.C.Request().PostArgs().VisitAll(func(key, _ []byte) {
-		name := string(key)
-		for _, part := range secretFields {
-			if strings.Contains(strings.ToLower(name), part) {
-				return
-			}
+	for key := range r.C.Request().PostArgs().All() {
+		if name := string(key); !isSecret(name) {
+			f.Values[name] = []string{r.Form(name)}
 		}
-		f.Values[name] = []string{r.Form(name)}
-	})
+	}
 	f.Version = r.Form("version")
 }
 

@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -23,6 +24,10 @@ type Kept struct {
 
 // secretFields are parts of the names of fields that are never kept.
 var secretFields = []string{"password", "secret", "token"}
+
+func isSecret(name string) bool {
+	return slices.ContainsFunc(secretFields, func(part string) bool { return strings.Contains(strings.ToLower(name), part) })
+}
 
 // KeptOf reads a kept form that came back; none of what can't have been ours.
 func KeptOf(path, form string) Kept {
@@ -52,10 +57,8 @@ func keep(c *fiber.Ctx) Kept {
 		return Kept{}
 	}
 	for name := range fields {
-		for _, part := range secretFields {
-			if strings.Contains(strings.ToLower(name), part) {
-				delete(fields, name)
-			}
+		if isSecret(name) {
+			delete(fields, name)
 		}
 	}
 	form := fields.Encode()
