@@ -21,7 +21,7 @@ import (
 
 const (
 	firstPause   = time.Second
-	longestPause = time.Minute
+	longestPause = 40 * time.Second // less than the silence that makes a host unreachable: a released agent is back in time
 	readWithin   = 7 * time.Second
 	mostRead     = 64 << 10
 	mostAnswer   = 16 << 10

@@ -159,7 +159,12 @@ func serve(t *testing.T, cfg config.Config, runner ansible.Runner, password stri
 		b.Close()
 	})
 	url = "http://" + site.Await(t, "it listens", at).String()
-	c, err = client.New(client.Config{BaseURL: url})
+	return loggedIn(t, url, password), url
+}
+
+func loggedIn(t *testing.T, url, password string) *client.Client {
+	t.Helper()
+	c, err := client.New(client.Config{BaseURL: url})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +172,7 @@ func serve(t *testing.T, cfg config.Config, runner ansible.Runner, password stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.WithToken(session.Token), url
+	return c.WithToken(session.Token)
 }
 
 // get asks once, for no longer than a load balancer does.

@@ -82,9 +82,11 @@ func detail(r *page.Request) error {
 		return err
 	})
 	g.Go(func() error {
-		found, err := r.API.ListAgents(ctx, api.AgentFilter{Host: h.ID, State: "enrolled", PageQuery: api.PageQuery{Limit: 1}})
-		if len(found.Items) > 0 {
-			v.Agent = &found.Items[0]
+		found, err := r.API.ListAgents(ctx, api.AgentFilter{Host: h.ID, PageQuery: api.PageQuery{Limit: 100}})
+		for i, a := range found.Items { // the one that speaks, or one that a person has to decide about
+			if a.State == "enrolled" || a.State == "quarantined" && v.Agent == nil {
+				v.Agent = &found.Items[i]
+			}
 		}
 		return page.Optional(err)
 	})

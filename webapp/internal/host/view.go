@@ -34,7 +34,7 @@ func (v listView) together() (hosts []api.Host) {
 type detailView struct {
 	Host   api.Host
 	Units  []api.ComputeUnit
-	Agent  *api.Agent // that is enrolled; nil if there is none
+	Agent  *api.Agent // that is enrolled, or else a quarantined one; nil if there is none
 	Object object.View
 }
 

@@ -1,0 +1,86 @@
+package reader
+
+import (
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"kloigos/backend/api"
+)
+
+// copyOf is a host as files.
+func copyOf(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	root := copyOf(t, map[string]string{
+		"proc/uptime":                   "12345.67 23456.78\n",
+		"proc/loadavg":                  "0.50 1.25 2.00 1/345 6789\n",
+		"proc/meminfo":                  "MemTotal:       16000 kB\nMemFree: 1 kB\nMemAvailable:    8000 kB\n",
+		"proc/pressure/cpu":             "some avg10=9.00 avg60=1.50 avg300=0.00 total=1\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
+		"proc/pressure/memory":          "some avg10=0.00 avg60=2.50 avg300=0.00 total=1\nfull avg10=0.00 avg60=1.25 avg300=0.00 total=1\n",
+		"sys/devices/system/cpu/online": "0-3,8\n",
+		"run/reboot-required":           "",
+		"mnt/kloigos/h-cu01/keep":       "",
+		"data/keep":                     "",
+		"proc/self/mountinfo":           "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n23 22 8:2 / /data rw,noatime shared:1 - xfs /dev/sda2 rw\n24 22 8:2 / /again rw - xfs /dev/sda2 rw\n25 22 0:5 / /proc rw - proc proc rw\n26 22 253:0 / /mnt/kloigos/h-cu01 rw - ext4 /dev/mapper/cu01 rw\n27 22 7:1 / /snap rw - squashfs /dev/loop1 ro\n28 22 8:9 / /gone rw - ext4 /dev/sda9 rw\n29 bad\n",
+	})
+	r := (&Reader{Root: root}).Read(t.Context())
+	if r.UptimeSeconds != 12345 || r.Load != [3]float64{0.5, 1.25, 2} || r.MemoryTotal != 16000<<10 || r.MemoryAvailable != 8000<<10 || r.CPUs != 5 || !r.RebootRequired {
+		t.Errorf("%+v", r)
+	}
+	if r.Pressure != (api.AgentPressure{CPUSome: 1.5, MemorySome: 2.5, MemoryFull: 1.25}) {
+		t.Errorf("pressure %+v", r.Pressure)
+	}
+	if len(r.Disks) != 2 || r.Disks[0].Path != "/" || r.Disks[1].Path != "/data" || r.Disks[1].Total <= 0 || r.Disks[1].Free > r.Disks[1].Total {
+		t.Errorf("disks %+v", r.Disks)
+	}
+}
+
+func TestAHostWithoutAnything(t *testing.T) {
+	t.Parallel()
+	r := (&Reader{Root: t.TempDir()}).Read(t.Context())
+	if r.CPUs != 0 || r.RebootRequired || r.Disks == nil || r.FailedUnits == nil {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestEachConnectionGetsOneReport, whatever it sends.
+func TestEachConnectionGetsOneReport(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- (&Reader{Root: "/"}).Answer(t.Context(), listener) }()
+	for range 2 {
+		conn, err := net.Dial("unix", listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = conn.Write([]byte("; rm -rf /\n"))
+		content, err := io.ReadAll(conn)
+		_ = conn.Close()
+		var report api.AgentReport
+		if jsonErr := json.Unmarshal(content, &report); jsonErr != nil || report.MemoryTotal == 0 {
+			t.Errorf("%q, %v, %v", content, err, jsonErr)
+		}
+	}
+}
