@@ -22,6 +22,7 @@ const (
 var arrows = map[string][]string{
 	"agent": {},
 	"dns":   {}, // it reads records with miekg/dns, and sends none
+	"iam":   {},
 	"watch": {},
 }
 

@@ -41,10 +41,12 @@ type Parts struct {
 	Kinds  *work.Registry // of all areas; complete once they are joined
 	// Backend is this process.
 	Backend uuid.UUID
+	// Version is that of this backend, as the others see it.
+	Version string
 }
 
 // areas is every area: the one line that a new one adds to this package.
-var areas = []func(Parts) Area{dnsArea, watchArea, agentArea}
+var areas = []func(Parts) Area{iamArea, dnsArea, watchArea, agentArea}
 
 // handlers joins the steps of an area's nouns.
 func handlers(each ...work.Handlers) work.Handlers {

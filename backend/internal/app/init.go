@@ -4,18 +4,13 @@ package app
 
 import (
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 
-	"golang.org/x/crypto/ssh"
-
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
@@ -114,26 +109,11 @@ func initOrganizationKey(ctx context.Context, db *store.DB, keyset *secret.Keyse
 	if !errors.Is(err, domain.ErrNotFound) {
 		return err
 	}
-	public, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		return fmt.Errorf("make the organization's key: %w", err)
-	}
-	block, err := ssh.MarshalPrivateKey(private, "kloigos")
-	if err != nil {
-		return fmt.Errorf("write the organization's key: %w", err)
-	}
-	sealed, err := keyset.Seal(pem.EncodeToMemory(block), domain.DefaultOrganization.String())
+	public, sealed, err := iam.NewOrganizationKey(keyset, domain.DefaultOrganization)
 	if err != nil {
 		return err
 	}
-	sshPublic, err := ssh.NewPublicKey(public)
-	if err != nil {
-		return fmt.Errorf("write the organization's public key: %w", err)
-	}
-	k := store.OrganizationKey{
-		OrganizationID: domain.DefaultOrganization, PrivateSealed: sealed,
-		PublicKey: strings.TrimSpace(string(ssh.MarshalAuthorizedKey(sshPublic))) + " kloigos",
-	}
+	k := store.OrganizationKey{OrganizationID: domain.DefaultOrganization, PublicKey: public, PrivateSealed: sealed}
 	return db.InTx(ctx, func(tx *store.Tx) error { return tx.InsertOrganizationKey(ctx, k) })
 }
 

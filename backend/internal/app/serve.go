@@ -58,7 +58,7 @@ const (
 // Generation counts the changes after which older backends must not write any
 // more. A contract migration raises 'oldest_backend_allowed' to the generation
 // that it needs.
-const Generation = 1
+const Generation = iam.SharedGeneration
 
 // Version is this build's version, from its module or its commit.
 func Version() string {
@@ -216,7 +216,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	runWorker := func() {}
 	var parts sync.WaitGroup
 	defer func() { end(); parts.Wait() }()
-	forJobs, err := NewAreas(Parts{DB: b.jobs.DB, Engine: kernel.Engine{DB: b.jobs.DB}, Keyset: b.keyset, Config: b.cfg, Backend: b.id})
+	forJobs, err := NewAreas(Parts{DB: b.jobs.DB, Engine: kernel.Engine{DB: b.jobs.DB}, Keyset: b.keyset, Config: b.cfg, Backend: b.id, Version: Version()})
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 		wake, placed = q.Wake, q.SetPlace
 		runWorker = func() { q.Run(stop, hard) }
 	}
-	asked, err := NewAreas(Parts{DB: b.db.DB, Engine: kernel.Engine{DB: b.db.DB, Wake: wake}, Keyset: b.keyset, Config: b.cfg, Backend: b.id})
+	asked, err := NewAreas(Parts{DB: b.db.DB, Engine: kernel.Engine{DB: b.db.DB, Wake: wake}, Keyset: b.keyset, Config: b.cfg, Backend: b.id, Version: Version()})
 	if err != nil {
 		return err
 	}

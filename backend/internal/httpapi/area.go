@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"context"
+	"errors"
+	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
@@ -53,6 +55,27 @@ func Example(body any) Option {
 
 // DB is the database that requests read.
 func (s *Server) DB() *db.DB { return s.db.DB }
+
+// CheckPassword tells whether this is the password of the one who asks. Wrong ones
+// are counted with failed logins.
+func (s *Server) CheckPassword(ctx context.Context, password string) error {
+	err := s.cfg.Sessions.Check(ctx, requestOf(ctx).bearer.Account, password)
+	if errors.Is(err, intent.ErrBadLogin) {
+		return badField("old_password", "This is not your password.")
+	}
+	return err
+}
+
+// HashPassword is what is stored of a password.
+func (s *Server) HashPassword(ctx context.Context, password string) (string, error) {
+	return s.cfg.Sessions.HashPassword(ctx, password)
+}
+
+// SecretShown is the answer to a repetition of a request whose answer had a secret.
+func SecretShown(what string, id uuid.UUID) error {
+	return problem(http.StatusConflict, "secret_shown_once",
+		"The "+what+" "+id.String()+" was made by an earlier request with this Idempotency-Key; its secret was shown then and is stored nowhere.")
+}
 
 // CallOf is who asks, in which scope and under which key.
 func CallOf(ctx context.Context) kernel.Call {

@@ -151,8 +151,8 @@ func TestOperatorsAreApart(t *testing.T) {
 	owner := b.granted("own", iam.RoleOwner, scope.Organization, domain.DefaultOrganization)
 	seen := map[scope.Level]int{}
 	for _, r := range api.Routes {
-		if r.Permission == "" || r.Permission == api.Own || r.Permission == "organization.playbook:read" {
-			continue
+		if r.Permission == "" || r.Permission == api.Own || r.Permission == "organization.playbook:read" || r.ID == "create-organization" {
+			continue // an operator would own the organization that they create
 		}
 		level := scope.LevelOf(r.Permission)
 		seen[level]++

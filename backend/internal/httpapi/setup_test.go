@@ -85,7 +85,7 @@ func setup(t testing.TB, options ...func(*httpapi.Config)) *backend {
 	if err != nil {
 		t.Fatal(err)
 	}
-	areas, err := app.NewAreas(app.Parts{DB: db.DB, Engine: kernel.Engine{DB: db.DB}, Keyset: keys})
+	areas, err := app.NewAreas(app.Parts{DB: db.DB, Engine: kernel.Engine{DB: db.DB}, Keyset: keys, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,6 +36,10 @@ func (e *LoginBlocked) Error() string {
 	return fmt.Sprintf("too many logins failed under this name; blocked for %s", e.For)
 }
 
+// noPassword stands in the place of a hash where an account has no password: nobody
+// logs in with one.
+const noPassword = "none"
+
 // SessionLifetime is how long a login lasts.
 const SessionLifetime = 24 * time.Hour
 
@@ -117,46 +121,18 @@ func NewSessions(db *store.DB) *Sessions {
 // are there already stay good. However many strangers try, only a few at a time
 // talk to the database.
 func (s *Sessions) Login(ctx context.Context, from domain.Actor, name, password string) (Issued, error) {
-	tried := sha256.Sum256([]byte(name))
-	if blocked := s.blocks.left(tried); blocked > 0 {
-		return Issued{}, &LoginBlocked{For: blocked}
-	}
-	leave, err := s.enter(ctx)
+	leave, err := s.enter(ctx, name)
 	if err != nil {
 		return Issued{}, err
 	}
 	defer leave()
-	var blocked time.Duration
-	err = s.db.InTx(ctx, func(tx *store.Tx) (err error) {
-		blocked, err = tx.TryLogin(ctx, tried[:])
-		return err
-	})
+	account, err := s.check(ctx, name, password)
 	if err != nil {
-		return Issued{}, fmt.Errorf("count the login: %w", err)
-	}
-	if blocked > 0 {
-		s.blocks.note(tried, blocked)
-		return Issued{}, &LoginBlocked{For: blocked}
-	}
-	account, err := s.db.AccountByName(ctx, name)
-	known := err == nil
-	if err != nil && !errors.Is(err, domain.ErrNotFound) {
-		return Issued{}, fmt.Errorf("look for the account: %w", err)
-	}
-	hash := account.PasswordHash
-	if !known {
-		hash = s.nobody()
-	}
-	match, err := s.compare(password, hash)
-	defer debug.FreeOSMemory() // an idle backend would hold the 19 MiB for minutes
-	if err != nil {
-		return Issued{}, errors.Join(fmt.Errorf("compare password: %w", err), s.uncount(ctx, tried[:]))
-	}
-	if !known || !match {
-		return Issued{}, ErrBadLogin
+		return Issued{}, err
 	}
 	from.Kind, from.ID, from.Name = domain.ActorAccount, account.ID, account.Name
 	made := Issued{Secret: newSecret()}
+	tried := sha256.Sum256([]byte(name))
 	err = s.db.InTx(ctx, func(tx *store.Tx) error {
 		t := store.Token{ID: uuid.New(), Kind: TokenSession, AccountID: account.ID, Name: from.Address}
 		made.Token, err = issue(ctx, tx, from, t, made.Secret, "session.create", SessionLifetime)
@@ -168,6 +144,70 @@ func (s *Sessions) Login(ctx context.Context, from domain.Actor, name, password 
 	return made, err
 }
 
+// Check tells whether this is the password of an account, as a login would, and
+// opens no session. Wrong ones are counted with failed logins.
+func (s *Sessions) Check(ctx context.Context, name, password string) error {
+	leave, err := s.enter(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if _, err := s.check(ctx, name, password); err != nil {
+		return err
+	}
+	tried := sha256.Sum256([]byte(name))
+	return s.db.InTx(ctx, func(tx *store.Tx) error { return tx.ForgetLogins(ctx, tried[:]) })
+}
+
+// HashPassword is what is stored of a password. Few are made at a time.
+func (s *Sessions) HashPassword(ctx context.Context, password string) (string, error) {
+	leave, err := s.enter(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	defer debug.FreeOSMemory() // an idle backend would hold the 19 MiB for minutes
+	hash, err := argon2id.CreateHash(password, &passwordCost)
+	if err != nil {
+		return "", fmt.Errorf("hash the password: %w", err)
+	}
+	return hash, nil
+}
+
+func (s *Sessions) check(ctx context.Context, name, password string) (store.Account, error) {
+	tried := sha256.Sum256([]byte(name))
+	var blocked time.Duration
+	err := s.db.InTx(ctx, func(tx *store.Tx) (err error) {
+		blocked, err = tx.TryLogin(ctx, tried[:])
+		return err
+	})
+	if err != nil {
+		return store.Account{}, fmt.Errorf("count the login: %w", err)
+	}
+	if blocked > 0 {
+		s.blocks.note(tried, blocked)
+		return store.Account{}, &LoginBlocked{For: blocked}
+	}
+	account, err := s.db.AccountByName(ctx, name)
+	known := err == nil && account.PasswordHash != noPassword
+	if err != nil && !errors.Is(err, domain.ErrNotFound) {
+		return store.Account{}, fmt.Errorf("look for the account: %w", err)
+	}
+	hash := account.PasswordHash
+	if !known {
+		hash = s.nobody()
+	}
+	match, err := s.compare(password, hash)
+	defer debug.FreeOSMemory() // an idle backend would hold the 19 MiB for minutes
+	if err != nil {
+		return store.Account{}, errors.Join(fmt.Errorf("compare password: %w", err), s.uncount(ctx, tried[:]))
+	}
+	if !known || !match {
+		return store.Account{}, ErrBadLogin
+	}
+	return account, nil
+}
+
 // uncount is for a try whose password could not be looked at.
 func (s *Sessions) uncount(ctx context.Context, nameHash []byte) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
@@ -175,8 +215,12 @@ func (s *Sessions) uncount(ctx context.Context, nameHash []byte) error {
 	return s.db.InTx(ctx, func(tx *store.Tx) error { return tx.UncountLogin(ctx, nameHash) })
 }
 
-// enter waits until a login may go on, behind few others.
-func (s *Sessions) enter(ctx context.Context) (leave func(), err error) {
+// enter waits until a login may go on, behind few others. A name that was found
+// blocked a moment ago does not wait.
+func (s *Sessions) enter(ctx context.Context, name string) (leave func(), err error) {
+	if blocked := s.blocks.left(sha256.Sum256([]byte(name))); blocked > 0 {
+		return nil, &LoginBlocked{For: blocked}
+	}
 	select {
 	case s.waiting <- struct{}{}:
 	default:

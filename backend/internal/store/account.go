@@ -25,9 +25,9 @@ SELECT a.id, a.name, a.password_hash, a.role, a.created_at
   FROM accounts a
  WHERE true`
 
-// AccountByName returns the account of this name.
+// AccountByName returns the person's account of this name, if it is not disabled.
 func (r Reads) AccountByName(ctx context.Context, name string) (Account, error) {
-	return db.First[Account](ctx, r.q, domain.ErrNotFound, sqlAccount+" AND a.name = $1", name)
+	return db.First[Account](ctx, r.q, domain.ErrNotFound, sqlAccount+" AND a.name = $1 AND a.kind = 'person' AND a.state = 'active'", name)
 }
 
 const sqlCountAccounts = `

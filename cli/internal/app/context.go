@@ -18,6 +18,7 @@ type shown struct {
 	Account   string    `json:"account,omitempty"`
 	LoggedIn  bool      `json:"logged_in"`
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
+	Workspace string    `json:"workspace,omitempty"`
 }
 
 func contextCommand(a *shape.App) *cobra.Command {
@@ -28,6 +29,7 @@ func contextCommand(a *shape.App) *cobra.Command {
 			RunE: func(*cobra.Command, []string) error { return listContexts(a) },
 		},
 		onContext(a, "use", "Make a context the current one", func(f *config.File, name string) { f.Current = name }),
+		workspaceOfContext(a),
 		onContext(a, "remove", "Forget a context and its token; kloigos logout ends the session", func(f *config.File, name string) { f.Delete(name) }),
 	)
 	return cmd
@@ -40,7 +42,7 @@ func listContexts(a *shape.App) error {
 	}
 	contexts := []shown{}
 	for _, c := range f.Contexts {
-		contexts = append(contexts, shown{c.Name, c.Name == f.Current, c.Server, c.Account, c.Token != "", c.ExpiresAt})
+		contexts = append(contexts, shown{c.Name, c.Name == f.Current, c.Server, c.Account, c.Token != "", c.ExpiresAt, c.Workspace})
 	}
 	return shape.PrintList(a, "contexts", []show.Column[shown]{
 		{Header: "CURRENT", Value: func(c shown) string { return show.YesNo(c.Current) }},
@@ -74,4 +76,41 @@ func onContext(a *shape.App, name, help string, change func(*config.File, string
 			})
 		},
 	}
+}
+
+// workspaceOfContext sets what the commands of a context are about. The server is asked first, so that a wrong name is
+// told here.
+func workspaceOfContext(a *shape.App) *cobra.Command {
+	return shape.Calls(&cobra.Command{
+		Use: "workspace WORKSPACE", Short: "Set the workspace that commands are about; - leaves it to the server", Args: shape.Exactly("WORKSPACE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, path, err := a.Config()
+			if err != nil {
+				return err
+			}
+			name := first(a.Context, f.Current)
+			workspace := args[0]
+			if workspace == "-" {
+				workspace = ""
+			} else {
+				c, err := a.Client()
+				if err != nil {
+					return err
+				}
+				found, err := c.GetWorkspace(cmd.Context(), workspace)
+				if err != nil {
+					return err
+				}
+				workspace = found.Path
+			}
+			return config.Update(path, func(f *config.File) error {
+				c := f.Find(name)
+				if c == nil {
+					return shape.Fail(shape.CodeNotFound, "there is no context %q; kloigos context list shows all", name)
+				}
+				c.Workspace = workspace
+				return nil
+			})
+		},
+	}, "get-workspace")
 }

@@ -142,6 +142,10 @@ func run(t *testing.T, all *recorder, script string) {
 				ts.Check(ts.Exec("kloigos", "job", "list", "--state", args[0], "--sort=-created_at", "--limit=1", "-o", "json"))
 				ts.Setenv("JOB", first(ts, `"id": "([^"]+)"`))
 			},
+			// link: the link in the last command's output, and a password for it, become the lines of link.txt.
+			"link": func(ts *testscript.TestScript, _ bool, _ []string) {
+				ts.Check(os.WriteFile(ts.MkAbs("link.txt"), []byte(first(ts, `"link": "([^"]+)"`)+"\na long new sentence\n"), 0o600))
+			},
 			// first-id NAME: the first id in the last command's output becomes a variable.
 			"first-id": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Setenv(args[0], first(ts, `"id": "([^"]+)"`))

@@ -24,6 +24,7 @@ type Context struct {
 	Token     string    `yaml:"token,omitempty"`
 	TokenID   string    `yaml:"token_id,omitempty"`
 	ExpiresAt time.Time `yaml:"expires_at,omitempty"`
+	Workspace string    `yaml:"workspace,omitempty"` // what commands are about, where they name none
 }
 
 // File is the whole configuration.

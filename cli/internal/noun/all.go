@@ -8,6 +8,6 @@ import "kloigos/cli/internal/shape"
 // All are all nouns, in the order of the help. A new noun adds its line here.
 func All() []shape.Entry {
 	return []shape.Entry{
-		host, agent, unit, allocation, address, dnsZone, dnsRecordSet, dnsForeign, channel, channelDelivery, playbook, job, plan, event, token, capacity, queue, policy, condition, backend, system,
+		host, agent, unit, allocation, address, dnsZone, dnsRecordSet, dnsForeign, channel, channelDelivery, organization, project, workspace, grant, member, account, playbook, job, plan, event, token, capacity, queue, policy, condition, backend, system,
 	}
 }

@@ -30,7 +30,7 @@ type App struct {
 	Nouns  []Entry
 
 	// The flags of all commands.
-	URL, Context, CAFile, Output string
+	URL, Context, CAFile, Output, Workspace string
 }
 
 // Entry is a noun, whatever its type.
@@ -54,6 +54,7 @@ func (a *App) Flags(cmd *cobra.Command) {
 	f.StringVar(&a.URL, "url", "", "URL of the server (KLOIGOS_URL; default: that of the context)")
 	f.StringVar(&a.Context, "context", "", "name of the context (default: the current one)")
 	f.StringVar(&a.CAFile, "ca-file", "", "file with the authorities that sign the server's certificate, in PEM")
+	f.StringVarP(&a.Workspace, "workspace", "w", "", "workspace that the command is about: an id, or organization/project/workspace (KLOIGOS_WORKSPACE)")
 	f.StringVarP(&a.Output, "output", "o", "table", "format: table, json or yaml")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -116,6 +117,7 @@ func (a *App) Target() (config.Context, error) {
 		c.Token, c.TokenID = token, ""
 	}
 	c.CAFile = first(a.CAFile, c.CAFile)
+	c.Workspace = first(a.Workspace, a.Getenv("KLOIGOS_WORKSPACE"), c.Workspace)
 	if c.Server == "" {
 		return c, Usage("no server is set; run kloigos login URL, or set KLOIGOS_URL and KLOIGOS_TOKEN")
 	}
@@ -154,7 +156,7 @@ func Connect(t config.Context) (*client.Client, error) {
 	if err != nil {
 		return nil, &Failure{CodeUsage, err}
 	}
-	return c, nil
+	return c.WithWorkspace(t.Workspace), nil
 }
 
 func loopback(host string) bool {

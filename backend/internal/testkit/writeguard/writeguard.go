@@ -34,7 +34,7 @@ var nouns = map[string]string{
 var Exceptions = map[string]string{
 	"agent_credentials": "they only expire", "agent_liveness": "liveness", "agent_receivers": "liveness", "agent_reports": "measurements",
 	"agent_tokens": "they only expire",
-	"accounts":     "no policy looks at accounts", "backends": "liveness", "conditions": "the end of a run", "dns_names": "a part of their record sets", "dns_foreign_records": "what a synchronization found", "event_seals": "the audit trail", "events": "the audit trail",
+	"accounts":     "no policy looks at accounts", "account_links": "no policy looks at accounts", "invitations": "no policy looks at invitations", "backends": "liveness", "conditions": "the end of a run", "dns_names": "a part of their record sets", "dns_foreign_records": "what a synchronization found", "event_seals": "the audit trail", "events": "the audit trail",
 	"host_addresses": "a part of its host, which is recorded", "host_locks": "what a job holds; the job's end is recorded", "idempotency_keys": "of a request",
 	"job_hosts": "a part of its job", "job_log": "a log", "job_objects": "a part of its job", "job_steps": "a part of its job", "job_locks": "what a job holds; the job's end is recorded",
 	"login_failures": "they only expire", "organizations": "no policy looks at scopes", "organization_keys": "made once", "playbook_lints": "what a policy found",

@@ -1,0 +1,239 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+
+	"kloigos/backend/api"
+)
+
+// ListOrganizations returns one page of the organizations that the bearer sees.
+func (c *Client) ListOrganizations(ctx context.Context, f api.OrganizationFilter) (api.Page[api.Scope], error) {
+	return list[api.Scope](ctx, c, "/organizations", f)
+}
+
+// AllOrganizations yields the organizations of all pages.
+func (c *Client) AllOrganizations(ctx context.Context, f api.OrganizationFilter) iter.Seq2[api.Scope, error] {
+	return all(func(cursor string) (api.Page[api.Scope], error) {
+		f.Cursor, f.Limit = cursor, orMax(f.Limit)
+		return c.ListOrganizations(ctx, f)
+	})
+}
+
+// CreateOrganization makes an organization with a project and a workspace.
+func (c *Client) CreateOrganization(ctx context.Context, in api.CreateOrganization, opts ...Option) (api.Scope, error) {
+	return post[api.Scope](ctx, c, "/organizations", in, opts)
+}
+
+// GetOrganization shows an organization, by its id or name.
+func (c *Client) GetOrganization(ctx context.Context, id string) (api.Scope, error) {
+	return get[api.Scope](ctx, c, in("organizations", id), nil)
+}
+
+// ChangeOrganization renames an organization.
+func (c *Client) ChangeOrganization(ctx context.Context, id string, body api.ChangeScope, opts ...Option) (api.Scope, error) {
+	return patch[api.Scope](ctx, c, in("organizations", id), body, opts)
+}
+
+// SuspendOrganization refuses all changes in an organization.
+func (c *Client) SuspendOrganization(ctx context.Context, id string, opts ...Option) (api.Scope, error) {
+	return post[api.Scope](ctx, c, in("organizations", id, "suspend"), nil, opts)
+}
+
+// ResumeOrganization ends the suspension of an organization.
+func (c *Client) ResumeOrganization(ctx context.Context, id string, opts ...Option) (api.Scope, error) {
+	return post[api.Scope](ctx, c, in("organizations", id, "resume"), nil, opts)
+}
+
+// DeleteOrganization deletes an organization without projects.
+func (c *Client) DeleteOrganization(ctx context.Context, id string, opts ...Option) error {
+	return remove(ctx, c, in("organizations", id), opts)
+}
+
+// ListProjects returns one page of the projects that the bearer sees.
+func (c *Client) ListProjects(ctx context.Context, f api.ProjectFilter) (api.Page[api.Scope], error) {
+	return list[api.Scope](ctx, c, "/projects", f)
+}
+
+// AllProjects yields the projects of all pages.
+func (c *Client) AllProjects(ctx context.Context, f api.ProjectFilter) iter.Seq2[api.Scope, error] {
+	return all(func(cursor string) (api.Page[api.Scope], error) {
+		f.Cursor, f.Limit = cursor, orMax(f.Limit)
+		return c.ListProjects(ctx, f)
+	})
+}
+
+// CreateProject makes a project in an organization.
+func (c *Client) CreateProject(ctx context.Context, in api.CreateProject, opts ...Option) (api.Scope, error) {
+	return post[api.Scope](ctx, c, "/projects", in, opts)
+}
+
+// GetProject shows a project, by its id or path.
+func (c *Client) GetProject(ctx context.Context, id string) (api.Scope, error) {
+	return get[api.Scope](ctx, c, in("projects", id), nil)
+}
+
+// ChangeProject renames a project.
+func (c *Client) ChangeProject(ctx context.Context, id string, body api.ChangeScope, opts ...Option) (api.Scope, error) {
+	return patch[api.Scope](ctx, c, in("projects", id), body, opts)
+}
+
+// SuspendProject refuses all changes in a project.
+func (c *Client) SuspendProject(ctx context.Context, id string, opts ...Option) (api.Scope, error) {
+	return post[api.Scope](ctx, c, in("projects", id, "suspend"), nil, opts)
+}
+
+// ResumeProject ends the suspension of a project.
+func (c *Client) ResumeProject(ctx context.Context, id string, opts ...Option) (api.Scope, error) {
+	return post[api.Scope](ctx, c, in("projects", id, "resume"), nil, opts)
+}
+
+// DeleteProject deletes a project without workspaces.
+func (c *Client) DeleteProject(ctx context.Context, id string, opts ...Option) error {
+	return remove(ctx, c, in("projects", id), opts)
+}
+
+// ListWorkspaces returns one page of the workspaces that the bearer sees.
+func (c *Client) ListWorkspaces(ctx context.Context, f api.WorkspaceFilter) (api.Page[api.Scope], error) {
+	return list[api.Scope](ctx, c, "/workspaces", f)
+}
+
+// AllWorkspaces yields the workspaces of all pages.
+func (c *Client) AllWorkspaces(ctx context.Context, f api.WorkspaceFilter) iter.Seq2[api.Scope, error] {
+	return all(func(cursor string) (api.Page[api.Scope], error) {
+		f.Cursor, f.Limit = cursor, orMax(f.Limit)
+		return c.ListWorkspaces(ctx, f)
+	})
+}
+
+// CreateWorkspace makes a workspace in a project.
+func (c *Client) CreateWorkspace(ctx context.Context, in api.CreateWorkspace, opts ...Option) (api.Scope, error) {
+	return post[api.Scope](ctx, c, "/workspaces", in, opts)
+}
+
+// GetWorkspace shows a workspace, by its id or path.
+func (c *Client) GetWorkspace(ctx context.Context, id string) (api.Scope, error) {
+	return get[api.Scope](ctx, c, in("workspaces", id), nil)
+}
+
+// ChangeWorkspace renames a workspace.
+func (c *Client) ChangeWorkspace(ctx context.Context, id string, body api.ChangeScope, opts ...Option) (api.Scope, error) {
+	return patch[api.Scope](ctx, c, in("workspaces", id), body, opts)
+}
+
+// MoveWorkspace moves a workspace to another project of its organization.
+func (c *Client) MoveWorkspace(ctx context.Context, id string, body api.MoveWorkspace, opts ...Option) (api.Scope, error) {
+	return post[api.Scope](ctx, c, in("workspaces", id, "move"), body, opts)
+}
+
+// SuspendWorkspace refuses all changes in a workspace.
+func (c *Client) SuspendWorkspace(ctx context.Context, id string, opts ...Option) (api.Scope, error) {
+	return post[api.Scope](ctx, c, in("workspaces", id, "suspend"), nil, opts)
+}
+
+// ResumeWorkspace ends the suspension of a workspace.
+func (c *Client) ResumeWorkspace(ctx context.Context, id string, opts ...Option) (api.Scope, error) {
+	return post[api.Scope](ctx, c, in("workspaces", id, "resume"), nil, opts)
+}
+
+// DeleteWorkspace deletes an empty workspace.
+func (c *Client) DeleteWorkspace(ctx context.Context, id string, opts ...Option) error {
+	return remove(ctx, c, in("workspaces", id), opts)
+}
+
+// ListGrants returns one page of the roles that accounts have at a scope.
+func (c *Client) ListGrants(ctx context.Context, f api.GrantFilter) (api.Page[api.Grant], error) {
+	return list[api.Grant](ctx, c, "/grants", f)
+}
+
+// AllGrants yields the grants of all pages.
+func (c *Client) AllGrants(ctx context.Context, f api.GrantFilter) iter.Seq2[api.Grant, error] {
+	return all(func(cursor string) (api.Page[api.Grant], error) {
+		f.Cursor, f.Limit = cursor, orMax(f.Limit)
+		return c.ListGrants(ctx, f)
+	})
+}
+
+// CreateGrant gives an account a role at a scope.
+func (c *Client) CreateGrant(ctx context.Context, in api.CreateGrant, opts ...Option) (api.Grant, error) {
+	return post[api.Grant](ctx, c, "/grants", in, opts)
+}
+
+// GetGrant shows a grant.
+func (c *Client) GetGrant(ctx context.Context, id string) (api.Grant, error) {
+	return get[api.Grant](ctx, c, in("grants", id), nil)
+}
+
+// DeleteGrant takes a role away.
+func (c *Client) DeleteGrant(ctx context.Context, id string, opts ...Option) error {
+	return remove(ctx, c, in("grants", id), opts)
+}
+
+// ListAccounts returns one page of all accounts.
+func (c *Client) ListAccounts(ctx context.Context, f api.AccountFilter) (api.Page[api.Account], error) {
+	return list[api.Account](ctx, c, "/accounts", f)
+}
+
+// AllAccounts yields the accounts of all pages.
+func (c *Client) AllAccounts(ctx context.Context, f api.AccountFilter) iter.Seq2[api.Account, error] {
+	return all(func(cursor string) (api.Page[api.Account], error) {
+		f.Cursor, f.Limit = cursor, orMax(f.Limit)
+		return c.ListAccounts(ctx, f)
+	})
+}
+
+// CreateAccount makes an account of a person; the secret of its link is in the answer and never again.
+func (c *Client) CreateAccount(ctx context.Context, in api.CreateAccount, opts ...Option) (api.Account, error) {
+	return post[api.Account](ctx, c, "/accounts", in, opts)
+}
+
+// GetAccount shows an account, by its id or name.
+func (c *Client) GetAccount(ctx context.Context, id string) (api.Account, error) {
+	return get[api.Account](ctx, c, in("accounts", id), nil)
+}
+
+// ChangeAccount changes name or address of a person.
+func (c *Client) ChangeAccount(ctx context.Context, id string, body api.ChangeAccount, opts ...Option) (api.Account, error) {
+	return patch[api.Account](ctx, c, in("accounts", id), body, opts)
+}
+
+// DisableAccount ends what an account can do.
+func (c *Client) DisableAccount(ctx context.Context, id string, opts ...Option) (api.Account, error) {
+	return post[api.Account](ctx, c, in("accounts", id, "disable"), nil, opts)
+}
+
+// EnableAccount lets a disabled account be used again.
+func (c *Client) EnableAccount(ctx context.Context, id string, opts ...Option) (api.Account, error) {
+	return post[api.Account](ctx, c, in("accounts", id, "enable"), nil, opts)
+}
+
+// ResetPassword makes a link with which the person sets another password.
+func (c *Client) ResetPassword(ctx context.Context, id string, opts ...Option) (api.Account, error) {
+	return post[api.Account](ctx, c, in("accounts", id, "reset-password"), nil, opts)
+}
+
+// ListMembers returns one page of the accounts that have a role in an organization.
+func (c *Client) ListMembers(ctx context.Context, f api.MemberFilter) (api.Page[api.Account], error) {
+	return list[api.Account](ctx, c, "/members", f)
+}
+
+// AllMembers yields the members of all pages.
+func (c *Client) AllMembers(ctx context.Context, f api.MemberFilter) iter.Seq2[api.Account, error] {
+	return all(func(cursor string) (api.Page[api.Account], error) {
+		f.Cursor, f.Limit = cursor, orMax(f.Limit)
+		return c.ListMembers(ctx, f)
+	})
+}
+
+// ChangePassword changes the bearer's password. No idempotency key goes with it: its hash would let the password be guessed.
+func (c *Client) ChangePassword(ctx context.Context, in api.ChangePassword) error {
+	_, _, err := send[struct{}](ctx, c, request{method: http.MethodPost, path: "/password", body: in, noKey: true})
+	return err
+}
+
+// SetPassword sets a password with a link.
+func (c *Client) SetPassword(ctx context.Context, in api.SetPassword) (api.PasswordSet, error) {
+	out, _, err := send[api.PasswordSet](ctx, c, request{method: http.MethodPost, path: "/passwords", body: in, noKey: true})
+	return out, err
+}

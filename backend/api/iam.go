@@ -1,0 +1,204 @@
+package api
+
+import (
+	"net/http"
+	"time"
+)
+
+// Scope is an organization, a project or a workspace.
+type Scope struct {
+	ID             string      `json:"id" format:"uuid"`
+	Kind           string      `json:"kind" enum:"organization,project,workspace"`
+	Name           string      `json:"name"`
+	Path           string      `json:"path" doc:"its name with the names above it: organization/project/workspace"`
+	OrganizationID string      `json:"organization_id" format:"uuid" doc:"id of its organization"`
+	Organization   string      `json:"organization" doc:"name of its organization"`
+	ProjectID      string      `json:"project_id,omitempty" format:"uuid" doc:"id of its project"`
+	Project        string      `json:"project,omitempty" doc:"name of its project"`
+	Type           string      `json:"type,omitempty" enum:"bare_metal,kubernetes" doc:"of a workspace"`
+	State          string      `json:"state" enum:"active,suspended"`
+	StateMeans     string      `json:"state_means"`
+	SuspendedBy    string      `json:"suspended_by,omitempty" enum:"organization,project" doc:"the scope above that is suspended, and this one with it"`
+	Operations     []Operation `json:"operations" nullable:"false" doc:"what state and permissions allow now, and what prevents the rest"`
+	Version        int64       `json:"version" doc:"also the ETag"`
+	CreatedAt      time.Time   `json:"created_at"`
+	UpdatedAt      time.Time   `json:"updated_at"`
+}
+
+// CreateOrganization makes an organization with its SSH key, a project and a workspace that are called default.
+type CreateOrganization struct {
+	Name  string `json:"name" minLength:"1" maxLength:"63" doc:"lower-case letters, digits and -"`
+	Owner string `json:"owner,omitempty" maxLength:"64" doc:"id or name of the account that owns it first; default: you"`
+}
+
+// CreateProject makes a project.
+type CreateProject struct {
+	Name         string `json:"name" minLength:"1" maxLength:"63" doc:"lower-case letters, digits and -"`
+	Organization string `json:"organization" minLength:"1" maxLength:"64" doc:"id or name of its organization"`
+}
+
+// CreateWorkspace makes a workspace.
+type CreateWorkspace struct {
+	Name    string `json:"name" minLength:"1" maxLength:"63" doc:"lower-case letters, digits and -"`
+	Project string `json:"project" minLength:"1" maxLength:"128" doc:"id or path of its project, such as acme/web"`
+	Type    string `json:"type,omitempty" enum:"bare_metal,kubernetes" default:"bare_metal" doc:"bare_metal: allocations of units; kubernetes: whole hosts"`
+}
+
+// ChangeScope changes the fields that are given.
+type ChangeScope struct {
+	Name string `json:"name" minLength:"1" maxLength:"63" doc:"lower-case letters, digits and -"`
+}
+
+// MoveWorkspace moves a workspace to another project of its organization.
+type MoveWorkspace struct {
+	Project string `json:"project" minLength:"1" maxLength:"128" doc:"id or path of the project"`
+}
+
+// OrganizationFilter narrows a list of organizations.
+type OrganizationFilter struct {
+	PageQuery
+	State string `query:"state" enum:"active,suspended"`
+}
+
+// ProjectFilter narrows a list of projects.
+type ProjectFilter struct {
+	PageQuery
+	Organization string `query:"organization" maxLength:"64" doc:"id or name of an organization"`
+	State        string `query:"state" enum:"active,suspended"`
+}
+
+// WorkspaceFilter narrows a list of workspaces.
+type WorkspaceFilter struct {
+	PageQuery
+	Organization string `query:"organization" maxLength:"64" doc:"id or name of an organization"`
+	Project      string `query:"project" maxLength:"128" doc:"id or path of a project"`
+	State        string `query:"state" enum:"active,suspended"`
+}
+
+// Grant is a role that an account has at a scope and everywhere below it.
+type Grant struct {
+	ID           string    `json:"id" format:"uuid"`
+	AccountID    string    `json:"account_id" format:"uuid"`
+	Account      string    `json:"account" doc:"name of the account"`
+	AccountKind  string    `json:"account_kind" enum:"person,service" doc:"whether a person or a program uses it"`
+	AccountState string    `json:"account_state" enum:"active,disabled" doc:"a disabled account can do nothing"`
+	Role         string    `json:"role" doc:"name of the role"`
+	ScopeKind    string    `json:"scope_kind" enum:"organization,project,workspace" doc:"what it was given at"`
+	ScopeID      string    `json:"scope_id" format:"uuid" doc:"id of the scope at which it was given"`
+	Scope        string    `json:"scope" doc:"path of the scope at which it was given"`
+	Inherited    bool      `json:"inherited" doc:"it was given at a scope above the one that was asked for"`
+	Source       string    `json:"source" doc:"manual, or the identity provider that gave it"`
+	CreatedBy    string    `json:"created_by"`
+	CreatedAt    time.Time `json:"created_at"`
+}
+
+// CreateGrant gives an account a role.
+type CreateGrant struct {
+	Account string `json:"account" minLength:"1" maxLength:"64" doc:"id or name of an account of the organization"`
+	Role    string `json:"role" minLength:"1" maxLength:"64" doc:"a role of the product, or of the organization"`
+	Scope   string `json:"scope" minLength:"1" maxLength:"256" doc:"id or path: organization, organization/project or organization/project/workspace"`
+}
+
+// GrantFilter asks for the grants that reach a scope.
+type GrantFilter struct {
+	PageQuery
+	Scope   string `query:"scope" maxLength:"256" doc:"id or path of an organization, a project or a workspace; default: your organization, if you see one only"`
+	Account string `query:"account" maxLength:"64" doc:"id or name of an account"`
+}
+
+// Account is a person, or a program of an organization.
+type Account struct {
+	ID             string      `json:"id" format:"uuid"`
+	Name           string      `json:"name"`
+	Kind           string      `json:"kind" enum:"person,service" doc:"whether a person or a program uses it"`
+	OrganizationID string      `json:"organization_id,omitempty" format:"uuid" doc:"id of the organization of a service account"`
+	Email          string      `json:"email,omitempty" doc:"address of the person"`
+	State          string      `json:"state" enum:"active,disabled"`
+	Link           string      `json:"link,omitempty" doc:"secret with which the person sets a password once; shown once, valid for 7 days"`
+	Operations     []Operation `json:"operations" nullable:"false" doc:"what state and permissions allow now, and what prevents the rest"`
+	Version        int64       `json:"version" doc:"also the ETag"`
+	CreatedAt      time.Time   `json:"created_at"`
+	UpdatedAt      time.Time   `json:"updated_at"`
+}
+
+// CreateAccount makes an account of a person.
+type CreateAccount struct {
+	Name  string `json:"name" minLength:"1" maxLength:"63" doc:"lower-case letters, digits, ., _ and -"`
+	Email string `json:"email,omitempty" maxLength:"254" doc:"address of the person"`
+}
+
+// ChangeAccount changes the fields that are given.
+type ChangeAccount struct {
+	Name  *string `json:"name,omitempty" minLength:"1" maxLength:"63" doc:"lower-case letters, digits, ., _ and -"`
+	Email *string `json:"email,omitempty" maxLength:"254" doc:"address of the person"`
+}
+
+// AccountFilter narrows a list of accounts.
+type AccountFilter struct {
+	PageQuery
+	Kind  string `query:"kind" enum:"person,service" doc:"whether a person or a program uses it"`
+	State string `query:"state" enum:"active,disabled"`
+}
+
+// MemberFilter asks for the accounts that have a role somewhere in an organization.
+type MemberFilter struct {
+	PageQuery
+	Organization string `query:"organization" maxLength:"64" doc:"id or name of an organization; default: yours, if you see one only"`
+	Kind         string `query:"kind" enum:"person,service" doc:"whether a person or a program uses it"`
+}
+
+// ChangePassword sets another password of one's own account.
+type ChangePassword struct {
+	OldPassword string `json:"old_password" minLength:"1" maxLength:"1024" doc:"the present one"`
+	Password    string `json:"password" minLength:"1" maxLength:"1024" doc:"at least 12 characters"`
+}
+
+// SetPassword sets the password of the account that a link is for.
+type SetPassword struct {
+	Link     string `json:"link" minLength:"1" maxLength:"128" doc:"the secret that was shown when the link was made"`
+	Password string `json:"password" minLength:"1" maxLength:"1024" doc:"at least 12 characters"`
+}
+
+// PasswordSet says whose password was set.
+type PasswordSet struct {
+	Account string `json:"account" doc:"name of the account"`
+}
+
+var _ = addRoutes(
+	Route{"list-accounts", http.MethodGet, "/accounts", "installation.account:read", "accounts", "List all accounts of the installation", false},
+	Route{"create-account", http.MethodPost, "/accounts", "installation.account:create", "accounts", "Create an account of a person; the answer has a link to set the password", false},
+	Route{"get-account", http.MethodGet, "/accounts/{id}", "installation.account:read", "accounts", "Show an account", false},
+	Route{"change-account", http.MethodPatch, "/accounts/{id}", "installation.account:update", "accounts", "Change name or address of a person", false},
+	Route{"disable-account", http.MethodPost, "/accounts/{id}/disable", "installation.account:disable", "accounts", "Disable an account; its sessions and tokens end at once", false},
+	Route{"enable-account", http.MethodPost, "/accounts/{id}/enable", "installation.account:disable", "accounts", "Enable a disabled account", false},
+	Route{"reset-password", http.MethodPost, "/accounts/{id}/reset-password", "installation.account:update", "accounts", "Make a link with which the person sets another password", false},
+	Route{"list-members", http.MethodGet, "/members", "organization.member:read", "accounts", "List the accounts that have a role in an organization", false},
+	Route{"change-password", http.MethodPost, "/password", Own, "accounts", "Change your password; your other sessions end", false},
+	Route{"set-password", http.MethodPost, "/passwords", "", "accounts", "Set a password with a link", false},
+	Route{"list-organizations", http.MethodGet, "/organizations", Own, "tenancy", "List the organizations that you see", false},
+	Route{"create-organization", http.MethodPost, "/organizations", "installation.organization:create", "tenancy", "Create an organization with a project and a workspace", false},
+	Route{"get-organization", http.MethodGet, "/organizations/{id}", Own, "tenancy", "Show an organization", false},
+	Route{"change-organization", http.MethodPatch, "/organizations/{id}", "organization:update", "tenancy", "Rename an organization", false},
+	Route{"suspend-organization", http.MethodPost, "/organizations/{id}/suspend", "installation.organization:suspend", "tenancy", "Suspend an organization: nothing in it can be changed", false},
+	Route{"resume-organization", http.MethodPost, "/organizations/{id}/resume", "installation.organization:suspend", "tenancy", "Resume a suspended organization", false},
+	Route{"delete-organization", http.MethodDelete, "/organizations/{id}", "organization:delete", "tenancy", "Delete an organization without projects", false},
+	Route{"list-projects", http.MethodGet, "/projects", Own, "tenancy", "List the projects that you see", false},
+	Route{"create-project", http.MethodPost, "/projects", "project:create", "tenancy", "Create a project in an organization", false},
+	Route{"get-project", http.MethodGet, "/projects/{id}", Own, "tenancy", "Show a project", false},
+	Route{"change-project", http.MethodPatch, "/projects/{id}", "project:update", "tenancy", "Rename a project", false},
+	Route{"suspend-project", http.MethodPost, "/projects/{id}/suspend", "project:suspend", "tenancy", "Suspend a project: nothing in it can be changed", false},
+	Route{"resume-project", http.MethodPost, "/projects/{id}/resume", "project:suspend", "tenancy", "Resume a suspended project", false},
+	Route{"delete-project", http.MethodDelete, "/projects/{id}", "project:delete", "tenancy", "Delete a project without workspaces", false},
+	Route{"list-workspaces", http.MethodGet, "/workspaces", Own, "tenancy", "List the workspaces that you see", false},
+	Route{"create-workspace", http.MethodPost, "/workspaces", "project.workspace:create", "tenancy", "Create a workspace in a project", false},
+	Route{"get-workspace", http.MethodGet, "/workspaces/{id}", Own, "tenancy", "Show a workspace", false},
+	Route{"change-workspace", http.MethodPatch, "/workspaces/{id}", "project.workspace:update", "tenancy", "Rename a workspace", false},
+	Route{"move-workspace", http.MethodPost, "/workspaces/{id}/move", "project.workspace:update", "tenancy", "Move a workspace to another project of its organization", false},
+	Route{"suspend-workspace", http.MethodPost, "/workspaces/{id}/suspend", "project.workspace:suspend", "tenancy", "Suspend a workspace: nothing in it can be changed", false},
+	Route{"resume-workspace", http.MethodPost, "/workspaces/{id}/resume", "project.workspace:suspend", "tenancy", "Resume a suspended workspace", false},
+	Route{"delete-workspace", http.MethodDelete, "/workspaces/{id}", "project.workspace:delete", "tenancy", "Delete an empty workspace", false},
+	Route{"list-grants", http.MethodGet, "/grants", "organization.member:read", "tenancy", "List the roles that accounts have at a scope, inherited ones too", false},
+	Route{"create-grant", http.MethodPost, "/grants", "organization.member:grant", "tenancy", "Give an account a role at a scope", false},
+	Route{"get-grant", http.MethodGet, "/grants/{id}", "organization.member:read", "tenancy", "Show a grant", false},
+	Route{"delete-grant", http.MethodDelete, "/grants/{id}", Own, "tenancy", "Take a role away, or leave by taking away your own", false},
+)

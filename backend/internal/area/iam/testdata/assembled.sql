@@ -1,0 +1,5464 @@
+-- Statements that the area puts together at run time; written by go test ./backend/internal/area/iam -run Assembled -update
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND (s.created_at, s.id) < ($5, $6)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND (s.created_at, s.id) > ($5, $6)
+ORDER BY s.created_at, s.id
+LIMIT $7;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND (s.name, s.id) < ($5, $6)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND (s.name, s.id) > ($5, $6)
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.id = $5
+ORDER BY s.name, s.id
+LIMIT $6;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.id IN (SELECT $5::UUID
+                   UNION ALL
+                   SELECT p.organization_id FROM projects p WHERE p.id = $6
+                   UNION ALL
+                   SELECT p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id WHERE w.id = $7)
+  AND (s.created_at, s.id) < ($8, $9)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $10;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.id IN (SELECT $5::UUID
+                   UNION ALL
+                   SELECT p.organization_id FROM projects p WHERE p.id = $6
+                   UNION ALL
+                   SELECT p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id WHERE w.id = $7)
+  AND (s.created_at, s.id) > ($8, $9)
+ORDER BY s.created_at, s.id
+LIMIT $10;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.id IN (SELECT $5::UUID
+                   UNION ALL
+                   SELECT p.organization_id FROM projects p WHERE p.id = $6
+                   UNION ALL
+                   SELECT p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id WHERE w.id = $7)
+  AND (s.name, s.id) < ($8, $9)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $10;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.id IN (SELECT $5::UUID
+                   UNION ALL
+                   SELECT p.organization_id FROM projects p WHERE p.id = $6
+                   UNION ALL
+                   SELECT p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id WHERE w.id = $7)
+  AND (s.name, s.id) > ($8, $9)
+ORDER BY s.name, s.id
+LIMIT $10;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.id IN (SELECT $5::UUID
+                   UNION ALL
+                   SELECT p.organization_id FROM projects p WHERE p.id = $6
+                   UNION ALL
+                   SELECT p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id WHERE w.id = $7)
+  AND s.id = $8
+ORDER BY s.name, s.id
+LIMIT $9;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.id IN (SELECT $5::UUID
+                   UNION ALL
+                   SELECT p.organization_id FROM projects p WHERE p.id = $6
+                   UNION ALL
+                   SELECT p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id WHERE w.id = $7)
+  AND s.name = $8
+ORDER BY s.name, s.id
+LIMIT $9;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.id IN (SELECT $5::UUID
+                   UNION ALL
+                   SELECT p.organization_id FROM projects p WHERE p.id = $6
+                   UNION ALL
+                   SELECT p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id WHERE w.id = $7)
+  AND s.state = $8
+  AND (s.created_at, s.id) < ($9, $10)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $11;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.id IN (SELECT $5::UUID
+                   UNION ALL
+                   SELECT p.organization_id FROM projects p WHERE p.id = $6
+                   UNION ALL
+                   SELECT p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id WHERE w.id = $7)
+  AND s.state = $8
+  AND (s.created_at, s.id) > ($9, $10)
+ORDER BY s.created_at, s.id
+LIMIT $11;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.id IN (SELECT $5::UUID
+                   UNION ALL
+                   SELECT p.organization_id FROM projects p WHERE p.id = $6
+                   UNION ALL
+                   SELECT p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id WHERE w.id = $7)
+  AND s.state = $8
+  AND (s.name, s.id) < ($9, $10)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $11;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.id IN (SELECT $5::UUID
+                   UNION ALL
+                   SELECT p.organization_id FROM projects p WHERE p.id = $6
+                   UNION ALL
+                   SELECT p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id WHERE w.id = $7)
+  AND s.state = $8
+  AND (s.name, s.id) > ($9, $10)
+ORDER BY s.name, s.id
+LIMIT $11;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.id IN (SELECT $5::UUID
+                   UNION ALL
+                   SELECT p.organization_id FROM projects p WHERE p.id = $6
+                   UNION ALL
+                   SELECT p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id WHERE w.id = $7)
+  AND s.state = $8
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $9;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.id IN (SELECT $5::UUID
+                   UNION ALL
+                   SELECT p.organization_id FROM projects p WHERE p.id = $6
+                   UNION ALL
+                   SELECT p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id WHERE w.id = $7)
+  AND s.state = $8
+ORDER BY s.created_at, s.id
+LIMIT $9;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.id IN (SELECT $5::UUID
+                   UNION ALL
+                   SELECT p.organization_id FROM projects p WHERE p.id = $6
+                   UNION ALL
+                   SELECT p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id WHERE w.id = $7)
+  AND s.state = $8
+ORDER BY s.name DESC, s.id DESC
+LIMIT $9;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.id IN (SELECT $5::UUID
+                   UNION ALL
+                   SELECT p.organization_id FROM projects p WHERE p.id = $6
+                   UNION ALL
+                   SELECT p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id WHERE w.id = $7)
+  AND s.state = $8
+ORDER BY s.name, s.id
+LIMIT $9;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.id IN (SELECT $5::UUID
+                   UNION ALL
+                   SELECT p.organization_id FROM projects p WHERE p.id = $6
+                   UNION ALL
+                   SELECT p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id WHERE w.id = $7)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.id IN (SELECT $5::UUID
+                   UNION ALL
+                   SELECT p.organization_id FROM projects p WHERE p.id = $6
+                   UNION ALL
+                   SELECT p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id WHERE w.id = $7)
+ORDER BY s.created_at, s.id
+LIMIT $8;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.id IN (SELECT $5::UUID
+                   UNION ALL
+                   SELECT p.organization_id FROM projects p WHERE p.id = $6
+                   UNION ALL
+                   SELECT p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id WHERE w.id = $7)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.id IN (SELECT $5::UUID
+                   UNION ALL
+                   SELECT p.organization_id FROM projects p WHERE p.id = $6
+                   UNION ALL
+                   SELECT p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id WHERE w.id = $7)
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.name = $5
+ORDER BY s.name, s.id
+LIMIT $6;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.state = $5
+  AND (s.created_at, s.id) < ($6, $7)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.state = $5
+  AND (s.created_at, s.id) > ($6, $7)
+ORDER BY s.created_at, s.id
+LIMIT $8;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.state = $5
+  AND (s.name, s.id) < ($6, $7)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.state = $5
+  AND (s.name, s.id) > ($6, $7)
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.state = $5
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.state = $5
+ORDER BY s.created_at, s.id
+LIMIT $6;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.state = $5
+ORDER BY s.name DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+  AND s.state = $5
+ORDER BY s.name, s.id
+LIMIT $6;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+ORDER BY s.created_at, s.id
+LIMIT $5;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+ORDER BY s.name DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
+       OR s.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $2
+                   UNION ALL
+                   SELECT p.organization_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE g.account_id = $3
+                   UNION ALL
+                   SELECT p.organization_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.account_id = $4))
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND s.id = $1
+ORDER BY s.id
+LIMIT $2;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND s.id = $1
+ORDER BY s.id
+LIMIT $2
+FOR SHARE OF s;
+
+SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
+       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM organizations s
+ WHERE s.state <> 'removed'
+  AND s.id = $1
+ORDER BY s.id
+LIMIT $2
+FOR UPDATE OF s;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id = $1
+ORDER BY s.id
+LIMIT $2;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id = $1
+ORDER BY s.id
+LIMIT $2
+FOR SHARE OF s;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id = $1
+ORDER BY s.id
+LIMIT $2
+FOR UPDATE OF s;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.created_at, s.id) < ($3, $4)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.created_at, s.id) > ($3, $4)
+ORDER BY s.created_at, s.id
+LIMIT $5;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (s.created_at, s.id) < ($6, $7)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (s.created_at, s.id) > ($6, $7)
+ORDER BY s.created_at, s.id
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (s.name, s.id) < ($6, $7)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (s.name, s.id) > ($6, $7)
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.id = $6
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.name = $6
+  AND o.name = $7
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.name = $6
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.organization_id = $6
+  AND (s.created_at, s.id) < ($7, $8)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $9;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.organization_id = $6
+  AND (s.created_at, s.id) > ($7, $8)
+ORDER BY s.created_at, s.id
+LIMIT $9;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.organization_id = $6
+  AND (s.name, s.id) < ($7, $8)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $9;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.organization_id = $6
+  AND (s.name, s.id) > ($7, $8)
+ORDER BY s.name, s.id
+LIMIT $9;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.organization_id = $6
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.organization_id = $6
+ORDER BY s.created_at, s.id
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.organization_id = $6
+ORDER BY s.name DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.organization_id = $6
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.state = $6
+  AND (s.created_at, s.id) < ($7, $8)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $9;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.state = $6
+  AND (s.created_at, s.id) > ($7, $8)
+ORDER BY s.created_at, s.id
+LIMIT $9;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.state = $6
+  AND (s.name, s.id) < ($7, $8)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $9;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.state = $6
+  AND (s.name, s.id) > ($7, $8)
+ORDER BY s.name, s.id
+LIMIT $9;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.state = $6
+  AND s.organization_id = $7
+  AND (s.created_at, s.id) < ($8, $9)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $10;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.state = $6
+  AND s.organization_id = $7
+  AND (s.created_at, s.id) > ($8, $9)
+ORDER BY s.created_at, s.id
+LIMIT $10;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.state = $6
+  AND s.organization_id = $7
+  AND (s.name, s.id) < ($8, $9)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $10;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.state = $6
+  AND s.organization_id = $7
+  AND (s.name, s.id) > ($8, $9)
+ORDER BY s.name, s.id
+LIMIT $10;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.state = $6
+  AND s.organization_id = $7
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.state = $6
+  AND s.organization_id = $7
+ORDER BY s.created_at, s.id
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.state = $6
+  AND s.organization_id = $7
+ORDER BY s.name DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.state = $6
+  AND s.organization_id = $7
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.state = $6
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.state = $6
+ORDER BY s.created_at, s.id
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.state = $6
+ORDER BY s.name DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND s.state = $6
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+ORDER BY s.created_at, s.id
+LIMIT $6;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+ORDER BY s.name DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+ORDER BY s.name, s.id
+LIMIT $6;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.name, s.id) < ($3, $4)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.name, s.id) > ($3, $4)
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.id = $3
+ORDER BY s.name, s.id
+LIMIT $4;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.name = $3
+  AND o.name = $4
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.name = $3
+ORDER BY s.name, s.id
+LIMIT $4;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.organization_id = $3
+  AND (s.created_at, s.id) < ($4, $5)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.organization_id = $3
+  AND (s.created_at, s.id) > ($4, $5)
+ORDER BY s.created_at, s.id
+LIMIT $6;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.organization_id = $3
+  AND (s.name, s.id) < ($4, $5)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.organization_id = $3
+  AND (s.name, s.id) > ($4, $5)
+ORDER BY s.name, s.id
+LIMIT $6;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.organization_id = $3
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $4;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.organization_id = $3
+ORDER BY s.created_at, s.id
+LIMIT $4;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.organization_id = $3
+ORDER BY s.name DESC, s.id DESC
+LIMIT $4;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.organization_id = $3
+ORDER BY s.name, s.id
+LIMIT $4;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.state = $3
+  AND (s.created_at, s.id) < ($4, $5)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.state = $3
+  AND (s.created_at, s.id) > ($4, $5)
+ORDER BY s.created_at, s.id
+LIMIT $6;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.state = $3
+  AND (s.name, s.id) < ($4, $5)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.state = $3
+  AND (s.name, s.id) > ($4, $5)
+ORDER BY s.name, s.id
+LIMIT $6;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.state = $3
+  AND s.organization_id = $4
+  AND (s.created_at, s.id) < ($5, $6)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.state = $3
+  AND s.organization_id = $4
+  AND (s.created_at, s.id) > ($5, $6)
+ORDER BY s.created_at, s.id
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.state = $3
+  AND s.organization_id = $4
+  AND (s.name, s.id) < ($5, $6)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.state = $3
+  AND s.organization_id = $4
+  AND (s.name, s.id) > ($5, $6)
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.state = $3
+  AND s.organization_id = $4
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.state = $3
+  AND s.organization_id = $4
+ORDER BY s.created_at, s.id
+LIMIT $5;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.state = $3
+  AND s.organization_id = $4
+ORDER BY s.name DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.state = $3
+  AND s.organization_id = $4
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.state = $3
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $4;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.state = $3
+ORDER BY s.created_at, s.id
+LIMIT $4;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.state = $3
+ORDER BY s.name DESC, s.id DESC
+LIMIT $4;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND s.state = $3
+ORDER BY s.name, s.id
+LIMIT $4;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $3;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+ORDER BY s.created_at, s.id
+LIMIT $3;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $3;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+ORDER BY s.name, s.id
+LIMIT $3;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id = $1
+ORDER BY s.id
+LIMIT $2;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id = $1
+ORDER BY s.id
+LIMIT $2
+FOR SHARE OF s;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id = $1
+ORDER BY s.id
+LIMIT $2
+FOR UPDATE OF s;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.created_at, s.id) < ($3, $4)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.created_at, s.id) > ($3, $4)
+ORDER BY s.created_at, s.id
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (s.created_at, s.id) < ($6, $7)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (s.created_at, s.id) > ($6, $7)
+ORDER BY s.created_at, s.id
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (s.name, s.id) < ($6, $7)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (s.name, s.id) > ($6, $7)
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND p.organization_id = $6
+  AND (s.created_at, s.id) < ($7, $8)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND p.organization_id = $6
+  AND (s.created_at, s.id) > ($7, $8)
+ORDER BY s.created_at, s.id
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND p.organization_id = $6
+  AND (s.name, s.id) < ($7, $8)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND p.organization_id = $6
+  AND (s.name, s.id) > ($7, $8)
+ORDER BY s.name, s.id
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND p.organization_id = $6
+  AND s.project_id = $7
+  AND (s.created_at, s.id) < ($8, $9)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $10;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND p.organization_id = $6
+  AND s.project_id = $7
+  AND (s.created_at, s.id) > ($8, $9)
+ORDER BY s.created_at, s.id
+LIMIT $10;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND p.organization_id = $6
+  AND s.project_id = $7
+  AND (s.name, s.id) < ($8, $9)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $10;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND p.organization_id = $6
+  AND s.project_id = $7
+  AND (s.name, s.id) > ($8, $9)
+ORDER BY s.name, s.id
+LIMIT $10;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND p.organization_id = $6
+  AND s.project_id = $7
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND p.organization_id = $6
+  AND s.project_id = $7
+ORDER BY s.created_at, s.id
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND p.organization_id = $6
+  AND s.project_id = $7
+ORDER BY s.name DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND p.organization_id = $6
+  AND s.project_id = $7
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND p.organization_id = $6
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND p.organization_id = $6
+ORDER BY s.created_at, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND p.organization_id = $6
+ORDER BY s.name DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND p.organization_id = $6
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.id = $6
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.name = $6
+  AND p.name = $7
+  AND o.name = $8
+ORDER BY s.name, s.id
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.name = $6
+  AND p.name = $7
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.name = $6
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.project_id = $6
+  AND (s.created_at, s.id) < ($7, $8)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.project_id = $6
+  AND (s.created_at, s.id) > ($7, $8)
+ORDER BY s.created_at, s.id
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.project_id = $6
+  AND (s.name, s.id) < ($7, $8)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.project_id = $6
+  AND (s.name, s.id) > ($7, $8)
+ORDER BY s.name, s.id
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.project_id = $6
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.project_id = $6
+ORDER BY s.created_at, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.project_id = $6
+ORDER BY s.name DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.project_id = $6
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND (s.created_at, s.id) < ($7, $8)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND (s.created_at, s.id) > ($7, $8)
+ORDER BY s.created_at, s.id
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND (s.name, s.id) < ($7, $8)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND (s.name, s.id) > ($7, $8)
+ORDER BY s.name, s.id
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND p.organization_id = $7
+  AND (s.created_at, s.id) < ($8, $9)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $10;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND p.organization_id = $7
+  AND (s.created_at, s.id) > ($8, $9)
+ORDER BY s.created_at, s.id
+LIMIT $10;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND p.organization_id = $7
+  AND (s.name, s.id) < ($8, $9)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $10;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND p.organization_id = $7
+  AND (s.name, s.id) > ($8, $9)
+ORDER BY s.name, s.id
+LIMIT $10;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND p.organization_id = $7
+  AND s.project_id = $8
+  AND (s.created_at, s.id) < ($9, $10)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $11;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND p.organization_id = $7
+  AND s.project_id = $8
+  AND (s.created_at, s.id) > ($9, $10)
+ORDER BY s.created_at, s.id
+LIMIT $11;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND p.organization_id = $7
+  AND s.project_id = $8
+  AND (s.name, s.id) < ($9, $10)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $11;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND p.organization_id = $7
+  AND s.project_id = $8
+  AND (s.name, s.id) > ($9, $10)
+ORDER BY s.name, s.id
+LIMIT $11;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND p.organization_id = $7
+  AND s.project_id = $8
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND p.organization_id = $7
+  AND s.project_id = $8
+ORDER BY s.created_at, s.id
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND p.organization_id = $7
+  AND s.project_id = $8
+ORDER BY s.name DESC, s.id DESC
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND p.organization_id = $7
+  AND s.project_id = $8
+ORDER BY s.name, s.id
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND p.organization_id = $7
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND p.organization_id = $7
+ORDER BY s.created_at, s.id
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND p.organization_id = $7
+ORDER BY s.name DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND p.organization_id = $7
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND s.project_id = $7
+  AND (s.created_at, s.id) < ($8, $9)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $10;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND s.project_id = $7
+  AND (s.created_at, s.id) > ($8, $9)
+ORDER BY s.created_at, s.id
+LIMIT $10;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND s.project_id = $7
+  AND (s.name, s.id) < ($8, $9)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $10;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND s.project_id = $7
+  AND (s.name, s.id) > ($8, $9)
+ORDER BY s.name, s.id
+LIMIT $10;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND s.project_id = $7
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND s.project_id = $7
+ORDER BY s.created_at, s.id
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND s.project_id = $7
+ORDER BY s.name DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+  AND s.project_id = $7
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+ORDER BY s.created_at, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+ORDER BY s.name DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND s.state = $6
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+ORDER BY s.created_at, s.id
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+ORDER BY s.name, s.id
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.name, s.id) < ($3, $4)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.name, s.id) > ($3, $4)
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND p.organization_id = $3
+  AND (s.created_at, s.id) < ($4, $5)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND p.organization_id = $3
+  AND (s.created_at, s.id) > ($4, $5)
+ORDER BY s.created_at, s.id
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND p.organization_id = $3
+  AND (s.name, s.id) < ($4, $5)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND p.organization_id = $3
+  AND (s.name, s.id) > ($4, $5)
+ORDER BY s.name, s.id
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND p.organization_id = $3
+  AND s.project_id = $4
+  AND (s.created_at, s.id) < ($5, $6)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND p.organization_id = $3
+  AND s.project_id = $4
+  AND (s.created_at, s.id) > ($5, $6)
+ORDER BY s.created_at, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND p.organization_id = $3
+  AND s.project_id = $4
+  AND (s.name, s.id) < ($5, $6)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND p.organization_id = $3
+  AND s.project_id = $4
+  AND (s.name, s.id) > ($5, $6)
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND p.organization_id = $3
+  AND s.project_id = $4
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND p.organization_id = $3
+  AND s.project_id = $4
+ORDER BY s.created_at, s.id
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND p.organization_id = $3
+  AND s.project_id = $4
+ORDER BY s.name DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND p.organization_id = $3
+  AND s.project_id = $4
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND p.organization_id = $3
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $4;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND p.organization_id = $3
+ORDER BY s.created_at, s.id
+LIMIT $4;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND p.organization_id = $3
+ORDER BY s.name DESC, s.id DESC
+LIMIT $4;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND p.organization_id = $3
+ORDER BY s.name, s.id
+LIMIT $4;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.id = $3
+ORDER BY s.name, s.id
+LIMIT $4;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.name = $3
+  AND p.name = $4
+  AND o.name = $5
+ORDER BY s.name, s.id
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.name = $3
+  AND p.name = $4
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.name = $3
+ORDER BY s.name, s.id
+LIMIT $4;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.project_id = $3
+  AND (s.created_at, s.id) < ($4, $5)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.project_id = $3
+  AND (s.created_at, s.id) > ($4, $5)
+ORDER BY s.created_at, s.id
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.project_id = $3
+  AND (s.name, s.id) < ($4, $5)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.project_id = $3
+  AND (s.name, s.id) > ($4, $5)
+ORDER BY s.name, s.id
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.project_id = $3
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $4;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.project_id = $3
+ORDER BY s.created_at, s.id
+LIMIT $4;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.project_id = $3
+ORDER BY s.name DESC, s.id DESC
+LIMIT $4;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.project_id = $3
+ORDER BY s.name, s.id
+LIMIT $4;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND (s.created_at, s.id) < ($4, $5)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND (s.created_at, s.id) > ($4, $5)
+ORDER BY s.created_at, s.id
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND (s.name, s.id) < ($4, $5)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND (s.name, s.id) > ($4, $5)
+ORDER BY s.name, s.id
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND p.organization_id = $4
+  AND (s.created_at, s.id) < ($5, $6)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND p.organization_id = $4
+  AND (s.created_at, s.id) > ($5, $6)
+ORDER BY s.created_at, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND p.organization_id = $4
+  AND (s.name, s.id) < ($5, $6)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND p.organization_id = $4
+  AND (s.name, s.id) > ($5, $6)
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND p.organization_id = $4
+  AND s.project_id = $5
+  AND (s.created_at, s.id) < ($6, $7)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND p.organization_id = $4
+  AND s.project_id = $5
+  AND (s.created_at, s.id) > ($6, $7)
+ORDER BY s.created_at, s.id
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND p.organization_id = $4
+  AND s.project_id = $5
+  AND (s.name, s.id) < ($6, $7)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND p.organization_id = $4
+  AND s.project_id = $5
+  AND (s.name, s.id) > ($6, $7)
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND p.organization_id = $4
+  AND s.project_id = $5
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND p.organization_id = $4
+  AND s.project_id = $5
+ORDER BY s.created_at, s.id
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND p.organization_id = $4
+  AND s.project_id = $5
+ORDER BY s.name DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND p.organization_id = $4
+  AND s.project_id = $5
+ORDER BY s.name, s.id
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND p.organization_id = $4
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND p.organization_id = $4
+ORDER BY s.created_at, s.id
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND p.organization_id = $4
+ORDER BY s.name DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND p.organization_id = $4
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND s.project_id = $4
+  AND (s.created_at, s.id) < ($5, $6)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND s.project_id = $4
+  AND (s.created_at, s.id) > ($5, $6)
+ORDER BY s.created_at, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND s.project_id = $4
+  AND (s.name, s.id) < ($5, $6)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND s.project_id = $4
+  AND (s.name, s.id) > ($5, $6)
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND s.project_id = $4
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND s.project_id = $4
+ORDER BY s.created_at, s.id
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND s.project_id = $4
+ORDER BY s.name DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+  AND s.project_id = $4
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $4;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+ORDER BY s.created_at, s.id
+LIMIT $4;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+ORDER BY s.name DESC, s.id DESC
+LIMIT $4;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND s.state = $3
+ORDER BY s.name, s.id
+LIMIT $4;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $3;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+ORDER BY s.created_at, s.id
+LIMIT $3;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $3;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+ORDER BY s.name, s.id
+LIMIT $3;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND (a.created_at, a.id) < ($1, $2)
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $3;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND (a.created_at, a.id) > ($1, $2)
+ORDER BY a.created_at, a.id
+LIMIT $3;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND (a.name, a.id) < ($1, $2)
+ORDER BY a.name DESC, a.id DESC
+LIMIT $3;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND (a.name, a.id) > ($1, $2)
+ORDER BY a.name, a.id
+LIMIT $3;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND (a.organization_id = $1 OR a.id IN (SELECT g.account_id FROM grants g WHERE g.scope_id = $2
+                   UNION ALL
+                   SELECT g.account_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE p.organization_id = $3
+                   UNION ALL
+                   SELECT g.account_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE p.organization_id = $4))
+  AND (a.created_at, a.id) < ($5, $6)
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $7;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND (a.organization_id = $1 OR a.id IN (SELECT g.account_id FROM grants g WHERE g.scope_id = $2
+                   UNION ALL
+                   SELECT g.account_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE p.organization_id = $3
+                   UNION ALL
+                   SELECT g.account_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE p.organization_id = $4))
+  AND (a.created_at, a.id) > ($5, $6)
+ORDER BY a.created_at, a.id
+LIMIT $7;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND (a.organization_id = $1 OR a.id IN (SELECT g.account_id FROM grants g WHERE g.scope_id = $2
+                   UNION ALL
+                   SELECT g.account_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE p.organization_id = $3
+                   UNION ALL
+                   SELECT g.account_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE p.organization_id = $4))
+  AND (a.name, a.id) < ($5, $6)
+ORDER BY a.name DESC, a.id DESC
+LIMIT $7;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND (a.organization_id = $1 OR a.id IN (SELECT g.account_id FROM grants g WHERE g.scope_id = $2
+                   UNION ALL
+                   SELECT g.account_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE p.organization_id = $3
+                   UNION ALL
+                   SELECT g.account_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE p.organization_id = $4))
+  AND (a.name, a.id) > ($5, $6)
+ORDER BY a.name, a.id
+LIMIT $7;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND (a.organization_id = $1 OR a.id IN (SELECT g.account_id FROM grants g WHERE g.scope_id = $2
+                   UNION ALL
+                   SELECT g.account_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE p.organization_id = $3
+                   UNION ALL
+                   SELECT g.account_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE p.organization_id = $4))
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $5;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND (a.organization_id = $1 OR a.id IN (SELECT g.account_id FROM grants g WHERE g.scope_id = $2
+                   UNION ALL
+                   SELECT g.account_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE p.organization_id = $3
+                   UNION ALL
+                   SELECT g.account_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE p.organization_id = $4))
+ORDER BY a.created_at, a.id
+LIMIT $5;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND (a.organization_id = $1 OR a.id IN (SELECT g.account_id FROM grants g WHERE g.scope_id = $2
+                   UNION ALL
+                   SELECT g.account_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE p.organization_id = $3
+                   UNION ALL
+                   SELECT g.account_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE p.organization_id = $4))
+ORDER BY a.name DESC, a.id DESC
+LIMIT $5;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND (a.organization_id = $1 OR a.id IN (SELECT g.account_id FROM grants g WHERE g.scope_id = $2
+                   UNION ALL
+                   SELECT g.account_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE p.organization_id = $3
+                   UNION ALL
+                   SELECT g.account_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE p.organization_id = $4))
+ORDER BY a.name, a.id
+LIMIT $5;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.id = $1
+  AND (a.organization_id = $2 OR a.id IN (SELECT g.account_id FROM grants g WHERE g.scope_id = $3
+                   UNION ALL
+                   SELECT g.account_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE p.organization_id = $4
+                   UNION ALL
+                   SELECT g.account_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE p.organization_id = $5))
+ORDER BY a.id
+LIMIT $6;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.id = $1
+ORDER BY a.id
+LIMIT $2;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND (a.created_at, a.id) < ($2, $3)
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $4;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND (a.created_at, a.id) > ($2, $3)
+ORDER BY a.created_at, a.id
+LIMIT $4;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND (a.name, a.id) < ($2, $3)
+ORDER BY a.name DESC, a.id DESC
+LIMIT $4;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND (a.name, a.id) > ($2, $3)
+ORDER BY a.name, a.id
+LIMIT $4;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND (a.organization_id = $2 OR a.id IN (SELECT g.account_id FROM grants g WHERE g.scope_id = $3
+                   UNION ALL
+                   SELECT g.account_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE p.organization_id = $4
+                   UNION ALL
+                   SELECT g.account_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE p.organization_id = $5))
+  AND (a.created_at, a.id) < ($6, $7)
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $8;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND (a.organization_id = $2 OR a.id IN (SELECT g.account_id FROM grants g WHERE g.scope_id = $3
+                   UNION ALL
+                   SELECT g.account_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE p.organization_id = $4
+                   UNION ALL
+                   SELECT g.account_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE p.organization_id = $5))
+  AND (a.created_at, a.id) > ($6, $7)
+ORDER BY a.created_at, a.id
+LIMIT $8;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND (a.organization_id = $2 OR a.id IN (SELECT g.account_id FROM grants g WHERE g.scope_id = $3
+                   UNION ALL
+                   SELECT g.account_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE p.organization_id = $4
+                   UNION ALL
+                   SELECT g.account_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE p.organization_id = $5))
+  AND (a.name, a.id) < ($6, $7)
+ORDER BY a.name DESC, a.id DESC
+LIMIT $8;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND (a.organization_id = $2 OR a.id IN (SELECT g.account_id FROM grants g WHERE g.scope_id = $3
+                   UNION ALL
+                   SELECT g.account_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE p.organization_id = $4
+                   UNION ALL
+                   SELECT g.account_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE p.organization_id = $5))
+  AND (a.name, a.id) > ($6, $7)
+ORDER BY a.name, a.id
+LIMIT $8;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND (a.organization_id = $2 OR a.id IN (SELECT g.account_id FROM grants g WHERE g.scope_id = $3
+                   UNION ALL
+                   SELECT g.account_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE p.organization_id = $4
+                   UNION ALL
+                   SELECT g.account_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE p.organization_id = $5))
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $6;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND (a.organization_id = $2 OR a.id IN (SELECT g.account_id FROM grants g WHERE g.scope_id = $3
+                   UNION ALL
+                   SELECT g.account_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE p.organization_id = $4
+                   UNION ALL
+                   SELECT g.account_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE p.organization_id = $5))
+ORDER BY a.created_at, a.id
+LIMIT $6;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND (a.organization_id = $2 OR a.id IN (SELECT g.account_id FROM grants g WHERE g.scope_id = $3
+                   UNION ALL
+                   SELECT g.account_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE p.organization_id = $4
+                   UNION ALL
+                   SELECT g.account_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE p.organization_id = $5))
+ORDER BY a.name DESC, a.id DESC
+LIMIT $6;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND (a.organization_id = $2 OR a.id IN (SELECT g.account_id FROM grants g WHERE g.scope_id = $3
+                   UNION ALL
+                   SELECT g.account_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE p.organization_id = $4
+                   UNION ALL
+                   SELECT g.account_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE p.organization_id = $5))
+ORDER BY a.name, a.id
+LIMIT $6;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.organization_id = $2
+  AND (a.created_at, a.id) < ($3, $4)
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $5;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.organization_id = $2
+  AND (a.created_at, a.id) > ($3, $4)
+ORDER BY a.created_at, a.id
+LIMIT $5;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.organization_id = $2
+  AND (a.name, a.id) < ($3, $4)
+ORDER BY a.name DESC, a.id DESC
+LIMIT $5;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.organization_id = $2
+  AND (a.name, a.id) > ($3, $4)
+ORDER BY a.name, a.id
+LIMIT $5;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.organization_id = $2
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $3;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.organization_id = $2
+ORDER BY a.created_at, a.id
+LIMIT $3;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.organization_id = $2
+ORDER BY a.name DESC, a.id DESC
+LIMIT $3;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.organization_id = $2
+ORDER BY a.name, a.id
+LIMIT $3;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.state = $2
+  AND (a.created_at, a.id) < ($3, $4)
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $5;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.state = $2
+  AND (a.created_at, a.id) > ($3, $4)
+ORDER BY a.created_at, a.id
+LIMIT $5;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.state = $2
+  AND (a.name, a.id) < ($3, $4)
+ORDER BY a.name DESC, a.id DESC
+LIMIT $5;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.state = $2
+  AND (a.name, a.id) > ($3, $4)
+ORDER BY a.name, a.id
+LIMIT $5;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.state = $2
+  AND a.organization_id = $3
+  AND (a.created_at, a.id) < ($4, $5)
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $6;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.state = $2
+  AND a.organization_id = $3
+  AND (a.created_at, a.id) > ($4, $5)
+ORDER BY a.created_at, a.id
+LIMIT $6;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.state = $2
+  AND a.organization_id = $3
+  AND (a.name, a.id) < ($4, $5)
+ORDER BY a.name DESC, a.id DESC
+LIMIT $6;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.state = $2
+  AND a.organization_id = $3
+  AND (a.name, a.id) > ($4, $5)
+ORDER BY a.name, a.id
+LIMIT $6;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.state = $2
+  AND a.organization_id = $3
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $4;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.state = $2
+  AND a.organization_id = $3
+ORDER BY a.created_at, a.id
+LIMIT $4;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.state = $2
+  AND a.organization_id = $3
+ORDER BY a.name DESC, a.id DESC
+LIMIT $4;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.state = $2
+  AND a.organization_id = $3
+ORDER BY a.name, a.id
+LIMIT $4;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.state = $2
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $3;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.state = $2
+ORDER BY a.created_at, a.id
+LIMIT $3;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.state = $2
+ORDER BY a.name DESC, a.id DESC
+LIMIT $3;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+  AND a.state = $2
+ORDER BY a.name, a.id
+LIMIT $3;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $2;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+ORDER BY a.created_at, a.id
+LIMIT $2;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+ORDER BY a.name DESC, a.id DESC
+LIMIT $2;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.kind = $1
+ORDER BY a.name, a.id
+LIMIT $2;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.name = $1
+  AND (a.organization_id = $2 OR a.id IN (SELECT g.account_id FROM grants g WHERE g.scope_id = $3
+                   UNION ALL
+                   SELECT g.account_id FROM grants g JOIN projects p ON p.id = g.scope_id WHERE p.organization_id = $4
+                   UNION ALL
+                   SELECT g.account_id
+                     FROM grants g
+                     JOIN workspaces w ON w.id = g.scope_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE p.organization_id = $5))
+ORDER BY a.id
+LIMIT $6;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.name = $1
+ORDER BY a.id
+LIMIT $2;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.state = $1
+  AND (a.created_at, a.id) < ($2, $3)
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $4;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.state = $1
+  AND (a.created_at, a.id) > ($2, $3)
+ORDER BY a.created_at, a.id
+LIMIT $4;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.state = $1
+  AND (a.name, a.id) < ($2, $3)
+ORDER BY a.name DESC, a.id DESC
+LIMIT $4;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.state = $1
+  AND (a.name, a.id) > ($2, $3)
+ORDER BY a.name, a.id
+LIMIT $4;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.state = $1
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $2;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.state = $1
+ORDER BY a.created_at, a.id
+LIMIT $2;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.state = $1
+ORDER BY a.name DESC, a.id DESC
+LIMIT $2;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+  AND a.state = $1
+ORDER BY a.name, a.id
+LIMIT $2;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $1;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+ORDER BY a.created_at, a.id
+LIMIT $1;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+ORDER BY a.name DESC, a.id DESC
+LIMIT $1;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true
+ORDER BY a.name, a.id
+LIMIT $1;
+
+SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
+  FROM accounts a
+ WHERE true AND a.id = $1;
+
+SELECT g.id, g.account_id, a.name AS account, a.kind AS account_kind, a.state AS account_state, COALESCE(r.name, g.role) AS role, g.role_id,
+       g.scope, g.scope_id, g.source, g.created_by, g.created_at
+  FROM grants g
+  JOIN accounts a ON a.id = g.account_id
+  LEFT JOIN roles r ON r.id = g.role_id
+ WHERE true
+  AND g.scope_id = ANY($1)
+  AND (a.name, g.id) < ($2, $3)
+ORDER BY a.name DESC, g.id DESC
+LIMIT $4;
+
+SELECT g.id, g.account_id, a.name AS account, a.kind AS account_kind, a.state AS account_state, COALESCE(r.name, g.role) AS role, g.role_id,
+       g.scope, g.scope_id, g.source, g.created_by, g.created_at
+  FROM grants g
+  JOIN accounts a ON a.id = g.account_id
+  LEFT JOIN roles r ON r.id = g.role_id
+ WHERE true
+  AND g.scope_id = ANY($1)
+  AND (a.name, g.id) > ($2, $3)
+ORDER BY a.name, g.id
+LIMIT $4;
+
+SELECT g.id, g.account_id, a.name AS account, a.kind AS account_kind, a.state AS account_state, COALESCE(r.name, g.role) AS role, g.role_id,
+       g.scope, g.scope_id, g.source, g.created_by, g.created_at
+  FROM grants g
+  JOIN accounts a ON a.id = g.account_id
+  LEFT JOIN roles r ON r.id = g.role_id
+ WHERE true
+  AND g.scope_id = ANY($1)
+  AND (g.created_at, g.id) < ($2, $3)
+ORDER BY g.created_at DESC, g.id DESC
+LIMIT $4;
+
+SELECT g.id, g.account_id, a.name AS account, a.kind AS account_kind, a.state AS account_state, COALESCE(r.name, g.role) AS role, g.role_id,
+       g.scope, g.scope_id, g.source, g.created_by, g.created_at
+  FROM grants g
+  JOIN accounts a ON a.id = g.account_id
+  LEFT JOIN roles r ON r.id = g.role_id
+ WHERE true
+  AND g.scope_id = ANY($1)
+  AND (g.created_at, g.id) > ($2, $3)
+ORDER BY g.created_at, g.id
+LIMIT $4;
+
+SELECT g.id, g.account_id, a.name AS account, a.kind AS account_kind, a.state AS account_state, COALESCE(r.name, g.role) AS role, g.role_id,
+       g.scope, g.scope_id, g.source, g.created_by, g.created_at
+  FROM grants g
+  JOIN accounts a ON a.id = g.account_id
+  LEFT JOIN roles r ON r.id = g.role_id
+ WHERE true
+  AND g.scope_id = ANY($1)
+  AND g.account_id = $2
+  AND (a.name, g.id) < ($3, $4)
+ORDER BY a.name DESC, g.id DESC
+LIMIT $5;
+
+SELECT g.id, g.account_id, a.name AS account, a.kind AS account_kind, a.state AS account_state, COALESCE(r.name, g.role) AS role, g.role_id,
+       g.scope, g.scope_id, g.source, g.created_by, g.created_at
+  FROM grants g
+  JOIN accounts a ON a.id = g.account_id
+  LEFT JOIN roles r ON r.id = g.role_id
+ WHERE true
+  AND g.scope_id = ANY($1)
+  AND g.account_id = $2
+  AND (a.name, g.id) > ($3, $4)
+ORDER BY a.name, g.id
+LIMIT $5;
+
+SELECT g.id, g.account_id, a.name AS account, a.kind AS account_kind, a.state AS account_state, COALESCE(r.name, g.role) AS role, g.role_id,
+       g.scope, g.scope_id, g.source, g.created_by, g.created_at
+  FROM grants g
+  JOIN accounts a ON a.id = g.account_id
+  LEFT JOIN roles r ON r.id = g.role_id
+ WHERE true
+  AND g.scope_id = ANY($1)
+  AND g.account_id = $2
+  AND (g.created_at, g.id) < ($3, $4)
+ORDER BY g.created_at DESC, g.id DESC
+LIMIT $5;
+
+SELECT g.id, g.account_id, a.name AS account, a.kind AS account_kind, a.state AS account_state, COALESCE(r.name, g.role) AS role, g.role_id,
+       g.scope, g.scope_id, g.source, g.created_by, g.created_at
+  FROM grants g
+  JOIN accounts a ON a.id = g.account_id
+  LEFT JOIN roles r ON r.id = g.role_id
+ WHERE true
+  AND g.scope_id = ANY($1)
+  AND g.account_id = $2
+  AND (g.created_at, g.id) > ($3, $4)
+ORDER BY g.created_at, g.id
+LIMIT $5;
+
+SELECT g.id, g.account_id, a.name AS account, a.kind AS account_kind, a.state AS account_state, COALESCE(r.name, g.role) AS role, g.role_id,
+       g.scope, g.scope_id, g.source, g.created_by, g.created_at
+  FROM grants g
+  JOIN accounts a ON a.id = g.account_id
+  LEFT JOIN roles r ON r.id = g.role_id
+ WHERE true
+  AND g.scope_id = ANY($1)
+  AND g.account_id = $2
+ORDER BY a.name DESC, g.id DESC
+LIMIT $3;
+
+SELECT g.id, g.account_id, a.name AS account, a.kind AS account_kind, a.state AS account_state, COALESCE(r.name, g.role) AS role, g.role_id,
+       g.scope, g.scope_id, g.source, g.created_by, g.created_at
+  FROM grants g
+  JOIN accounts a ON a.id = g.account_id
+  LEFT JOIN roles r ON r.id = g.role_id
+ WHERE true
+  AND g.scope_id = ANY($1)
+  AND g.account_id = $2
+ORDER BY a.name, g.id
+LIMIT $3;
+
+SELECT g.id, g.account_id, a.name AS account, a.kind AS account_kind, a.state AS account_state, COALESCE(r.name, g.role) AS role, g.role_id,
+       g.scope, g.scope_id, g.source, g.created_by, g.created_at
+  FROM grants g
+  JOIN accounts a ON a.id = g.account_id
+  LEFT JOIN roles r ON r.id = g.role_id
+ WHERE true
+  AND g.scope_id = ANY($1)
+  AND g.account_id = $2
+ORDER BY g.created_at DESC, g.id DESC
+LIMIT $3;
+
+SELECT g.id, g.account_id, a.name AS account, a.kind AS account_kind, a.state AS account_state, COALESCE(r.name, g.role) AS role, g.role_id,
+       g.scope, g.scope_id, g.source, g.created_by, g.created_at
+  FROM grants g
+  JOIN accounts a ON a.id = g.account_id
+  LEFT JOIN roles r ON r.id = g.role_id
+ WHERE true
+  AND g.scope_id = ANY($1)
+  AND g.account_id = $2
+ORDER BY g.created_at, g.id
+LIMIT $3;
+
+SELECT g.id, g.account_id, a.name AS account, a.kind AS account_kind, a.state AS account_state, COALESCE(r.name, g.role) AS role, g.role_id,
+       g.scope, g.scope_id, g.source, g.created_by, g.created_at
+  FROM grants g
+  JOIN accounts a ON a.id = g.account_id
+  LEFT JOIN roles r ON r.id = g.role_id
+ WHERE true
+  AND g.scope_id = ANY($1)
+ORDER BY a.name DESC, g.id DESC
+LIMIT $2;
+
+SELECT g.id, g.account_id, a.name AS account, a.kind AS account_kind, a.state AS account_state, COALESCE(r.name, g.role) AS role, g.role_id,
+       g.scope, g.scope_id, g.source, g.created_by, g.created_at
+  FROM grants g
+  JOIN accounts a ON a.id = g.account_id
+  LEFT JOIN roles r ON r.id = g.role_id
+ WHERE true
+  AND g.scope_id = ANY($1)
+ORDER BY a.name, g.id
+LIMIT $2;
+
+SELECT g.id, g.account_id, a.name AS account, a.kind AS account_kind, a.state AS account_state, COALESCE(r.name, g.role) AS role, g.role_id,
+       g.scope, g.scope_id, g.source, g.created_by, g.created_at
+  FROM grants g
+  JOIN accounts a ON a.id = g.account_id
+  LEFT JOIN roles r ON r.id = g.role_id
+ WHERE true
+  AND g.scope_id = ANY($1)
+ORDER BY g.created_at DESC, g.id DESC
+LIMIT $2;
+
+SELECT g.id, g.account_id, a.name AS account, a.kind AS account_kind, a.state AS account_state, COALESCE(r.name, g.role) AS role, g.role_id,
+       g.scope, g.scope_id, g.source, g.created_by, g.created_at
+  FROM grants g
+  JOIN accounts a ON a.id = g.account_id
+  LEFT JOIN roles r ON r.id = g.role_id
+ WHERE true
+  AND g.scope_id = ANY($1)
+ORDER BY g.created_at, g.id
+LIMIT $2;

@@ -1,0 +1,165 @@
+package iam
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/lifecycle"
+	"kloigos/backend/internal/kernel/scope"
+)
+
+// Nouns of scopes, as events, problems and grants name them.
+const (
+	OrganizationNoun = "organization"
+	ProjectNoun      = "project"
+	WorkspaceNoun    = "workspace"
+)
+
+// ScopeState says whether a scope is in use.
+type ScopeState string
+
+// States of an organization, a project or a workspace.
+const (
+	ScopeActive    ScopeState = "active"
+	ScopeSuspended ScopeState = "suspended"
+	ScopeRemoved   ScopeState = "removed"
+)
+
+// What happens to a scope.
+const (
+	ScopeWasSuspended lifecycle.Event = "suspend"
+	ScopeWasResumed   lifecycle.Event = "resume"
+	ScopeWasRemoved   lifecycle.Event = "remove"
+)
+
+// ScopeLifecycle is the life of an organization, a project or a workspace.
+var ScopeLifecycle = lifecycle.Lifecycle[ScopeState]{
+	Noun: "scope", Initial: ScopeActive,
+	States: []lifecycle.StateInfo[ScopeState]{
+		{State: ScopeActive, Means: "it is in use"},
+		{State: ScopeSuspended, Means: "nothing in it can be changed until it is resumed; what runs continues"},
+		{State: ScopeRemoved, Means: "it was empty and was deleted", Final: true},
+	},
+	Transitions: []lifecycle.Transition[ScopeState]{
+		{From: ScopeActive, On: ScopeWasSuspended, To: ScopeSuspended},
+		{From: ScopeSuspended, On: ScopeWasResumed, To: ScopeActive},
+		{From: ScopeActive, On: ScopeWasRemoved, To: ScopeRemoved},
+		{From: ScopeSuspended, On: ScopeWasRemoved, To: ScopeRemoved},
+	},
+}
+
+// Scope is one organization, project or workspace.
+type Scope struct {
+	Kind             string     `db:"kind"` // OrganizationNoun, ProjectNoun or WorkspaceNoun
+	ID               uuid.UUID  `db:"id"`
+	OrganizationID   uuid.UUID  `db:"organization_id"` // itself for an organization
+	ProjectID        *uuid.UUID `db:"project_id"`      // itself for a project; nil for an organization
+	Name             string     `db:"name"`
+	OrganizationName string     `db:"organization_name"`
+	ProjectName      string     `db:"project_name"` // "" for an organization
+	Type             string     `db:"type"`         // of a workspace: 'bare_metal', 'kubernetes'
+	State            ScopeState `db:"state"`
+	SuspendedBy      string     `db:"suspended_by"` // noun of the scope above that is suspended; "" if none is
+	Version          int64      `db:"version"`
+	CreatedAt        time.Time  `db:"created_at"`
+	UpdatedAt        time.Time  `db:"updated_at"`
+}
+
+// Path names the scope in the installation: 'organization', 'organization/project' or 'organization/project/workspace'.
+func (s Scope) Path() string {
+	switch s.Kind {
+	case OrganizationNoun:
+		return s.Name
+	case ProjectNoun:
+		return s.OrganizationName + "/" + s.Name
+	}
+	return s.OrganizationName + "/" + s.ProjectName + "/" + s.Name
+}
+
+// Place is where the scope stands.
+func (s Scope) Place() scope.Place {
+	at := scope.Place{Organization: s.OrganizationID}
+	if s.ProjectID != nil {
+		at.Project = *s.ProjectID
+	}
+	if s.Kind == WorkspaceNoun {
+		at.Workspace = s.ID
+	}
+	return at
+}
+
+// CanSuspend tells why it cannot be suspended; nil if it can.
+func (s Scope) CanSuspend() error {
+	_, err := ScopeLifecycle.Next(s.State, ScopeWasSuspended)
+	return err
+}
+
+// CanResume tells why it cannot be resumed; nil if it can.
+func (s Scope) CanResume() error {
+	_, err := ScopeLifecycle.Next(s.State, ScopeWasResumed)
+	return err
+}
+
+// CanWrite tells why nothing in the scope can be changed; nil if it can.
+func (s Scope) CanWrite() error {
+	switch {
+	case s.State == ScopeSuspended:
+		return fault.Conflictf("scope_suspended", "The %s %s is suspended. Resume it first.", s.Kind, s.Path())
+	case s.SuspendedBy != "":
+		return fault.Conflictf("scope_suspended", "The %s of %s is suspended. Resume it first.", s.SuspendedBy, s.Path())
+	}
+	return nil
+}
+
+// facts are what an event tells of a scope.
+func (s Scope) facts() map[string]any {
+	return map[string]any{"name": s.Name, "path": s.Path(), "state": s.State}
+}
+
+// scopeName is the form of a name: a label of DNS, so that it can stand in paths and host names.
+var scopeName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// checkName tells what is wrong with the name of a scope. A name in the form of an id could not be told from one.
+func checkName(name string) error {
+	if !scopeName.MatchString(name) {
+		return fmt.Errorf("Use lower-case letters, digits and -; begin and end with a letter or a digit; at most 63 characters.") //nolint:revive,staticcheck // a sentence for a person
+	}
+	if _, err := uuid.Parse(name); err == nil {
+		return fmt.Errorf("Use another name: this one has the form of an id.") //nolint:revive,staticcheck // a sentence for a person
+	}
+	return nil
+}
+
+func badName(name string) error {
+	var bad fault.Invalid
+	bad.Check("name", checkName(name))
+	return bad.OrNil()
+}
+
+// removedName frees the name of a removed scope. No name that a person gives has a #.
+func removedName(name string, id uuid.UUID) string { return name + "#" + id.String() }
+
+// count is how many objects of a noun live in a scope.
+type count struct {
+	Noun string `db:"noun"` // in the plural
+	N    int64  `db:"n"`
+}
+
+// inUse says what still lives in a scope; nil if nothing does.
+func inUse(s Scope, counts []count) error {
+	var left []string
+	for _, c := range counts {
+		if c.N > 0 {
+			left = append(left, fmt.Sprintf("%d %s", c.N, c.Noun))
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return fault.Conflictf("scope_in_use", "The %s %s still has %s. Remove them first.", s.Kind, s.Path(), strings.Join(left, ", "))
+}

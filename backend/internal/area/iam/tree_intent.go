@@ -1,0 +1,318 @@
+package iam
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/kernel/audit"
+	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/kernel/lifecycle"
+	"kloigos/backend/internal/kernel/scope"
+	"kloigos/backend/internal/kernel/secret"
+)
+
+// SharedGeneration is the first generation of backends that keep organizations apart. Older ones are kept out as soon as
+// there is a second organization.
+const SharedGeneration = 2
+
+// DefaultName is the name of the project and the workspace that an organization begins with.
+const DefaultName = "default"
+
+// first are the organization, the project and the workspace that every installation begins with.
+var first = []uuid.UUID{
+	uuid.MustParse("00000000-0000-4000-8000-000000000001"),
+	uuid.MustParse("00000000-0000-4000-8000-000000000002"),
+	uuid.MustParse("00000000-0000-4000-8000-000000000003"),
+}
+
+// bareMetal is the type of a workspace whose allocations are units.
+const bareMetal = "bare_metal"
+
+func isNotFound(err error) bool { return errors.Is(err, fault.ErrNotFound) }
+
+func checkVersion(noun string, have, want int64) error {
+	if want != 0 && want != have {
+		return fault.Conflictf("version_mismatch", "The %s is at version %d, not %d: another request changed it. Reload it.", noun, have, want)
+	}
+	return nil
+}
+
+func nameTaken(noun, name string) error {
+	return fault.Conflictf("name_taken", "Another %s here has the name %s.", noun, name)
+}
+
+// told writes the event of a change, and what a repeated request is answered with.
+func (s Scope) told(ctx context.Context, tx *intent.Tx, action string, before, after map[string]any) error {
+	entry := s.entry(audit.Entry{Action: s.Kind + "." + action, ObjectKind: s.Kind, ObjectID: s.ID, ObjectName: s.Path(), Before: before, After: after})
+	if err := tx.Event(ctx, entry); err != nil {
+		return err
+	}
+	return tx.Made(ctx, s.Kind, s.ID, uuid.Nil)
+}
+
+// entry says of an event that it happened in this scope.
+func (s Scope) entry(e audit.Entry) audit.Entry {
+	at := s.Place()
+	e.Organization, e.Project, e.Workspace = at.Organization, at.Project, at.Workspace
+	return e
+}
+
+// NewOrganization is an organization as somebody asks for it.
+type NewOrganization struct {
+	Name    string
+	Owner   uuid.UUID // account; its first owner
+	Release string    // version of this backend
+}
+
+// CreateOrganization makes an organization with its SSH key, a project and a workspace that are called default, and its
+// owner. While backends of another release run there is only one organization: they would not keep two apart.
+func CreateOrganization(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, draft NewOrganization) (Scope, error) {
+	if err := badName(draft.Name); err != nil {
+		return Scope{}, err
+	}
+	if err := onlyThisRelease(ctx, tx, draft.Release); err != nil {
+		return Scope{}, err
+	}
+	id, project := uuid.New(), uuid.New()
+	public, sealed, err := NewOrganizationKey(keys, id)
+	if err != nil {
+		return Scope{}, err
+	}
+	if err := tx.One(ctx, nameTaken(OrganizationNoun, draft.Name), sqlInsertOrganization, id, draft.Name); err != nil {
+		return Scope{}, fmt.Errorf("make an organization: %w", err)
+	}
+	if err := tx.One(ctx, nil, sqlInsertOrganizationKey, id, public, sealed); err != nil {
+		return Scope{}, fmt.Errorf("keep the organization's key: %w", err)
+	}
+	if err := tx.One(ctx, nameTaken(ProjectNoun, DefaultName), sqlInsertProject, project, id, DefaultName); err != nil {
+		return Scope{}, fmt.Errorf("make its project: %w", err)
+	}
+	if err := tx.One(ctx, nameTaken(WorkspaceNoun, DefaultName), sqlInsertWorkspace, uuid.New(), project, DefaultName, bareMetal); err != nil {
+		return Scope{}, fmt.Errorf("make its workspace: %w", err)
+	}
+	made, err := Organizations.byID(ctx, tx.Reader, id)
+	if err != nil {
+		return Scope{}, err
+	}
+	owner, err := accountByID(ctx, tx.Reader, draft.Owner)
+	if err != nil {
+		return Scope{}, err
+	}
+	if err := made.told(ctx, tx, "create", nil, made.facts()); err != nil {
+		return Scope{}, err
+	}
+	_, err = insertGrant(ctx, tx, made, owner, rolePermits{name: RoleOwner})
+	if err != nil {
+		return Scope{}, err
+	}
+	return made, tx.Made(ctx, OrganizationNoun, made.ID, uuid.Nil)
+}
+
+// onlyThisRelease refuses a second organization while backends of another release run, and keeps them out from then on.
+func onlyThisRelease(ctx context.Context, tx *intent.Tx, release string) error {
+	type backend struct {
+		Name    string `db:"name"`
+		Version string `db:"version"`
+	}
+	others, err := db.Collect[backend](ctx, tx.Reader, sqlOtherBackends, release)
+	if err != nil {
+		return fmt.Errorf("look for backends of another release: %w", err)
+	}
+	if len(others) > 0 {
+		var names []string
+		for _, o := range others {
+			names = append(names, o.Name+" ("+o.Version+")")
+		}
+		return fault.Conflictf("older_backend", "Backends of another release were seen within the last minute: %s. End the upgrade first; they would not keep two organizations apart.", strings.Join(names, ", "))
+	}
+	type setting struct {
+		Value []byte `db:"value"`
+	}
+	oldest, err := db.First[setting](ctx, tx.Reader, fault.ErrNotFound, sqlOldestBackendNow)
+	if err != nil && !isNotFound(err) {
+		return fmt.Errorf("read the oldest backend allowed: %w", err)
+	}
+	if n, err := strconv.Atoi(string(oldest.Value)); err == nil && n >= SharedGeneration {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, sqlOldestBackend, []byte(strconv.Itoa(SharedGeneration))); err != nil {
+		return fmt.Errorf("keep older backends out: %w", err)
+	}
+	return nil
+}
+
+// CreateProject makes a project in an organization.
+func CreateProject(ctx context.Context, tx *intent.Tx, organization scope.Ref[Scope], name string) (Scope, error) {
+	if err := badName(name); err != nil {
+		return Scope{}, err
+	}
+	parent, err := Organizations.keep(ctx, tx.Tx, organization.ID())
+	if err != nil {
+		return Scope{}, err
+	}
+	if err := parent.CanWrite(); err != nil {
+		return Scope{}, err
+	}
+	id := uuid.New()
+	if err := tx.One(ctx, nameTaken(ProjectNoun, name), sqlInsertProject, id, parent.ID, name); err != nil {
+		return Scope{}, fmt.Errorf("make a project: %w", err)
+	}
+	return Projects.made(ctx, tx, id)
+}
+
+// CreateWorkspace makes a workspace in a project.
+func CreateWorkspace(ctx context.Context, tx *intent.Tx, project scope.Ref[Scope], name, kind string) (Scope, error) {
+	if err := badName(name); err != nil {
+		return Scope{}, err
+	}
+	parent, err := Projects.keep(ctx, tx.Tx, project.ID())
+	if err != nil {
+		return Scope{}, err
+	}
+	if err := parent.CanWrite(); err != nil {
+		return Scope{}, err
+	}
+	id := uuid.New()
+	if err := tx.One(ctx, nameTaken(WorkspaceNoun, name), sqlInsertWorkspace, id, parent.ID, name, kind); err != nil {
+		return Scope{}, fmt.Errorf("make a workspace: %w", err)
+	}
+	return Workspaces.made(ctx, tx, id)
+}
+
+// made reads what was made and writes its event.
+func (l Level) made(ctx context.Context, tx *intent.Tx, id uuid.UUID) (Scope, error) {
+	made, err := l.byID(ctx, tx.Reader, id)
+	if err != nil {
+		return Scope{}, err
+	}
+	return made, made.told(ctx, tx, "create", nil, made.facts())
+}
+
+// changed reads a scope after a change and writes the event.
+func (l Level) changed(ctx context.Context, tx *intent.Tx, before Scope, action string) (Scope, error) {
+	after, err := l.byID(ctx, tx.Reader, before.ID)
+	if err != nil {
+		return Scope{}, err
+	}
+	return after, after.told(ctx, tx, action, before.facts(), after.facts())
+}
+
+// at returns a scope for a change of the version that somebody looked at; 0 for any.
+func (l Level) at(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], version int64) (Scope, error) {
+	before, err := l.hold(ctx, tx.Tx, ref.ID())
+	if err != nil {
+		return Scope{}, err
+	}
+	return before, checkVersion(l.Noun, before.Version, version)
+}
+
+// Rename gives a scope another name.
+func (l Level) Rename(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], version int64, name string) (Scope, error) {
+	if err := badName(name); err != nil {
+		return Scope{}, err
+	}
+	before, err := l.at(ctx, tx, ref, version)
+	if err != nil {
+		return Scope{}, err
+	}
+	if err := before.CanWrite(); err != nil {
+		return Scope{}, err
+	}
+	if err := l.write(ctx, tx, name, l.rename, before.ID, name); err != nil {
+		return Scope{}, fmt.Errorf("rename a %s: %w", l.Noun, err)
+	}
+	return l.changed(ctx, tx, before, "change")
+}
+
+// write runs a statement that gives a scope a name or a place, where another may have the same.
+func (l Level) write(ctx context.Context, tx *intent.Tx, name string, sql db.Statement, args ...any) error {
+	err := tx.One(ctx, fault.ErrNotFound, sql, args...)
+	if _, taken := db.UniqueViolation(err); taken {
+		return nameTaken(l.Noun, name)
+	}
+	return err
+}
+
+// MoveWorkspace brings a workspace to another project of its organization. Who sees it by a grant at a project follows.
+func MoveWorkspace(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], version int64, project scope.Ref[Scope]) (Scope, error) {
+	target, err := Projects.keep(ctx, tx.Tx, project.ID())
+	if err != nil {
+		return Scope{}, err
+	}
+	before, err := Workspaces.at(ctx, tx, ref, version)
+	if err != nil {
+		return Scope{}, err
+	}
+	if before.OrganizationID != target.OrganizationID {
+		return Scope{}, fault.Conflictf("other_organization", "A workspace moves between projects of one organization only.")
+	}
+	if err := errors.Join(before.CanWrite(), target.CanWrite()); err != nil {
+		return Scope{}, err
+	}
+	if err := Workspaces.write(ctx, tx, before.Name, sqlCarryWorkspace, before.ID, target.ID); err != nil {
+		return Scope{}, fmt.Errorf("move a workspace: %w", err)
+	}
+	return Workspaces.changed(ctx, tx, before, "move")
+}
+
+// Suspend refuses all changes in a scope from now on. What runs continues.
+func (l Level) Suspend(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], version int64) (Scope, error) {
+	return l.turn(ctx, tx, ref, version, ScopeWasSuspended)
+}
+
+// Resume ends a suspension.
+func (l Level) Resume(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], version int64) (Scope, error) {
+	return l.turn(ctx, tx, ref, version, ScopeWasResumed)
+}
+
+func (l Level) turn(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], version int64, on lifecycle.Event) (Scope, error) {
+	before, err := l.at(ctx, tx, ref, version)
+	if err != nil {
+		return Scope{}, err
+	}
+	state, err := ScopeLifecycle.Next(before.State, on)
+	if err != nil {
+		return Scope{}, err
+	}
+	if err := tx.One(ctx, fault.ErrNotFound, l.move, before.ID, before.State, state, before.Name); err != nil {
+		return Scope{}, fmt.Errorf("%s a %s: %w", on, l.Noun, err)
+	}
+	return l.changed(ctx, tx, before, string(on))
+}
+
+// Remove deletes an empty scope with the grants at it. The row stays for the history; its name is free again.
+func (l Level) Remove(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], version int64) error {
+	before, err := l.at(ctx, tx, ref, version)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(first, before.ID) {
+		return fault.Conflictf("scope_stays", "The %s %s came with the installation; it stays.", l.Noun, before.Path())
+	}
+	state, err := ScopeLifecycle.Next(before.State, ScopeWasRemoved)
+	if err != nil {
+		return err
+	}
+	left, err := db.Collect[count](ctx, tx.Reader, l.residents, before.ID)
+	if err != nil {
+		return fmt.Errorf("count what is in a %s: %w", l.Noun, err)
+	}
+	if err := inUse(before, left); err != nil {
+		return err
+	}
+	if err := before.told(ctx, tx, "delete", before.facts(), nil); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, sqlDeleteGrantsAt, before.ID); err != nil {
+		return fmt.Errorf("take away the grants at a %s: %w", l.Noun, err)
+	}
+	return tx.One(ctx, fault.ErrNotFound, l.move, before.ID, before.State, state, removedName(before.Name, before.ID))
+}

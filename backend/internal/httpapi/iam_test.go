@@ -1,0 +1,173 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/area/iam"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/scope"
+)
+
+// scopes are all scopes of a tree, with where each stands.
+func (t tree) scopes() map[uuid.UUID]scope.Place {
+	all := map[uuid.UUID]scope.Place{}
+	for o, organization := range t.organizations {
+		all[organization] = scope.Place{Organization: organization}
+		for p, project := range t.projects[o] {
+			all[project] = scope.Place{Organization: organization, Project: project}
+			for _, workspace := range t.workspaces[o][p] {
+				all[workspace] = scope.Place{Organization: organization, Project: project, Workspace: workspace}
+			}
+		}
+	}
+	return all
+}
+
+// levelOfPlace is the level of a scope, and the path of its routes.
+func levelOfPlace(p scope.Place) (scope.Level, string) {
+	switch {
+	case p.Workspace != uuid.Nil:
+		return scope.Workspace, "/workspaces/"
+	case p.Project != uuid.Nil:
+		return scope.Project, "/projects/"
+	}
+	return scope.Organization, "/organizations/"
+}
+
+// TestMatrixOfScopes asks for every scope of two organizations as every role at every level: what is not seen is 404, like
+// one that is not there; what is seen and may not be changed is 403; lists show what is seen and nothing else.
+func TestMatrixOfScopes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tree := b.tree()
+	roles := iam.Permissions(api.Permissions())
+	scopes, asked := tree.scopes(), 0
+	for n, role := range iam.Roles {
+		if role.Installation {
+			continue
+		}
+		for _, given := range []uuid.UUID{tree.workspaces[0][0][1], tree.projects[0][1], tree.organizations[1]} {
+			at := scopes[given]
+			level, _ := levelOfPlace(at)
+			token := b.granted(fmt.Sprintf("s%d%s", n, level[:1]), role.Name, level, given)
+			as := []string{"Authorization", "Bearer " + token}
+			for id, place := range scopes {
+				kind, path := levelOfPlace(place)
+				inside := at.Organization == place.Organization && (at.Project == uuid.Nil || at.Project == place.Project) && (at.Workspace == uuid.Nil || at.Workspace == place.Workspace)
+				above := id == at.Organization || id == at.Project
+				want := func(permission string, good int) int {
+					switch {
+					case !roles[role.Name][permission]:
+						return http.StatusForbidden // before any look at the scope
+					case inside:
+						return good
+					case above:
+						return http.StatusForbidden
+					}
+					return http.StatusNotFound
+				}
+				rename := map[scope.Level]string{scope.Organization: "organization:update", scope.Project: "project:update", scope.Workspace: "project.workspace:update"}[kind]
+				// The name is refused, so that nothing changes.
+				if a := b.do(http.MethodPatch, path+id.String(), api.ChangeScope{Name: "No_Name"}, as...); a.status != want(rename, 422) {
+					t.Errorf("%s of %s renames a %s, inside %t, above %t: %d, want %d", role.Name, level, kind, inside, above, a.status, want(rename, 422))
+				}
+				get, none := b.do(http.MethodGet, path+id.String(), nil, as...), b.do(http.MethodGet, path+uuid.NewString(), nil, as...)
+				if inside || above {
+					if get.status != http.StatusOK {
+						t.Errorf("%s of %s gets a %s: %d", role.Name, level, kind, get.status)
+					}
+				} else if get.status != none.status || get.problem(t).Detail != none.problem(t).Detail {
+					t.Errorf("%s of %s gets a hidden %s: %s, and one that is not there: %s", role.Name, level, kind, get.body, none.body)
+				}
+				members := b.do(http.MethodGet, "/grants?scope="+id.String(), nil, as...)
+				if status := want("organization.member:read", 200); members.status != status && (status != http.StatusNotFound || members.status != 422) {
+					t.Errorf("%s of %s lists grants at a %s: %d, want %d", role.Name, level, kind, members.status, status)
+				}
+				give := b.do(http.MethodPost, "/grants", api.CreateGrant{Account: "nobody", Role: "viewer", Scope: id.String()}, as...)
+				if status := want("organization.member:grant", 422); give.status != status && (status != http.StatusNotFound || give.status != 422) {
+					t.Errorf("%s of %s gives a role at a %s: %d, want %d", role.Name, level, kind, give.status, status)
+				}
+				asked += 5
+			}
+			for _, path := range []string{"/organizations", "/projects", "/workspaces"} {
+				page := decode[api.Page[api.Scope]](t, b.mustDo(http.MethodGet, path, nil, 200, as...))
+				var got, want []string
+				for _, s := range page.Items {
+					got = append(got, s.ID)
+				}
+				for id, place := range scopes {
+					if _, of := levelOfPlace(place); of != path+"/" {
+						continue
+					}
+					if id == at.Organization || id == at.Project || scope.NewAccess([]scope.Grant{{Level: level, ID: given}}, scope.Limit{}).Sees(place) {
+						want = append(want, id.String())
+					}
+				}
+				slices.Sort(got)
+				slices.Sort(want)
+				if !slices.Equal(got, want) {
+					t.Errorf("%s of %s lists %s: %v, want %v", role.Name, level, path, got, want)
+				}
+			}
+		}
+	}
+	if asked < 1000 {
+		t.Errorf("%d requests", asked)
+	}
+}
+
+// Operations of an answer are those that state and permissions allow.
+func TestOperationsOfScopes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.tree()
+	viewer := b.granted("view", "viewer", scope.Organization, domain.DefaultOrganization)
+	for token, may := range map[string]string{b.token: "change move suspend delete", viewer: ""} {
+		got := decode[api.Scope](t, b.mustDo(http.MethodGet, "/workspaces/"+domain.DefaultWorkspace.String(), nil, 200, "Authorization", "Bearer "+token))
+		var allowed []string
+		for _, o := range got.Operations {
+			if o.Allowed {
+				allowed = append(allowed, o.Name)
+			}
+		}
+		if strings.Join(allowed, " ") != may {
+			t.Errorf("allowed %v, want %s", allowed, may)
+		}
+	}
+}
+
+// An organization knows the accounts that have a role in it; only the installation's operator knows the others. Who gives
+// a role has it at once, and who leaves has lost it.
+func TestMembers(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tree := b.tree()
+	_, stranger := b.newAccount("stranger", "account")
+	admin := b.granted("adm", "admin", scope.Organization, tree.organizations[1])
+	give := func(token, account, role, at string, status int) answer {
+		t.Helper()
+		return b.mustDo(http.MethodPost, "/grants", api.CreateGrant{Account: account, Role: role, Scope: at}, status, "Authorization", "Bearer "+token)
+	}
+	give(admin, "stranger", "viewer", "other", 422)
+	give(admin, "no-such-account", "viewer", "other", 422)
+	give(stranger, "stranger", "owner", "other", 403)
+	give(admin, "adm", "owner", "other", 409)
+	operator := b.granted("oper2", "installation_operator", scope.Installation, uuid.Nil)
+	b.mustDo(http.MethodGet, "/grants?scope=other", nil, 403, "Authorization", "Bearer "+operator)
+	given := decode[api.Grant](t, give(b.token, "stranger", "viewer", "default/default", 201))
+	b.mustDo(http.MethodGet, "/hosts", nil, 200, "Authorization", "Bearer "+stranger)
+	b.mustDo(http.MethodGet, "/grants/"+given.ID, nil, 404, "Authorization", "Bearer "+admin)
+	b.mustDo(http.MethodDelete, "/grants/"+given.ID, nil, 404, "Authorization", "Bearer "+admin)
+	b.mustDo(http.MethodDelete, "/grants/"+given.ID, nil, 204, "Authorization", "Bearer "+stranger)
+	b.mustDo(http.MethodDelete, "/grants/"+given.ID, nil, 404, "Authorization", "Bearer "+stranger)
+	if page := decode[api.Page[api.Scope]](t, b.mustDo(http.MethodGet, "/workspaces", nil, 200, "Authorization", "Bearer "+stranger)); len(page.Items) != 0 {
+		t.Errorf("who left still sees %+v", page.Items)
+	}
+}

@@ -1,0 +1,124 @@
+package noun
+
+import (
+	"kloigos/backend/api"
+	"kloigos/backend/api/client"
+	"kloigos/cli/internal/shape"
+	"kloigos/cli/internal/show"
+)
+
+var scopeColumns = []show.Column[api.Scope]{
+	{Header: "PATH", Value: func(s api.Scope) string { return s.Path }},
+	{Header: "STATE", Value: scopeState},
+	{Header: "CREATED", Value: func(s api.Scope) string { return show.Ago(s.CreatedAt) }},
+	{Header: "ID", Value: func(s api.Scope) string { return s.ID }},
+}
+
+// scopeState is the state as it works: a scope in a suspended one is suspended.
+func scopeState(s api.Scope) string {
+	if s.SuspendedBy != "" {
+		return "suspended by its " + s.SuspendedBy
+	}
+	return s.State
+}
+
+func scopeID(s api.Scope) string                  { return s.ID }
+func scopePath(s api.Scope) string                { return s.Path }
+func scopeVersion(s api.Scope) int64              { return s.Version }
+func scopeOperations(s api.Scope) []api.Operation { return s.Operations }
+
+var organization = shape.Noun[api.Scope, api.OrganizationFilter]{
+	Name: "organization", Plural: "organizations", Help: "Organizations: teams that do not see each other's things",
+	Columns: scopeColumns, ID: scopeID, Label: scopePath, Version: scopeVersion, ByName: true, Events: true, Operations: scopeOperations,
+	List: shape.List("list-organizations", (*client.Client).AllOrganizations),
+	Get:  shape.Get("get-organization", (*client.Client).GetOrganization),
+	Actions: []shape.Action{
+		shape.Create("create-organization", "name", (*client.Client).CreateOrganization),
+		shape.Change("change-organization", (*client.Client).ChangeOrganization),
+		shape.Do("suspend", "suspend-organization", (*client.Client).SuspendOrganization).Asks("Suspend %s? Nothing in it can be changed then."),
+		shape.Do("resume", "resume-organization", (*client.Client).ResumeOrganization),
+		shape.Delete("delete-organization", (*client.Client).DeleteOrganization),
+	},
+}
+
+var project = shape.Noun[api.Scope, api.ProjectFilter]{
+	Name: "project", Plural: "projects", Help: "Projects of an organization; each holds workspaces",
+	Columns: scopeColumns, ID: scopeID, Label: scopePath, Version: scopeVersion, ByName: true, Events: true, Operations: scopeOperations,
+	List: shape.List("list-projects", (*client.Client).AllProjects),
+	Get:  shape.Get("get-project", (*client.Client).GetProject),
+	Actions: []shape.Action{
+		shape.Create("create-project", "name", (*client.Client).CreateProject),
+		shape.Change("change-project", (*client.Client).ChangeProject),
+		shape.Do("suspend", "suspend-project", (*client.Client).SuspendProject).Asks("Suspend %s? Nothing in it can be changed then."),
+		shape.Do("resume", "resume-project", (*client.Client).ResumeProject),
+		shape.Delete("delete-project", (*client.Client).DeleteProject),
+	},
+}
+
+var workspace = shape.Noun[api.Scope, api.WorkspaceFilter]{
+	Name: "workspace", Plural: "workspaces", Help: "Workspaces of a project; each holds hosts, units and allocations",
+	Columns: scopeColumns, ID: scopeID, Label: scopePath, Version: scopeVersion, ByName: true, Events: true, Operations: scopeOperations,
+	List: shape.List("list-workspaces", (*client.Client).AllWorkspaces),
+	Get:  shape.Get("get-workspace", (*client.Client).GetWorkspace),
+	Actions: []shape.Action{
+		shape.Create("create-workspace", "name", (*client.Client).CreateWorkspace),
+		shape.Change("change-workspace", (*client.Client).ChangeWorkspace),
+		shape.DoWith("move", "move-workspace", (*client.Client).MoveWorkspace),
+		shape.Do("suspend", "suspend-workspace", (*client.Client).SuspendWorkspace).Asks("Suspend %s? Nothing in it can be changed then."),
+		shape.Do("resume", "resume-workspace", (*client.Client).ResumeWorkspace),
+		shape.Delete("delete-workspace", (*client.Client).DeleteWorkspace),
+	},
+}
+
+var grant = shape.Noun[api.Grant, api.GrantFilter]{
+	Name: "grant", Plural: "grants", Help: "Who has which role where; a role reaches everything below its scope",
+	Columns: []show.Column[api.Grant]{
+		{Header: "ID", Value: func(g api.Grant) string { return g.ID }},
+		{Header: "ACCOUNT", Value: func(g api.Grant) string { return g.Account }},
+		{Header: "ROLE", Value: func(g api.Grant) string { return g.Role }},
+		{Header: "SCOPE", Value: func(g api.Grant) string { return g.Scope }},
+		{Header: "INHERITED", Value: func(g api.Grant) string { return show.YesNo(g.Inherited) }},
+		{Header: "SOURCE", Value: func(g api.Grant) string { return g.Source }},
+	},
+	ID:     func(g api.Grant) string { return g.ID },
+	Label:  func(g api.Grant) string { return g.Account + " as " + g.Role + " at " + g.Scope },
+	List:   shape.List("list-grants", (*client.Client).AllGrants),
+	Get:    shape.Get("get-grant", (*client.Client).GetGrant),
+	Events: true,
+	Actions: []shape.Action{
+		shape.Create("create-grant", "account", (*client.Client).CreateGrant),
+		shape.Delete("delete-grant", (*client.Client).DeleteGrant),
+	},
+}
+
+var accountColumns = []show.Column[api.Account]{
+	{Header: "NAME", Value: func(a api.Account) string { return a.Name }},
+	{Header: "KIND", Value: func(a api.Account) string { return a.Kind }},
+	{Header: "EMAIL", Value: func(a api.Account) string { return a.Email }},
+	{Header: "STATE", Value: func(a api.Account) string { return a.State }},
+	{Header: "ID", Value: func(a api.Account) string { return a.ID }},
+}
+
+func accountID(a api.Account) string   { return a.ID }
+func accountName(a api.Account) string { return a.Name }
+
+var account = shape.Noun[api.Account, api.AccountFilter]{
+	Name: "account", Plural: "accounts", Help: "People and programs of the installation, for its operators",
+	Columns: accountColumns, ID: accountID, Label: accountName, Version: func(a api.Account) int64 { return a.Version }, ByName: true, Events: true,
+	Operations: func(a api.Account) []api.Operation { return a.Operations },
+	List:       shape.List("list-accounts", (*client.Client).AllAccounts),
+	Get:        shape.Get("get-account", (*client.Client).GetAccount),
+	Actions: []shape.Action{
+		shape.Create("create-account", "name", (*client.Client).CreateAccount).Full(),
+		shape.Change("change-account", (*client.Client).ChangeAccount),
+		shape.Do("disable", "disable-account", (*client.Client).DisableAccount).Asks("Disable %s? Its sessions and tokens end at once."),
+		shape.Do("enable", "enable-account", (*client.Client).EnableAccount),
+		shape.Do("reset-password", "reset-password", (*client.Client).ResetPassword).Full(),
+	},
+}
+
+var member = shape.Noun[api.Account, api.MemberFilter]{
+	Name: "member", Plural: "members", Help: "Accounts that have a role in an organization",
+	Columns: accountColumns, ID: accountID,
+	List: shape.List("list-members", (*client.Client).AllMembers),
+}
