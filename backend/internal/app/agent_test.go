@@ -172,6 +172,7 @@ func TestAnAgentSpeaksForItsHost(t *testing.T) {
 	if a.Liveness != "none" || a.ID == "" {
 		t.Errorf("%+v", a)
 	}
+	site.Eventually(t, "the condition of the host is no longer the agent's", func() bool { return conditions("host", host, "healthy").Reason == "no_agent" })
 	h, err := c.GetHost(t.Context(), host)
 	if err != nil || h.Health != "unknown" {
 		t.Errorf("health %q, %v", h.Health, err)

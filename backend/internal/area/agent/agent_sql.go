@@ -63,6 +63,12 @@ func enrolledOn(ctx context.Context, q db.Reader, host uuid.UUID) ([]Agent, erro
 	return db.Collect[Agent](ctx, q, sqlAgent+" AND a.host_id = $1 AND a.state = 'enrolled'", host)
 }
 
+// Speaks tells whether an agent is enrolled on a host.
+func Speaks(ctx context.Context, q db.Reader, host uuid.UUID) (bool, error) {
+	found, err := enrolledOn(ctx, q, host)
+	return len(found) > 0, err
+}
+
 func enrolledOnMachine(ctx context.Context, q db.Reader, machine string) ([]Agent, error) {
 	return db.Collect[Agent](ctx, q, sqlAgent+" AND a.machine_id = $1 AND a.state = 'enrolled' ORDER BY a.id", machine)
 }

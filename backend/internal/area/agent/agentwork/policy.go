@@ -104,6 +104,15 @@ func agents(config Config) reconcile.Policy {
 
 func run(ctx context.Context, config Config, a agent.Agent, observe bool) (reconcile.Outcome, error) {
 	out := reconcile.Outcome{Conditions: conditions(a, config.Desired)}
+	speaks, err := agent.Speaks(ctx, config.DB.Reader, a.HostID)
+	if err != nil {
+		return out, fmt.Errorf("look for the agents of host %s: %w", a.HostID, err)
+	}
+	if !speaks { // what the last one said counts no more
+		out.Conditions = append(out.Conditions, reconcile.Condition{
+			Type: "healthy", Status: reconcile.True, Reason: "no_agent", Message: "No agent speaks for the host.", Noun: agent.HostNoun, ObjectID: a.HostID, Threshold: 1,
+		})
+	}
 	if a.State == agent.Revoked || observe {
 		return out, nil
 	}

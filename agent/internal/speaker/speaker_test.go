@@ -1,0 +1,136 @@
+package speaker
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"kloigos/backend/api"
+)
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	for url, good := range map[string]bool{
+		"https://kloigos.example.org": true, "https://kloigos.example.org/": true, "http://127.0.0.1:8080": true, "http://[::1]:1": true,
+		"": false, "http://kloigos.example.org": false, "https://kloigos.example.org/x": false, "ftp://127.0.0.1": false, "https://a:b@kloigos.example.org": false,
+	} {
+		_, err := Load(func(name string) string { return map[string]string{"KLOIGOS_AGENT_URL": url}[name] })
+		if (err == nil) != good {
+			t.Errorf("%q: %v", url, err)
+		}
+	}
+	_, err := Load(func(name string) string {
+		return map[string]string{"KLOIGOS_AGENT_INTERVAL": "1h", "KLOIGOS_AGENT_CA_FILE": "/nowhere"}[name]
+	})
+	for _, part := range []string{"KLOIGOS_AGENT_URL", "KLOIGOS_AGENT_INTERVAL", "/nowhere"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%v does not name %s", err, part)
+		}
+	}
+}
+
+func speakTo(t *testing.T, server *httptest.Server) *speaker {
+	t.Helper()
+	config := Config{URL: server.URL, State: t.TempDir(), Interval: 10 * time.Second, Version: "1.0", Root: "/"}
+	client, err := newClient(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &speaker{Config: config, log: slog.New(slog.DiscardHandler), client: client}
+}
+
+// TestAStaleConnectionIsTriedOnceMore: the server takes a request on a connection that was used before, and hangs up.
+func TestAStaleConnectionIsTriedOnceMore(t *testing.T) {
+	t.Parallel()
+	var taken, connections atomic.Int64
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if taken.Add(1) == 2 {
+			panic(http.ErrAbortHandler)
+		}
+		_, _ = w.Write([]byte(`{"challenge":"c"}`))
+	}))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	server.Start()
+	defer server.Close()
+	s := speakTo(t, server)
+	for range 2 {
+		var answer api.AgentChallenge
+		if err := s.ask(t.Context(), "/challenge", api.AgentAsk{}, &answer); err != nil || answer.Challenge != "c" {
+			t.Fatalf("%+v, %v", answer, err)
+		}
+	}
+	if taken.Load() != 3 || connections.Load() != 2 {
+		t.Errorf("%d requests on %d connections", taken.Load(), connections.Load())
+	}
+}
+
+// TestACredentialGoesNowhereElse: a redirect is not followed.
+func TestACredentialGoesNowhereElse(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was followed") }))
+	defer other.Close()
+	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer server.Close()
+	s := speakTo(t, server)
+	s.credential, s.self = "kla_x", identity{Agent: "a", Seed: newSeed()}
+	var refused *refusal
+	if err := s.heartbeat(t.Context()); !errors.As(err, &refused) || refused.status != http.StatusTemporaryRedirect {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestATokenThatIsRefusedIsPutAside, so that it is not tried for ever, and the key is the one from before.
+func TestATokenThatIsRefusedIsPutAside(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	defer server.Close()
+	s := speakTo(t, server)
+	before := identity{Agent: "a", Seed: newSeed()}
+	if err := before.save(s.State); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.State, tokenFile), []byte("kle_x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.once(t.Context()); !isRefused(err) {
+		t.Errorf("%v", err)
+	}
+	if loadToken(s.State) != "" {
+		t.Error("the token is still there")
+	}
+	after, err := loadIdentity(s.State)
+	if err != nil || string(after.Seed) != string(before.Seed) {
+		t.Errorf("the key is another, %v", err)
+	}
+	info, err := os.Stat(filepath.Join(s.State, identityFile))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+// TestBackoff: a backend that is away is asked again within the interval, one that refuses less and less, and never later than a
+// host may be silent.
+func TestBackoff(t *testing.T) {
+	t.Parallel()
+	s := &speaker{Config: Config{Interval: 10 * time.Second}}
+	for failures := range 100 {
+		if pause := s.after(errors.New("connection refused"), failures); pause > 11*time.Second || pause < 900*time.Millisecond {
+			t.Errorf("away, %d failures: %v", failures, pause)
+		}
+		if pause := s.after(&refusal{http.StatusForbidden, "agent_quarantined"}, failures); pause > 55*time.Second {
+			t.Errorf("refused, %d failures: %v", failures, pause)
+		}
+	}
+}
