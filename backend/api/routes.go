@@ -120,7 +120,9 @@ var Routes = []Route{
 	{"resume-object", http.MethodPost, "/policies/resume", "installation.policy:pause", "policies", "Resume all policies of one object", false},
 	{"list-conditions", http.MethodGet, "/conditions", "installation.policy:read", "policies", "List the conditions of an object, or all of a noun that are not true", false},
 
-	{"list-events", http.MethodGet, "/events", "project.workspace.event:read", "events", "List audit events, newest first", false},
+	{"list-events", http.MethodGet, "/events", "project.workspace.event:read", "events", "List audit events of a workspace, newest first", false},
+	{"list-organization-events", http.MethodGet, "/organization-events", "organization.event:read", "events", "List audit events of the whole organization, newest first", false},
+	{"list-installation-events", http.MethodGet, "/installation-events", "installation.event:read", "events", "List audit events of what is in no organization, newest first", false},
 	{"get-system", http.MethodGet, "/system", "installation.system:read", "system", "Show backends, database and the SSH key for hosts", false},
 }
 

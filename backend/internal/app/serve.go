@@ -269,7 +269,7 @@ func (b *Backend) policies(stop context.Context, intents *intent.Intents, areas 
 	if b.cfg.Has(config.RoleReconciler) {
 		linter = b.linter(stop)
 	}
-	all = append(all, policy.LintPlaybooks(intents, linter), policy.EndStuck(intents))
+	all = append(all, policy.LintPlaybooks(intents, linter), policy.EndStuck(intents), policy.SealEvents(b.db, b.keyset), policy.CheckEvents(b.db, b.keyset))
 	all = append(all, areas.Policies...)
 	all = append(all, reconcile.Lag(b.db.DB, all))
 	not := policy.NotReconciled()

@@ -123,7 +123,7 @@ func (s *Server) permitFrom(ctx context.Context, permission string,
 	}
 	switch {
 	case errors.Is(err, domain.ErrNotFound):
-		return problem(http.StatusNotFound, "workspace_not_found", "There is no such workspace, or you may not see it.")
+		return noWorkspace()
 	case err != nil:
 		return err
 	case !r.access.At(permission, at.Place()):
@@ -132,6 +132,14 @@ func (s *Server) permitFrom(ctx context.Context, permission string,
 	r.at = at
 	return nil
 }
+
+func noWorkspace() error {
+	return problem(http.StatusNotFound, "workspace_not_found", "There is no such workspace, or you may not see it.")
+}
+
+// inWorkspace says of an operation that is about more than a workspace that the
+// workspace of the request leads to it.
+func inWorkspace(op *huma.Operation) { op.Parameters = append(op.Parameters, workspaceParameter()) }
 
 func forbidden(permission string) error {
 	return problem(http.StatusForbidden, "forbidden", fmt.Sprintf("You do not have the permission %s here.", permission))

@@ -3,25 +3,52 @@ package httpapi
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"kloigos/backend/api"
+	"kloigos/backend/internal/kernel/scope"
 	"kloigos/backend/internal/store"
 )
 
 func (s *Server) registerEvents() {
 	register(s, "list-events", s.listEvents, sorted(store.EventSorting))
+	register(s, "list-organization-events", s.listOrganizationEvents, sorted(store.EventSorting), inWorkspace)
+	register(s, "list-installation-events", s.listInstallationEvents, sorted(store.EventSorting))
 }
 
 func (s *Server) listEvents(ctx context.Context, in *struct{ api.EventFilter }) (*object[api.Page[api.Event]], error) {
+	return s.eventsOf(ctx, "list-events", in.EventFilter, store.EventFilter{WorkspaceID: workspace(ctx)})
+}
+
+// listOrganizationEvents lists what happened in all workspaces of the organization of
+// the request's workspace, and to the organization itself.
+func (s *Server) listOrganizationEvents(ctx context.Context, in *struct{ api.EventFilter }) (*object[api.Page[api.Event]], error) {
+	at, err := s.whereIs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if at.Workspace == uuid.Nil {
+		return nil, noWorkspace()
+	}
+	if organization := (scope.Place{Organization: at.Organization}); !AccessOf(ctx).At("organization.event:read", organization) {
+		return nil, forbidden("organization.event:read")
+	}
+	return s.eventsOf(ctx, "list-organization-events", in.EventFilter, store.EventFilter{Organization: &at.Organization})
+}
+
+func (s *Server) listInstallationEvents(ctx context.Context, in *struct{ api.EventFilter }) (*object[api.Page[api.Event]], error) {
+	return s.eventsOf(ctx, "list-installation-events", in.EventFilter, store.EventFilter{Organization: &uuid.Nil})
+}
+
+func (s *Server) eventsOf(ctx context.Context, route string, in api.EventFilter, f store.EventFilter) (*object[api.Page[api.Event]], error) {
 	of, name := idOrName(in.Object)
 	since, badSince := timeFilter("since", in.Since)
 	until, badUntil := timeFilter("until", in.Until)
 	if err := together(badSince, badUntil); err != nil {
 		return nil, err
 	}
-	f := store.EventFilter{
-		WorkspaceID: workspace(ctx), ObjectID: of, Object: name, ObjectKind: in.ObjectKind, Action: in.Action, Actor: in.Actor, Since: since, Until: until,
-	}
-	return pageOf(s.listOf("list-events", in.PageQuery, in.Object, in.ObjectKind, in.Action, in.Actor, in.Since, in.Until), store.EventSorting,
+	f.ObjectID, f.Object, f.ObjectKind, f.Action, f.Actor, f.Since, f.Until = of, name, in.ObjectKind, in.Action, in.Actor, since, until
+	return pageOf(s.listOf(route, in.PageQuery, in.Object, in.ObjectKind, in.Action, in.Actor, in.Since, in.Until), store.EventSorting,
 		func(after *store.Position, limit int) ([]store.Event, error) {
 			f.Sort, f.After, f.Limit = in.Sort, after, limit
 			return s.db.Events(ctx, f)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/store"
 )
@@ -15,6 +16,8 @@ const (
 	// of the database's time, and what it leaves is the next one's.
 	maxBatches = 400
 	batchPause = 50 * time.Millisecond
+	// expiredEvents is how many events one transaction removes.
+	expiredEvents = 1000
 )
 
 // batches repeats one bounded transaction until nothing is left. What it leaves is
@@ -56,16 +59,9 @@ func oldEvents(db *store.DB, keep time.Duration) reconcile.Policy {
 		Name: name, Why: "an operator said for how long the audit trail is to be kept",
 		Interval: time.Hour, Jitter: 10 * time.Minute, Timeout: 10 * time.Minute,
 		Run: func(ctx context.Context, _ reconcile.Item) (out reconcile.Outcome, err error) {
-			workspaces, err := db.Workspaces(ctx)
+			out, err = batches(ctx, db, func(tx *store.Tx) (int64, bool, error) { return audit.Expire(ctx, tx.Tx, keep, expiredEvents) })
 			if err != nil {
 				return out, err
-			}
-			for _, w := range workspaces {
-				one, err := batches(ctx, db, func(tx *store.Tx) (int64, bool, error) { return tx.ExpireEvents(ctx, w, keep) })
-				out.Changed, out.Again = out.Changed+one.Changed, max(out.Again, one.Again)
-				if err != nil {
-					return out, err
-				}
 			}
 			if out.Changed == 0 {
 				return out, nil

@@ -31,6 +31,7 @@ func TestEightSchedulersAndOneDueTime(t *testing.T) {
 	}
 	sql(s, `INSERT INTO events (id, at, workspace_id, actor_kind, actor_name, action, object_kind)
 	        SELECT gen_random_uuid(), now() - INTERVAL '400 days', $1, 'account', 'ada', 'x', 'host' FROM generate_series(1, $2::INT8)`, domain.DefaultWorkspace, events)
+	sealed(s)
 	sql(s, `INSERT INTO login_failures (name_hash, failures, last_at, blocked_until)
 	        SELECT decode(md5(n::TEXT), 'hex'), 1, now() - INTERVAL '2 days', now() - INTERVAL '2 days' FROM generate_series(1, 50) AS n`)
 	ahead := allocations(s, waiting)

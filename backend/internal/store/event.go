@@ -44,6 +44,7 @@ var EventSorting = db.Sorting[Event]{
 // EventFilter narrows a list of events.
 type EventFilter struct {
 	WorkspaceID               uuid.UUID
+	Organization              *uuid.UUID // in place of the workspace; zeros: what is in no organization
 	ObjectID                  *uuid.UUID
 	Object                    string // the name that the object had then
 	ObjectKind, Action, Actor string
@@ -55,7 +56,12 @@ type EventFilter struct {
 
 // Events lists audit events.
 func (r Reads) Events(ctx context.Context, f EventFilter) ([]Event, error) {
-	l := db.NewList(sqlEvent).And("e.workspace_id = ?", f.WorkspaceID)
+	l := db.NewList(sqlEvent)
+	if f.Organization != nil {
+		l.And("e.organization_id = ?", *f.Organization)
+	} else {
+		l.And("e.workspace_id = ?", f.WorkspaceID)
+	}
 	switch { // one object has a handful of events, another most of them
 	case f.ObjectID != nil:
 		l.And("e.object_id = ?", *f.ObjectID)

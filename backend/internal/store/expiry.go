@@ -72,34 +72,3 @@ func (tx *Tx) expiredLogs(ctx context.Context, keep time.Duration) ([]uuid.UUID,
 	}
 	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 }
-
-const sqlWorkspaces = `
-SELECT w.id
-  FROM workspaces w
- ORDER BY w.id`
-
-// Workspaces lists all workspaces.
-func (r Reads) Workspaces(ctx context.Context) ([]uuid.UUID, error) {
-	rows, err := r.q.Query(ctx, sqlWorkspaces)
-	if err != nil {
-		return nil, fmt.Errorf("list workspaces: %w", err)
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
-}
-
-const sqlDeleteEvents = `
-DELETE FROM events
- WHERE id IN (SELECT e.id
-                FROM events e
-               WHERE e.workspace_id = $1 AND e.at < now() - $2::INT8 * INTERVAL '1 second'
-               ORDER BY e.at
-               LIMIT $3)`
-
-// ExpireEvents removes a bounded number of a workspace's audit events that are
-// older than keep, and tells how many, and whether more may be left.
-func (tx *Tx) ExpireEvents(ctx context.Context, workspace uuid.UUID, keep time.Duration) (events int64, more bool, err error) {
-	if events, err = tx.Exec(ctx, sqlDeleteEvents, workspace, int64(keep/time.Second), expiryRows); err != nil {
-		return 0, false, fmt.Errorf("remove events: %w", err)
-	}
-	return events, events == expiryRows, nil
-}

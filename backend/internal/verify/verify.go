@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/store"
 )
 
@@ -43,6 +44,7 @@ type Invariant struct {
 // ground is what invariants stand on.
 type ground struct {
 	options Options
+	trail   []string // faults of the audit trail
 	store.Picture
 	jobsOf map[uuid.UUID][]store.JobSeen // by host
 	there  map[uuid.UUID]bool            // acknowledged allocations
@@ -65,6 +67,7 @@ func Invariants() []Invariant {
 		{Name: "ends_are_told_once", Why: "each end of a job has one event, which tells the same", Broken: endsAreToldOnce},
 		{Name: "creations_are_told_once", Why: "an allocation was asked for once", Broken: creationsAreToldOnce},
 		{Name: "states_are_told", Why: "what has a tenant, or has none any more, is drained, or closed, came to be so by what events tell", Broken: statesAreTold},
+		{Name: "events_are_as_sealed", Why: "nobody changed the audit trail behind the program's back", Broken: func(g *ground) []string { return g.trail }},
 		{
 			Name: "tokens_never_fall", Why: "no host ever heard two masters", Broken: tokensNeverFall,
 			Asked: func(o Options) bool { return o.Tokens != nil },
@@ -104,6 +107,9 @@ func Run(ctx context.Context, db *store.DB, o Options) (results []Result, err er
 	})
 	if err != nil {
 		return nil, err
+	}
+	if g.trail, err = audit.Check(ctx, db.Reader, nil); err != nil {
+		return nil, fmt.Errorf("check the audit trail: %w", err)
 	}
 	g.jobsOf = map[uuid.UUID][]store.JobSeen{}
 	for _, j := range g.Jobs {

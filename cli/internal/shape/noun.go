@@ -305,6 +305,13 @@ func PrintList[T any](a *App, plural string, columns []show.Column[T], items []T
 		return show.JSON(a.Out, page{items})
 	case "yaml":
 		return show.YAML(a.Out, page{items})
+	case "jsonl":
+		for _, item := range items {
+			if err := show.JSONLine(a.Out, item); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	if len(items) == 0 {
 		a.Say("No %s.", plural)

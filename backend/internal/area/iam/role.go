@@ -42,10 +42,10 @@ var Roles = []Role{
 		return verb == "read" || !slices.Contains(identity, noun)
 	}, Means: "Runs hosts, units, addresses and names of its scope; does not decide who may do what."},
 	{Name: "member", permits: func(noun, verb string) bool {
-		return verb == "read" && noun != "project.workspace.event" ||
+		return verb == "read" && !strings.HasSuffix(noun, ".event") ||
 			(noun == "project.workspace.allocation" || noun == "project.workspace.job" || noun == "project.workspace.dns_record_set") && (verb == "delete" || !slices.Contains(privileged, verb))
 	}, Means: "Uses what is there: allocates units and gives them back, sets names, cancels and retries jobs."},
-	{Name: "viewer", permits: func(noun, verb string) bool { return verb == "read" && noun != "project.workspace.event" },
+	{Name: "viewer", permits: func(noun, verb string) bool { return verb == "read" && !strings.HasSuffix(noun, ".event") },
 		Means: "Sees everything in its scope but the audit trail, and changes nothing."},
 	{Name: "auditor", permits: func(_, verb string) bool { return verb == "read" },
 		Means: "Sees everything in its scope, the audit trail as well, and changes nothing."},

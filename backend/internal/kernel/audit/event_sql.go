@@ -19,7 +19,7 @@ SELECT $1::UUID, $2::UUID, $3::TEXT, $4::UUID, $5::TEXT, $6::TEXT, $7::TEXT, $8:
        COALESCE($16::UUID, (SELECT p.organization_id
                               FROM workspaces w
                               JOIN projects p ON p.id = w.project_id
-                             WHERE w.id = $2))`
+                             WHERE w.id = $2), '00000000-0000-0000-0000-000000000000')`
 
 // Append writes an audit record in the transaction of what it tells of.
 func Append(ctx context.Context, tx *db.Tx, who Actor, e Entry) error {
