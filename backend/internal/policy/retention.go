@@ -16,8 +16,6 @@ const (
 	// of the database's time, and what it leaves is the next one's.
 	maxBatches = 400
 	batchPause = 50 * time.Millisecond
-	// expiredEvents is how many events one transaction removes.
-	expiredEvents = 1000
 )
 
 // batches repeats one bounded transaction until nothing is left. What it leaves is
@@ -59,7 +57,7 @@ func oldEvents(db *store.DB, keep time.Duration) reconcile.Policy {
 		Name: name, Why: "an operator said for how long the audit trail is to be kept",
 		Interval: time.Hour, Jitter: 10 * time.Minute, Timeout: 10 * time.Minute,
 		Run: func(ctx context.Context, _ reconcile.Item) (out reconcile.Outcome, err error) {
-			out, err = batches(ctx, db, func(tx *store.Tx) (int64, bool, error) { return audit.Expire(ctx, tx.Tx, keep, expiredEvents) })
+			out, err = batches(ctx, db, func(tx *store.Tx) (int64, bool, error) { return audit.Expire(ctx, tx.Tx, keep) })
 			if err != nil {
 				return out, err
 			}

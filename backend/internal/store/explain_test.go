@@ -131,7 +131,6 @@ func TestHotStatementsUseTheirIndexes(t *testing.T) {
 		{"backlog", sqlBacklog, []any{BacklogCounted}, anyOfQueued, `Seq Scan on jobs`},
 		{"logs that expired", sqlExpiredLogs, []any{int64(86400), 50}, "jobs_with_log", `Seq Scan|Sort`},
 		{"logs to remove", sqlDeleteLogs, []any{[]uuid.UUID{one}, 500}, "job_log_pkey", `Seq Scan`},
-		{"events to remove", sqlDeleteEvents, []any{domain.DefaultWorkspace, int64(86400), 500}, "events_newest", `Seq Scan|Sort`},
 		{"reserve address", sqlReserveAddress, []any{domain.DefaultWorkspace, "default", one, 1000}, "addresses_free", `Seq Scan|Sort`},
 	}
 	for _, index := range []string{"jobs_leased_of_host", "jobs_queued_of_host"} {

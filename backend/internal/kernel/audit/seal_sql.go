@@ -155,30 +155,44 @@ func SealNext(ctx context.Context, tx *db.Tx, organization uuid.UUID, vouch func
 
 var errNoSeal = errors.New("nothing is sealed")
 
-const sqlExpireSeals = `
+const sqlOldSeal = `
+SELECT s.organization_id, s.number
+  FROM event_seals s
+ WHERE s.last_at < now() - $1::INT8 * INTERVAL '1 second' AND s.expired_at IS NULL
+ ORDER BY s.last_at
+ LIMIT 1`
+
+const sqlExpireSeal = `
 UPDATE event_seals
    SET expired_at = now()
- WHERE last_at < now() - $1::INT8 * INTERVAL '1 second' AND expired_at IS NULL`
+ WHERE organization_id = $1 AND number = $2 AND expired_at IS NULL`
 
-const sqlDeleteExpired = `
+const sqlDeleteSealed = `
 DELETE FROM events
- WHERE id IN (SELECT e.id
-                FROM events e
-                JOIN event_seals s ON s.organization_id = e.organization_id AND s.number = e.seal
-               WHERE e.at < now() - $1::INT8 * INTERVAL '1 second' AND s.expired_at IS NOT NULL
-               LIMIT $2)`
+ WHERE organization_id = $1 AND seal = $2`
 
-// Expire removes a bounded number of events whose whole seal is older than keep, and
-// tells how many, and whether more may be left. The seals stay.
-func Expire(ctx context.Context, tx *db.Tx, keep time.Duration, limit int64) (n int64, more bool, err error) {
-	if _, err := tx.Exec(ctx, sqlExpireSeals, int64(keep/time.Second)); err != nil {
-		return 0, false, fmt.Errorf("mark old seals: %w", err)
+// Expire removes the events of the oldest seal that is wholly older than keep, and
+// tells how many, and whether there may be another. The seal stays.
+func Expire(ctx context.Context, tx *db.Tx, keep time.Duration) (n int64, more bool, err error) {
+	type old struct {
+		Organization uuid.UUID `db:"organization_id"`
+		Number       int64     `db:"number"`
 	}
-	n, err = tx.Exec(ctx, sqlDeleteExpired, int64(keep/time.Second), limit)
+	seal, err := db.First[old](ctx, tx.Reader, errNoSeal, sqlOldSeal, int64(keep/time.Second))
+	if errors.Is(err, errNoSeal) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("look for old seals: %w", err)
+	}
+	if err := tx.One(ctx, errSealedMeanwhile, sqlExpireSeal, seal.Organization, seal.Number); err != nil {
+		return 0, false, err
+	}
+	n, err = tx.Exec(ctx, sqlDeleteSealed, seal.Organization, seal.Number)
 	if err != nil {
 		return 0, false, fmt.Errorf("remove events: %w", err)
 	}
-	return n, n == limit, nil
+	return n, true, nil
 }
 
 const sqlSealedOrganizations = `

@@ -1578,6 +1578,29 @@ SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.cli
        e.object_name, e.job_id, e.state_before, e.state_after
   FROM events e
  WHERE true
+  AND e.organization_id = $1
+  AND e.object_id = $2
+  AND e.object_kind = $3
+  AND e.action = $4
+  AND e.actor_name = $5
+  AND e.at >= $6
+  AND e.at < $7
+  AND (e.at, e.id) < ($8, $9)
+ORDER BY e.at DESC, e.id DESC
+LIMIT $10;
+
+SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
+       e.object_name, e.job_id, e.state_before, e.state_after
+  FROM events e
+ WHERE true
+  AND e.organization_id = $1
+ORDER BY e.at DESC, e.id DESC
+LIMIT 0;
+
+SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
+       e.object_name, e.job_id, e.state_before, e.state_after
+  FROM events e
+ WHERE true
   AND e.workspace_id = $1
   AND (e.at, e.id) < ($2, $3)
 ORDER BY e.at DESC, e.id DESC
@@ -1627,21 +1650,6 @@ SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.cli
   AND e.at >= $2
 ORDER BY e.at DESC, e.id DESC
 LIMIT 0;
-
-SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
-       e.object_name, e.job_id, e.state_before, e.state_after
-  FROM events e
- WHERE true
-  AND e.workspace_id = $1
-  AND e.object_id = $2
-  AND e.object_kind = $3
-  AND e.action = $4
-  AND e.actor_name = $5
-  AND e.at >= $6
-  AND e.at < $7
-  AND (e.at, e.id) < ($8, $9)
-ORDER BY e.at DESC, e.id DESC
-LIMIT $10;
 
 SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
        e.object_name, e.job_id, e.state_before, e.state_after
