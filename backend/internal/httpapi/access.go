@@ -73,10 +73,13 @@ func locate(ctx context.Context, db *store.DB, w whose) (scope.Located, error) {
 	case len(seen) == 0:
 		return scope.Located{}, domain.ErrNotFound
 	case len(seen) > 1 && seen[0].Workspace != domain.DefaultWorkspace:
-		return scope.Located{}, badWorkspace("you see several workspaces; name one of them")
+		return scope.Located{}, errSeveral
 	}
 	return seen[0], nil
 }
+
+// errSeveral is the answer to who sees several workspaces and names none.
+var errSeveral = badWorkspace("you see several workspaces; name one of them")
 
 func badWorkspace(message string) error { return badField(api.WorkspaceHeader, message) }
 

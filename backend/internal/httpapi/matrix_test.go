@@ -304,9 +304,20 @@ func TestWhichWorkspace(t *testing.T) {
 		token, workspace string
 		status           int
 	}{
-		{b.token, "", 200}, {b.token, "default/default/default", 200}, {b.token, "default/default/second", 200}, {b.token, "other/default/default", 404},
-		{several, "", 422}, {several, "other/second/default", 200}, {several, tree.workspaces[1][0][1].String(), 200}, {several, "default/default/default", 404},
-		{one, "", 200}, {one, "other/second/second", 200}, {one, "other/second/default", 404}, {one, "other", 422}, {one, "../../..", 404}, {one, strings.Repeat("x", 5000), 422},
+		{b.token, "", 200},
+		{b.token, "default/default/default", 200},
+		{b.token, "default/default/second", 200},
+		{b.token, "other/default/default", 404},
+		{several, "", 422},
+		{several, "other/second/default", 200},
+		{several, tree.workspaces[1][0][1].String(), 200},
+		{several, "default/default/default", 404},
+		{one, "", 200},
+		{one, "other/second/second", 200},
+		{one, "other/second/default", 404},
+		{one, "other", 422},
+		{one, "../../..", 404},
+		{one, strings.Repeat("x", 5000), 422},
 	} {
 		a := b.do(http.MethodGet, "/hosts", nil, "Authorization", "Bearer "+c.token, api.WorkspaceHeader, c.workspace)
 		if a.status != c.status {

@@ -88,7 +88,7 @@ type Server struct {
 	openapi  []byte
 	roles    map[string]map[string]bool // of the product: role -> permission
 	accesses accesses
-	handled  map[string]bool            // operation ids that have a handler
+	handled  map[string]bool // operation ids that have a handler
 	metrics  *metrics
 	uses     uses
 	scrapers scrapers

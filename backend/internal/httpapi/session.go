@@ -63,8 +63,11 @@ func (s *Server) whoami(ctx context.Context, _ *struct{}) (*object[api.Whoami], 
 func (s *Server) whereIs(ctx context.Context) (scope.Located, error) {
 	r := requestOf(ctx)
 	at, err := locate(ctx, s.db, whose{account: r.bearer.AccountID, workspace: r.workspace})
-	if r.workspace == "" && err != nil || errors.Is(err, domain.ErrNotFound) || err == nil && !r.access.Sees(at.Place()) {
+	if err == nil && r.access.Sees(at.Place()) {
+		return at, nil
+	}
+	if err == nil || errors.Is(err, domain.ErrNotFound) || errors.Is(err, errSeveral) {
 		return scope.Located{}, nil
 	}
-	return at, err
+	return scope.Located{}, err
 }

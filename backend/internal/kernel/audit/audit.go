@@ -31,11 +31,11 @@ type Entry struct {
 	Workspace uuid.UUID // uuid.Nil: in none
 	// Organization and Project are those of the workspace, unless they are given.
 	Organization, Project uuid.UUID
-	Action     string // 'host.register', 'allocation.create', ...
-	ObjectKind string
-	ObjectID   uuid.UUID
-	ObjectName string
-	JobID      uuid.UUID      // uuid.Nil if there is none
-	Before     map[string]any // the fields that changed; no secrets
-	After      map[string]any
+	Action                string // 'host.register', 'allocation.create', ...
+	ObjectKind            string
+	ObjectID              uuid.UUID
+	ObjectName            string
+	JobID                 uuid.UUID      // uuid.Nil if there is none
+	Before                map[string]any // the fields that changed; no secrets
+	After                 map[string]any
 }
