@@ -33,8 +33,10 @@ var Roles = []Role{
 	{Name: RoleInstallationOperator, Installation: true, permits: func(noun, _ string) bool {
 		return strings.HasPrefix(noun, "installation.") || noun == "organization.playbook"
 	}, Means: "Operates the installation: backends, queue, policies, playbooks, organizations and accounts. Sees nothing inside of an organization."},
-	{Name: RoleOwner, permits: func(string, string) bool { return true },
-		Means: "May do everything in its scope, and decides who else owns it."},
+	{
+		Name: RoleOwner, permits: func(string, string) bool { return true },
+		Means: "May do everything in its scope, and decides who else owns it.",
+	},
 	{Name: "admin", permits: func(noun, verb string) bool {
 		return verb != "own" && (noun != "organization" || verb == "read" || verb == "update")
 	}, Means: "May do everything in its scope but give it away, suspend or delete it."},
@@ -45,10 +47,14 @@ var Roles = []Role{
 		return verb == "read" && !strings.HasSuffix(noun, ".event") ||
 			(noun == "project.workspace.allocation" || noun == "project.workspace.job" || noun == "project.workspace.dns_record_set") && (verb == "delete" || !slices.Contains(privileged, verb))
 	}, Means: "Uses what is there: allocates units and gives them back, sets names, cancels and retries jobs."},
-	{Name: "viewer", permits: func(noun, verb string) bool { return verb == "read" && !strings.HasSuffix(noun, ".event") },
-		Means: "Sees everything in its scope but the audit trail, and changes nothing."},
-	{Name: "auditor", permits: func(_, verb string) bool { return verb == "read" },
-		Means: "Sees everything in its scope, the audit trail as well, and changes nothing."},
+	{
+		Name: "viewer", permits: func(noun, verb string) bool { return verb == "read" && !strings.HasSuffix(noun, ".event") },
+		Means: "Sees everything in its scope but the audit trail, and changes nothing.",
+	},
+	{
+		Name: "auditor", permits: func(_, verb string) bool { return verb == "read" },
+		Means: "Sees everything in its scope, the audit trail as well, and changes nothing.",
+	},
 }
 
 // Own is the permission to see and end what is one's own; every account has it.
