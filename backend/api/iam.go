@@ -164,7 +164,119 @@ type PasswordSet struct {
 	Account string `json:"account" doc:"name of the account"`
 }
 
+// Role is a set of permissions that can be given at a scope: one of the product, or one that an organization made.
+type Role struct {
+	ID          string     `json:"id,omitempty" format:"uuid" doc:"of a role that the organization made; empty for one of the product"`
+	Name        string     `json:"name"`
+	Description string     `json:"description" doc:"what it is for"`
+	BuiltIn     bool       `json:"built_in" doc:"it comes with the product and can't be changed"`
+	Permissions []string   `json:"permissions" nullable:"false" doc:"keys of what it permits"`
+	Version     int64      `json:"version,omitempty" doc:"also the ETag"`
+	UpdatedAt   *time.Time `json:"updated_at,omitempty"`
+}
+
+// CreateRole makes a role of an organization.
+type CreateRole struct {
+	Name         string   `json:"name" minLength:"1" maxLength:"63" doc:"lower-case letters, digits and -"`
+	Organization string   `json:"organization,omitempty" maxLength:"64" doc:"id or name of the organization; default: yours, if you see one only"`
+	Description  string   `json:"description,omitempty" maxLength:"256" doc:"what it is for"`
+	Permissions  []string `json:"permissions" minItems:"1" maxItems:"500" nullable:"false" doc:"keys of what it permits, such as project.workspace.host:read"`
+}
+
+// ChangeRole changes the fields that are given.
+type ChangeRole struct {
+	Name        *string   `json:"name,omitempty" minLength:"1" maxLength:"63" doc:"lower-case letters, digits and -"`
+	Description *string   `json:"description,omitempty" maxLength:"256" doc:"what it is for"`
+	Permissions *[]string `json:"permissions,omitempty" minItems:"1" maxItems:"500" doc:"keys of what it permits; they replace those that are there"`
+}
+
+// RoleFilter asks for the roles that can be given in an organization.
+type RoleFilter struct {
+	Organization string `query:"organization" maxLength:"64" doc:"id or name of an organization; default: yours, if you see one only"`
+}
+
+// CreateServiceAccount makes an account of a program.
+type CreateServiceAccount struct {
+	Name         string `json:"name" minLength:"1" maxLength:"54" doc:"lower-case letters, digits, ., _ and -"`
+	Organization string `json:"organization,omitempty" maxLength:"64" doc:"id or name of the organization; default: yours, if you see one only"`
+}
+
+// ServiceAccountFilter narrows a list of service accounts.
+type ServiceAccountFilter struct {
+	PageQuery
+	Organization string `query:"organization" maxLength:"64" doc:"id or name of an organization; default: yours, if you see one only"`
+	State        string `query:"state" enum:"active,disabled"`
+}
+
+// Key is an API key of a service account.
+type Key struct {
+	ID          string     `json:"id" format:"uuid"`
+	Account     string     `json:"account" doc:"name of its service account"`
+	Name        string     `json:"name" doc:"what it is for"`
+	Prefix      string     `json:"prefix" doc:"first characters of the secret"`
+	Secret      string     `json:"secret,omitempty" doc:"bearer token, shown once"`
+	Permissions []string   `json:"permissions,omitempty" doc:"what it may do at most; empty for all that its account may"`
+	Scope       string     `json:"scope,omitempty" doc:"id of the scope that it is narrowed to; empty for everywhere its account reaches"`
+	CreatedAt   time.Time  `json:"created_at"`
+	ExpiresAt   time.Time  `json:"expires_at"`
+	LastUsedAt  *time.Time `json:"last_used_at,omitempty"`
+	OldUntil    *time.Time `json:"old_until,omitempty" doc:"until then the secret from before the rotation works too"`
+	OldUsedAt   *time.Time `json:"old_used_at,omitempty" doc:"last use of the secret from before the rotation"`
+}
+
+// CreateKey makes a key.
+type CreateKey struct {
+	Name        string   `json:"name" minLength:"1" maxLength:"64" doc:"what it is for"`
+	Days        int      `json:"days,omitempty" minimum:"1" maximum:"3650" default:"90" doc:"how long it is valid"`
+	Permissions []string `json:"permissions,omitempty" maxItems:"500" doc:"what it may do at most; default: all that its account may"`
+	Scope       string   `json:"scope,omitempty" maxLength:"256" doc:"id or path of a scope that it is narrowed to"`
+}
+
+// RotateKey gives a key another secret.
+type RotateKey struct {
+	Hours int `json:"hours,omitempty" minimum:"0" maximum:"720" default:"24" doc:"how long the former secret works too"`
+}
+
+// AccessQuery asks whether the bearer may do something.
+type AccessQuery struct {
+	Permission string `query:"permission" required:"true" minLength:"1" maxLength:"100" doc:"key, such as project.workspace.host:create"`
+	Object     string `query:"object" maxLength:"256" doc:"id or path of a scope, or id of an object in a workspace; empty for the installation"`
+}
+
+// Access says whether the bearer may do something, and why.
+type Access struct {
+	Allowed    bool          `json:"allowed"`
+	Permission string        `json:"permission" doc:"key that was asked for"`
+	At         string        `json:"at" doc:"path of the scope of the object; empty for the installation"`
+	By         []AccessGrant `json:"by" nullable:"false" doc:"the grants that allow it"`
+	Why        string        `json:"why" doc:"explanation in a sentence"`
+	Roles      []string      `json:"roles" nullable:"false" doc:"roles of the product that allow it"`
+}
+
+// AccessGrant is a grant that allows something.
+type AccessGrant struct {
+	Role      string `json:"role" doc:"name of the role"`
+	ScopeKind string `json:"scope_kind" enum:"installation,organization,project,workspace" doc:"what it was given at"`
+	ScopeID   string `json:"scope_id" format:"uuid" doc:"id of the scope at which it was given"`
+	Source    string `json:"source" doc:"manual, or the identity provider that gave it"`
+}
+
 var _ = addRoutes(
+	Route{"list-roles", http.MethodGet, "/roles", "organization.role:read", "tenancy", "List the roles that can be given in an organization", false},
+	Route{"create-role", http.MethodPost, "/roles", "organization.role:create", "tenancy", "Create a role of an organization", false},
+	Route{"get-role", http.MethodGet, "/roles/{id}", "organization.role:read", "tenancy", "Show a role of an organization", false},
+	Route{"change-role", http.MethodPatch, "/roles/{id}", "organization.role:update", "tenancy", "Change a role, for everybody who has it", false},
+	Route{"delete-role", http.MethodDelete, "/roles/{id}", "organization.role:delete", "tenancy", "Delete a role that nobody has", false},
+	Route{"list-service-accounts", http.MethodGet, "/service-accounts", "organization.service_account:read", "accounts", "List the service accounts of an organization", false},
+	Route{"create-service-account", http.MethodPost, "/service-accounts", "organization.service_account:create", "accounts", "Create an account of a program", false},
+	Route{"get-service-account", http.MethodGet, "/service-accounts/{id}", "organization.service_account:read", "accounts", "Show a service account", false},
+	Route{"disable-service-account", http.MethodPost, "/service-accounts/{id}/disable", "organization.service_account:update", "accounts", "Disable a service account; its keys end at once", false},
+	Route{"enable-service-account", http.MethodPost, "/service-accounts/{id}/enable", "organization.service_account:update", "accounts", "Enable a disabled service account", false},
+	Route{"list-keys", http.MethodGet, "/service-accounts/{id}/keys", "organization.service_account:read", "accounts", "List the keys of a service account", false},
+	Route{"create-key", http.MethodPost, "/service-accounts/{id}/keys", "organization.service_account:reveal", "accounts", "Create a key of a service account", false},
+	Route{"rotate-key", http.MethodPost, "/service-accounts/{id}/keys/{key}/rotate", "organization.service_account:reveal", "accounts", "Give a key another secret; the former one works for a while", false},
+	Route{"delete-key", http.MethodDelete, "/service-accounts/{id}/keys/{key}", "organization.service_account:update", "accounts", "End a key", false},
+	Route{"get-access", http.MethodGet, "/access", Own, "tenancy", "Ask whether you may do something, and why", false},
 	Route{"list-accounts", http.MethodGet, "/accounts", "installation.account:read", "accounts", "List all accounts of the installation", false},
 	Route{"create-account", http.MethodPost, "/accounts", "installation.account:create", "accounts", "Create an account of a person; the answer has a link to set the password", false},
 	Route{"get-account", http.MethodGet, "/accounts/{id}", "installation.account:read", "accounts", "Show an account", false},

@@ -237,3 +237,91 @@ func (c *Client) SetPassword(ctx context.Context, in api.SetPassword) (api.Passw
 	out, _, err := send[api.PasswordSet](ctx, c, request{method: http.MethodPost, path: "/passwords", body: in, noKey: true})
 	return out, err
 }
+
+// ListRoles returns the roles that can be given in an organization.
+func (c *Client) ListRoles(ctx context.Context, f api.RoleFilter) (api.Page[api.Role], error) {
+	return list[api.Role](ctx, c, "/roles", f)
+}
+
+// AllRoles yields the roles.
+func (c *Client) AllRoles(ctx context.Context, f api.RoleFilter) iter.Seq2[api.Role, error] {
+	return all(func(string) (api.Page[api.Role], error) { return c.ListRoles(ctx, f) })
+}
+
+// CreateRole makes a role of an organization.
+func (c *Client) CreateRole(ctx context.Context, in api.CreateRole, opts ...Option) (api.Role, error) {
+	return post[api.Role](ctx, c, "/roles", in, opts)
+}
+
+// GetRole shows a role of an organization.
+func (c *Client) GetRole(ctx context.Context, id string) (api.Role, error) {
+	return get[api.Role](ctx, c, in("roles", id), nil)
+}
+
+// ChangeRole changes a role, for everybody who has it.
+func (c *Client) ChangeRole(ctx context.Context, id string, body api.ChangeRole, opts ...Option) (api.Role, error) {
+	return patch[api.Role](ctx, c, in("roles", id), body, opts)
+}
+
+// DeleteRole deletes a role that nobody has.
+func (c *Client) DeleteRole(ctx context.Context, id string, opts ...Option) error {
+	return remove(ctx, c, in("roles", id), opts)
+}
+
+// ListServiceAccounts returns one page of the service accounts of an organization.
+func (c *Client) ListServiceAccounts(ctx context.Context, f api.ServiceAccountFilter) (api.Page[api.Account], error) {
+	return list[api.Account](ctx, c, "/service-accounts", f)
+}
+
+// AllServiceAccounts yields the service accounts of all pages.
+func (c *Client) AllServiceAccounts(ctx context.Context, f api.ServiceAccountFilter) iter.Seq2[api.Account, error] {
+	return all(func(cursor string) (api.Page[api.Account], error) {
+		f.Cursor, f.Limit = cursor, orMax(f.Limit)
+		return c.ListServiceAccounts(ctx, f)
+	})
+}
+
+// CreateServiceAccount makes an account of a program.
+func (c *Client) CreateServiceAccount(ctx context.Context, in api.CreateServiceAccount, opts ...Option) (api.Account, error) {
+	return post[api.Account](ctx, c, "/service-accounts", in, opts)
+}
+
+// GetServiceAccount shows a service account.
+func (c *Client) GetServiceAccount(ctx context.Context, id string) (api.Account, error) {
+	return get[api.Account](ctx, c, in("service-accounts", id), nil)
+}
+
+// DisableServiceAccount ends what a service account can do.
+func (c *Client) DisableServiceAccount(ctx context.Context, id string, opts ...Option) (api.Account, error) {
+	return post[api.Account](ctx, c, in("service-accounts", id, "disable"), nil, opts)
+}
+
+// EnableServiceAccount lets a disabled service account be used again.
+func (c *Client) EnableServiceAccount(ctx context.Context, id string, opts ...Option) (api.Account, error) {
+	return post[api.Account](ctx, c, in("service-accounts", id, "enable"), nil, opts)
+}
+
+// ListKeys returns the keys of a service account.
+func (c *Client) ListKeys(ctx context.Context, id string) (api.Page[api.Key], error) {
+	return get[api.Page[api.Key]](ctx, c, in("service-accounts", id, "keys"), nil)
+}
+
+// CreateKey makes a key; its secret is in the answer and never again.
+func (c *Client) CreateKey(ctx context.Context, id string, body api.CreateKey, opts ...Option) (api.Key, error) {
+	return post[api.Key](ctx, c, in("service-accounts", id, "keys"), body, opts)
+}
+
+// RotateKey gives a key another secret, which is in the answer and never again.
+func (c *Client) RotateKey(ctx context.Context, id, key string, body api.RotateKey, opts ...Option) (api.Key, error) {
+	return post[api.Key](ctx, c, in("service-accounts", id, "keys", key, "rotate"), body, opts)
+}
+
+// DeleteKey ends a key.
+func (c *Client) DeleteKey(ctx context.Context, id, key string, opts ...Option) error {
+	return remove(ctx, c, in("service-accounts", id, "keys", key), opts)
+}
+
+// GetAccess tells whether the bearer may do something, and why.
+func (c *Client) GetAccess(ctx context.Context, q api.AccessQuery) (api.Access, error) {
+	return get[api.Access](ctx, c, "/access", queryOf(q))
+}

@@ -171,3 +171,57 @@ func TestMembers(t *testing.T) {
 		t.Errorf("who left still sees %+v", page.Items)
 	}
 }
+
+// Who makes or rotates a key of a program can do what the program can: nobody gets one for more than they may do.
+func TestKeysAreNoWiderThanTheirMaker(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	admin := b.granted("adm", "admin", scope.Organization, domain.DefaultOrganization)
+	as := []string{"Authorization", "Bearer " + admin}
+	ci := decode[api.Account](t, b.mustDo(http.MethodPost, "/service-accounts", api.CreateServiceAccount{Name: "ci"}, 201, as...))
+	b.mustDo(http.MethodPost, "/grants", api.CreateGrant{Account: ci.ID, Role: "owner", Scope: "default"}, 201)
+	keys := "/service-accounts/" + ci.ID + "/keys"
+	for _, c := range []struct {
+		key    api.CreateKey
+		status int
+	}{
+		{api.CreateKey{Name: "all"}, 409},
+		{api.CreateKey{Name: "one", Permissions: []string{"organization:delete"}}, 409},
+		{api.CreateKey{Name: "hosts", Permissions: []string{"project.workspace.host:read"}}, 201},
+	} {
+		c.key.Days = 1
+		a := b.mustDo(http.MethodPost, keys, c.key, c.status, as...)
+		if c.status == 409 && a.problem(t).Code != "key_too_wide" {
+			t.Errorf("%s: %s", c.key.Name, a.body)
+		}
+	}
+	wide := decode[api.Key](t, b.mustDo(http.MethodPost, keys, api.CreateKey{Name: "all", Days: 1}, 201))
+	b.mustDo(http.MethodPost, keys+"/"+wide.ID+"/rotate", api.RotateKey{Hours: 1}, 409, as...)
+	b.mustDo(http.MethodGet, "/hosts", nil, 200, "Authorization", "Bearer "+wide.Secret)
+	narrow := decode[api.Key](t, b.mustDo(http.MethodPost, keys, api.CreateKey{Name: "hosts", Days: 1, Permissions: []string{"project.workspace.host:read"}, Scope: "default/default/default"}, 201))
+	b.mustDo(http.MethodGet, "/hosts", nil, 200, "Authorization", "Bearer "+narrow.Secret)
+	b.mustDo(http.MethodGet, "/jobs", nil, 403, "Authorization", "Bearer "+narrow.Secret)
+	b.mustDo(http.MethodGet, "/service-accounts/"+ci.ID, nil, 403, "Authorization", "Bearer "+narrow.Secret)
+}
+
+// GET /access says why: by which grant, which roles would do, and nothing of what is not seen.
+func TestAccess(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tree := b.tree()
+	viewer := b.granted("view", "viewer", scope.Project, domain.DefaultProject)
+	as := []string{"Authorization", "Bearer " + viewer}
+	ask := func(permission, object string) api.Access {
+		t.Helper()
+		return decode[api.Access](t, b.mustDo(http.MethodGet, "/access?permission="+permission+"&object="+object, nil, 200, as...))
+	}
+	host := b.ready("h1")
+	if got := ask("project.workspace.host:read", host.ID); !got.Allowed || got.At != "default/default/default" || len(got.By) != 1 || got.By[0].Role != "viewer" || got.By[0].ScopeKind != "project" {
+		t.Errorf("read: %+v", got)
+	}
+	if got := ask("project.workspace.host:create", "default/default"); got.Allowed || len(got.By) != 0 || !slices.Contains(got.Roles, "operator") || slices.Contains(got.Roles, "viewer") {
+		t.Errorf("create: %+v", got)
+	}
+	b.mustDo(http.MethodGet, "/access?permission=project.workspace.host:read&object="+tree.organizations[1].String(), nil, 404, as...)
+	b.mustDo(http.MethodGet, "/access?permission=no.such:thing", nil, 422, as...)
+}

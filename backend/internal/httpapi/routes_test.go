@@ -99,7 +99,7 @@ var bareDocument = sync.OnceValue(func() []byte {
 })
 
 func pathOf(r api.Route) string {
-	p := strings.NewReplacer("{id}", uuid.NewString(), "{name}", "host_probe", "{version}", "1").Replace(r.Path)
+	p := strings.NewReplacer("{id}", uuid.NewString(), "{key}", uuid.NewString(), "{name}", "host_probe", "{version}", "1").Replace(r.Path)
 	switch r.ID {
 	case "get-playbook-file":
 		p += "?path=playbook.yml"

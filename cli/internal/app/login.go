@@ -259,6 +259,35 @@ func whoamiCommand(a *shape.App) *cobra.Command {
 	}, "whoami")
 }
 
+// accessCommand asks whether one may do something, and why.
+func accessCommand(a *shape.App) *cobra.Command {
+	return shape.Calls(&cobra.Command{
+		Use: "access PERMISSION [OBJECT]", Short: "Ask whether you may do something, and why",
+		Example: "  kloigos access project.workspace.host:create default/default/default",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return shape.Usage("use: %s PERMISSION [OBJECT]", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.Client()
+			if err != nil {
+				return err
+			}
+			q := api.AccessQuery{Permission: args[0]}
+			if len(args) == 2 {
+				q.Object = args[1]
+			}
+			answer, err := c.GetAccess(cmd.Context(), q)
+			if err != nil {
+				return err
+			}
+			return a.Print(answer)
+		},
+	}, "get-access")
+}
+
 func first(values ...string) string {
 	for _, v := range values {
 		if v != "" {

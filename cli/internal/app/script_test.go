@@ -146,6 +146,10 @@ func run(t *testing.T, all *recorder, script string) {
 			"link": func(ts *testscript.TestScript, _ bool, _ []string) {
 				ts.Check(os.WriteFile(ts.MkAbs("link.txt"), []byte(first(ts, `"link": "([^"]+)"`)+"\na long new sentence\n"), 0o600))
 			},
+			// secret NAME: the secret in the last command's output becomes a variable.
+			"secret": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Setenv(args[0], first(ts, `"secret": "([^"]+)"`))
+			},
 			// first-id NAME: the first id in the last command's output becomes a variable.
 			"first-id": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Setenv(args[0], first(ts, `"id": "([^"]+)"`))

@@ -23,6 +23,8 @@ func All() []shape.Entry {
 		workspace,
 		grant,
 		member,
+		role,
+		serviceAccount,
 		account,
 		playbook,
 		job,

@@ -1,6 +1,10 @@
 package noun
 
 import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+
 	"kloigos/backend/api"
 	"kloigos/backend/api/client"
 	"kloigos/cli/internal/shape"
@@ -121,4 +125,105 @@ var member = shape.Noun[api.Account, api.MemberFilter]{
 	Name: "member", Plural: "members", Help: "Accounts that have a role in an organization",
 	Columns: accountColumns, ID: accountID,
 	List: shape.List("list-members", (*client.Client).AllMembers),
+}
+
+var role = shape.Noun[api.Role, api.RoleFilter]{
+	Name: "role", Plural: "roles", Help: "Sets of permissions that can be given in an organization",
+	Columns: []show.Column[api.Role]{
+		{Header: "NAME", Value: func(r api.Role) string { return r.Name }},
+		{Header: "BUILT IN", Value: func(r api.Role) string { return show.YesNo(r.BuiltIn) }},
+		{Header: "PERMISSIONS", Value: func(r api.Role) string { return strconv.Itoa(len(r.Permissions)) }},
+		{Header: "DESCRIPTION", Value: func(r api.Role) string { return r.Description }},
+	},
+	ID: func(r api.Role) string { return r.ID }, Label: func(r api.Role) string { return r.Name }, Version: func(r api.Role) int64 { return r.Version }, Events: true,
+	List: shape.List("list-roles", (*client.Client).AllRoles),
+	Get:  shape.Get("get-role", (*client.Client).GetRole),
+	Actions: []shape.Action{
+		shape.Create("create-role", "name", (*client.Client).CreateRole),
+		shape.Change("change-role", (*client.Client).ChangeRole),
+		shape.Delete("delete-role", (*client.Client).DeleteRole),
+	},
+}
+
+var serviceAccount = shape.Noun[api.Account, api.ServiceAccountFilter]{
+	Name: "service-account", Plural: "service accounts", Help: "Accounts of programs of an organization, and their keys",
+	Columns: accountColumns, ID: accountID, Label: accountName, Version: func(a api.Account) int64 { return a.Version }, ByName: true, Events: true,
+	Operations: func(a api.Account) []api.Operation { return a.Operations },
+	List:       shape.List("list-service-accounts", (*client.Client).AllServiceAccounts),
+	Get:        shape.Get("get-service-account", (*client.Client).GetServiceAccount),
+	Actions: []shape.Action{
+		shape.Create("create-service-account", "name", (*client.Client).CreateServiceAccount),
+		shape.Do("disable", "disable-service-account", (*client.Client).DisableServiceAccount).Asks("Disable %s? Its keys end at once."),
+		shape.Do("enable", "enable-service-account", (*client.Client).EnableServiceAccount),
+		shape.DoWith("create-key", "create-key", (*client.Client).CreateKey).Full(),
+	},
+	Extra: []func(*shape.App, shape.Noun[api.Account, api.ServiceAccountFilter]) *cobra.Command{listKeys, rotateKey, deleteKey},
+}
+
+type serviceAccounts = shape.Noun[api.Account, api.ServiceAccountFilter]
+
+func listKeys(a *shape.App, n serviceAccounts) *cobra.Command {
+	return shape.Calls(&cobra.Command{
+		Use: "keys SERVICE_ACCOUNT", Short: "List the keys of a service account", Args: shape.Exactly("SERVICE_ACCOUNT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, account, err := serviceOf(cmd, a, n, args[0])
+			if err != nil {
+				return err
+			}
+			page, err := c.ListKeys(cmd.Context(), account.ID)
+			if err != nil {
+				return err
+			}
+			return shape.PrintList(a, "keys", []show.Column[api.Key]{
+				{Header: "ID", Value: func(k api.Key) string { return k.ID }},
+				{Header: "NAME", Value: func(k api.Key) string { return k.Name }},
+				{Header: "BEGINS WITH", Value: func(k api.Key) string { return k.Prefix }},
+				{Header: "EXPIRES", Value: func(k api.Key) string { return show.Ago(k.ExpiresAt) }},
+				{Header: "LAST USED", Value: func(k api.Key) string { return show.AgoOf(k.LastUsedAt) }},
+				{Header: "FORMER SECRET UNTIL", Value: func(k api.Key) string { return show.AgoOf(k.OldUntil) }},
+			}, page.Items, true)
+		},
+	}, "list-keys")
+}
+
+func rotateKey(a *shape.App, n serviceAccounts) *cobra.Command {
+	var hours int
+	cmd := &cobra.Command{
+		Use: "rotate-key SERVICE_ACCOUNT KEY", Short: "Give a key another secret; the former one works for a while", Args: shape.Exactly("SERVICE_ACCOUNT", "KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, account, err := serviceOf(cmd, a, n, args[0])
+			if err != nil {
+				return err
+			}
+			key, err := c.RotateKey(cmd.Context(), account.ID, args[1], api.RotateKey{Hours: hours})
+			if err != nil {
+				return err
+			}
+			return a.Print(key)
+		},
+	}
+	cmd.Flags().IntVar(&hours, "hours", 24, "how long the former secret works too")
+	return shape.Calls(cmd, "rotate-key")
+}
+
+func deleteKey(a *shape.App, n serviceAccounts) *cobra.Command {
+	return shape.Calls(&cobra.Command{
+		Use: "delete-key SERVICE_ACCOUNT KEY", Short: "End a key", Args: shape.Exactly("SERVICE_ACCOUNT", "KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, account, err := serviceOf(cmd, a, n, args[0])
+			if err != nil {
+				return err
+			}
+			return c.DeleteKey(cmd.Context(), account.ID, args[1])
+		},
+	}, "delete-key")
+}
+
+func serviceOf(cmd *cobra.Command, a *shape.App, n serviceAccounts, name string) (*client.Client, api.Account, error) {
+	c, err := a.Client()
+	if err != nil {
+		return nil, api.Account{}, err
+	}
+	account, err := n.Resolve(cmd.Context(), c, name)
+	return c, account, err
 }

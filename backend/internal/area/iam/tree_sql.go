@@ -350,3 +350,43 @@ SELECT s.value
 INSERT INTO organization_keys (organization_id, public_key, private_sealed)
 VALUES ($1, $2, $3)`
 )
+
+// The workspace of an object that stands in one, whatever it is.
+const sqlWorkspaceOfObject = `
+SELECT h.workspace_id FROM hosts h WHERE h.id = $1
+UNION ALL
+SELECT u.workspace_id FROM compute_units u WHERE u.id = $1
+UNION ALL
+SELECT a.workspace_id FROM allocations a WHERE a.id = $1
+UNION ALL
+SELECT p.workspace_id FROM addresses p WHERE p.id = $1
+UNION ALL
+SELECT j.workspace_id FROM jobs j WHERE j.id = $1
+UNION ALL
+SELECT n.workspace_id FROM plans n WHERE n.id = $1
+UNION ALL
+SELECT z.workspace_id FROM dns_zones z WHERE z.id = $1
+UNION ALL
+SELECT c.workspace_id FROM channels c WHERE c.id = $1
+ LIMIT 1`
+
+// FindPlace finds the scope that the viewer names: a scope itself, or the workspace of an object.
+func FindPlace(ctx context.Context, q db.Reader, who Viewer, text string) (Scope, error) {
+	at, _, err := FindScope(ctx, q, who, text)
+	if !isNotFound(err) {
+		return at, err
+	}
+	id, parseErr := uuid.Parse(text)
+	if parseErr != nil {
+		return Scope{}, err
+	}
+	type row struct {
+		Workspace uuid.UUID `db:"workspace_id"`
+	}
+	of, err := db.First[row](ctx, q, fault.ErrNotFound, sqlWorkspaceOfObject, id)
+	if err != nil {
+		return Scope{}, err
+	}
+	at, _, err = Workspaces.Find(ctx, q, who, of.Workspace.String())
+	return at, err
+}

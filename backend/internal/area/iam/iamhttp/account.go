@@ -243,6 +243,13 @@ func (a asker) presentAccount(account iam.Account) api.Account {
 	if account.OrganizationID != nil {
 		out.OrganizationID = account.OrganizationID.String()
 	}
+	if account.Kind == iam.Service && account.OrganizationID != nil {
+		at := iam.Scope{Kind: iam.OrganizationNoun, OrganizationID: *account.OrganizationID}
+		out.Operations = []api.Operation{
+			a.operation("create_key", revealKeys, at, account.CanDisable()), a.operation("disable", changeService, at, account.CanDisable()),
+			a.operation("enable", changeService, at, account.CanEnable()),
+		}
+	}
 	if account.Kind == iam.Person {
 		out.Operations = []api.Operation{
 			a.operation("change", changeAccounts, iam.Scope{}, nil), a.operation("disable", disableAccounts, iam.Scope{}, account.CanDisable()),

@@ -39,6 +39,8 @@ func Routes(parts Parts) func(*httpapi.Server) {
 		h.registerScopes()
 		h.registerGrants()
 		h.registerAccounts()
+		h.registerRoles()
+		h.registerServiceAccounts()
 	}
 }
 
