@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/job"
 	"kloigos/backend/internal/store"
@@ -168,10 +169,14 @@ func (in *Intents) placed(ctx context.Context, tx *store.Tx, who domain.Actor, a
 		return uuid.Nil, err
 	}
 	args := job.UnitAllocate{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID}
-	return in.enqueued(ctx, tx, who, args, store.Audit{
+	jobID, err := in.enqueued(ctx, tx, who, args, store.Audit{
 		Workspace: a.WorkspaceID, Action: "allocation.create", ObjectKind: "allocation",
 		ObjectID: a.ID, ObjectName: a.LoginUser, After: map[string]any{"unit": a.Unit, "address": a.Address, "uid": a.UID, "cpus": cpus},
 	})
+	if err != nil {
+		return uuid.Nil, err
+	}
+	return jobID, iam.AllocationBegins(ctx, tx.Tx, a.ID)
 }
 
 // placeAsPlanned takes exactly what the plan proposed: the unit, if it still is

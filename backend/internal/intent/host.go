@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/crypto/ssh"
 
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/job"
 	"kloigos/backend/internal/store"
@@ -43,7 +44,10 @@ func (in *Intents) RegisterHost(ctx context.Context, who domain.Actor, workspace
 			"zone": h.Zone, "profile": h.Profile, "trust_on_first_use": h.TrustOnFirstUse,
 		}
 		jobID, err = in.asked(ctx, tx, who, job.HostProbe{HostID: h.ID}, audit)
-		return err
+		if err != nil {
+			return err
+		}
+		return iam.HostBegins(ctx, tx.Tx, workspace)
 	})
 	return h.ID, jobID, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/kernel/db"
 )
@@ -152,7 +153,10 @@ func (tx *Tx) MoveAllocation(ctx context.Context, id uuid.UUID, from domain.Allo
 	if err != nil || to == from {
 		return to, err
 	}
-	return to, tx.One(ctx, movedMeanwhile("allocation"), sqlMoveAllocation, id, from, to, message)
+	if err := tx.One(ctx, movedMeanwhile("allocation"), sqlMoveAllocation, id, from, to, message); err != nil || !domain.AllocationLifecycle.Info(to).Final {
+		return to, err
+	}
+	return to, iam.AllocationEnds(ctx, tx.Tx, id)
 }
 
 const sqlIsWhole = `

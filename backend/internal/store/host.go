@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/kernel/db"
 )
@@ -362,7 +363,10 @@ UPDATE hosts
 // RemoveHost takes a host in this state out of every list.
 func (tx *Tx) RemoveHost(ctx context.Context, id uuid.UUID, in domain.HostState) error {
 	tx.Touch(nounHost, id)
-	return tx.One(ctx, movedMeanwhile("host"), sqlRemoveHost, id, in)
+	if err := tx.One(ctx, movedMeanwhile("host"), sqlRemoveHost, id, in); err != nil {
+		return err
+	}
+	return iam.HostEnds(ctx, tx.Tx, id)
 }
 
 const sqlLockHost = `

@@ -26,12 +26,12 @@ const (
 var privileged = []string{"refence", "declare_lost", "decommission", "delete", "confirm", "adopt", "grant", "own", "suspend", "reveal"}
 
 // identity are the nouns of people and of what they may do.
-var identity = []string{"organization", "project", "project.workspace", "organization.member", "organization.role", "organization.service_account", "organization.invitation"}
+var identity = []string{"organization", "project", "project.workspace", "organization.member", "organization.role", "organization.service_account", "organization.invitation", "organization.quota"}
 
 // Roles are all roles of the product, the widest first.
 var Roles = []Role{
 	{Name: RoleInstallationOperator, Installation: true, permits: func(noun, _ string) bool {
-		return strings.HasPrefix(noun, "installation.") || noun == "organization.playbook"
+		return strings.HasPrefix(noun, "installation.") || noun == "organization.playbook" || noun == "organization.quota"
 	}, Means: "Operates the installation: backends, queue, policies, playbooks, organizations and accounts. Sees nothing inside of an organization."},
 	{
 		Name: RoleOwner, permits: func(string, string) bool { return true },
