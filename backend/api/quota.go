@@ -8,8 +8,8 @@ import (
 // Quota is how much of a resource a scope may have in use, and how much it has.
 type Quota struct {
 	Scope     string    `json:"scope" doc:"organization, organization/project or organization/project/workspace"`
-	ScopeKind string    `json:"scope_kind" enum:"organization,project,workspace"`
-	ScopeID   string    `json:"scope_id" format:"uuid"`
+	ScopeKind string    `json:"scope_kind" enum:"organization,project,workspace" doc:"what the scope is"`
+	ScopeID   string    `json:"scope_id" format:"uuid" doc:"id of the scope"`
 	Resource  string    `json:"resource" enum:"units,cpus,memory_bytes,addresses,hosts" doc:"what is limited"`
 	Amount    int64     `json:"amount" doc:"the most that may be in use; memory in bytes"`
 	Used      int64     `json:"used" doc:"how much is in use now"`

@@ -2,7 +2,7 @@
 -- +goose Up
 
 -- How much a scope may have in use, and how much it has. A scope without a row has no limit, and nothing is counted for it.
-CREATE TABLE IF NOT EXISTS quotas (
+CREATE TABLE IF NOT EXISTS quotas ( -- no noun: the policy of quotas looks at all of them
     scope      TEXT NOT NULL CHECK (scope IN ('organization', 'project', 'workspace')),
     scope_id   UUID NOT NULL,
     resource   TEXT NOT NULL CHECK (resource IN ('units', 'cpus', 'memory_bytes', 'addresses', 'hosts')),
@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS quotas (
 );
 
 -- What was in use, from when to when: the ground of statements. One open row for each allocation that has not ended.
-CREATE TABLE IF NOT EXISTS usage_records (
+CREATE TABLE IF NOT EXISTS usage_records ( -- no noun: the ground of statements
     id              UUID PRIMARY KEY,
     organization_id UUID NOT NULL,
     project_id      UUID NOT NULL,

@@ -23,7 +23,6 @@ func (c *Client) SetQuota(ctx context.Context, in api.SetQuota, opts ...Option) 
 }
 
 // RemoveQuota takes a limit away.
-func (c *Client) RemoveQuota(ctx context.Context, in api.QuotaOf, opts ...Option) error {
-	_, err := post[struct{}](ctx, c, "/quotas/remove", in, opts)
-	return err
+func (c *Client) RemoveQuota(ctx context.Context, in api.QuotaOf, opts ...Option) (struct{}, error) {
+	return post[struct{}](ctx, c, "/quotas/remove", in, opts)
 }

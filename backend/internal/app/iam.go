@@ -1,8 +1,15 @@
 package app
 
-import "kloigos/backend/internal/area/iam/iamhttp"
+import (
+	"kloigos/backend/internal/area/iam/iamhttp"
+	"kloigos/backend/internal/area/iam/iamwork"
+	"kloigos/backend/internal/kernel/reconcile"
+)
 
 // iamArea is organizations, projects, workspaces, accounts, roles and grants.
 func iamArea(p Parts) Area {
-	return Area{Routes: iamhttp.Routes(iamhttp.Parts{Engine: p.Engine, Keys: p.Keyset, Release: p.Version})}
+	return Area{
+		Policies: []reconcile.Policy{iamwork.Quotas(p.DB)},
+		Routes:   iamhttp.Routes(iamhttp.Parts{Engine: p.Engine, Keys: p.Keyset, Release: p.Version}),
+	}
 }

@@ -168,6 +168,11 @@ func (in *Intents) placed(ctx context.Context, tx *store.Tx, who domain.Actor, a
 	if err := tx.InsertAllocation(ctx, a); err != nil {
 		return uuid.Nil, err
 	}
+	if draftOf(ctx) != nil { // a plan ends with the job
+		if err := iam.AllocationBegins(ctx, tx.Tx, a.ID); err != nil {
+			return uuid.Nil, err
+		}
+	}
 	args := job.UnitAllocate{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID}
 	jobID, err := in.enqueued(ctx, tx, who, args, store.Audit{
 		Workspace: a.WorkspaceID, Action: "allocation.create", ObjectKind: "allocation",

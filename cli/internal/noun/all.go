@@ -22,6 +22,7 @@ func All() []shape.Entry {
 		project,
 		workspace,
 		grant,
+		quota,
 		member,
 		role,
 		serviceAccount,

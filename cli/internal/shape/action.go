@@ -92,6 +92,13 @@ func Create[B, A any](route, name string, f made[B, A]) Action {
 	}}
 }
 
+// Make is Create under another name.
+func Make[B, A any](verb, route, name string, f made[B, A]) Action {
+	a := Create(route, name, f)
+	a.Name = verb
+	return a
+}
+
 // CreateJob is Create where a job is started.
 func CreateJob[B, A any](route, name string, f madeJob[B, A]) Action {
 	return Action{Name: "create", Route: route, New: true, kind: aCreate, name: name, body: reflect.TypeFor[B](), do: func(ctx context.Context, c *client.Client, _ string, b any, o []client.Option) (any, string, error) {

@@ -34,12 +34,13 @@ type Quota struct {
 	UpdatedAt time.Time   `db:"updated_at"`
 	WarnedAt  *time.Time  `db:"warned_at"`
 	FullAt    *time.Time  `db:"full_at"`
+	Path      string      `db:"path"` // of the scope: organization/project/workspace
 }
 
 // exceeded is the answer to who wants more than a quota leaves.
 func (q Quota) exceeded(more int64) error {
-	return fault.Conflictf("quota_exceeded", "the %s may have %s in use; %s are, and this needs %s more",
-		q.Level, said(q.Resource, q.Amount), said(q.Resource, q.Used-more), said(q.Resource, more))
+	return fault.Conflictf("quota_exceeded", "the %s %s may have %s in use; %s are, and this needs %s more",
+		q.Level, q.Path, said(q.Resource, q.Amount), said(q.Resource, q.Used-more), said(q.Resource, more))
 }
 
 func said(resource string, n int64) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -16,58 +17,48 @@ import (
 
 // SetQuota limits how much of a resource a scope may have in use. What is in use
 // already stays; a limit below it lets nothing more begin.
-func SetQuota(ctx context.Context, e intent.Engine, call intent.Call, level scope.Level, id uuid.UUID, resource string, amount int64) (Quota, error) {
+func SetQuota(ctx context.Context, tx *intent.Tx, at Scope, resource string, amount int64) error {
 	var bad fault.Invalid
 	if !slices.Contains(Resources, resource) {
-		bad.Add("resource", "must be one of "+fmt.Sprint(Resources))
+		bad.Add("resource", "must be one of "+strings.Join(Resources, ", "))
 	}
 	if amount < 0 {
 		bad.Add("amount", "must be 0 or more")
 	}
 	if err := bad.OrNil(); err != nil {
-		return Quota{}, err
+		return err
 	}
-	var q Quota
-	err := e.Do(ctx, call, func(tx *intent.Tx) error {
-		before, err := quotaBefore(ctx, tx.Tx, id, resource)
-		if err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, sqlSetQuota, level, id, resource, amount, call.Actor.Name); err != nil {
-			return fmt.Errorf("set a quota: %w", err)
-		}
-		if _, err := recount(ctx, tx.Tx, id); err != nil {
-			return err
-		}
-		if q, err = quota(ctx, tx.Reader, id, resource); err != nil {
-			return err
-		}
-		if err := tx.Made(ctx, "quota", id, uuid.Nil); err != nil {
-			return err
-		}
-		return tx.Event(ctx, audit.Entry{
-			Action: "quota.set", ObjectKind: string(level), ObjectID: id, ObjectName: resource, Before: before, After: map[string]any{"resource": resource, "amount": amount},
-		})
-	})
-	return q, err
+	before, err := quotaBefore(ctx, tx.Tx, at.ID, resource)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, sqlSetQuota, scope.Level(at.Kind), at.ID, resource, amount, tx.Call().Actor.Name); err != nil {
+		return fmt.Errorf("set a quota: %w", err)
+	}
+	if _, err := AlignQuotas(ctx, tx.Tx, at.ID); err != nil {
+		return err
+	}
+	return quotaEvent(ctx, tx, at, "quota.set", resource, before, map[string]any{"resource": resource, "amount": amount})
 }
 
 // RemoveQuota takes a limit away.
-func RemoveQuota(ctx context.Context, e intent.Engine, call intent.Call, level scope.Level, id uuid.UUID, resource string) error {
-	return e.Do(ctx, call, func(tx *intent.Tx) error {
-		before, err := quotaBefore(ctx, tx.Tx, id, resource)
-		if err != nil {
-			return err
-		}
-		if err := tx.One(ctx, fault.ErrNotFound, sqlRemoveQuota, id, resource); err != nil {
-			return err
-		}
-		return tx.Event(ctx, audit.Entry{Action: "quota.remove", ObjectKind: string(level), ObjectID: id, ObjectName: resource, Before: before})
-	})
+func RemoveQuota(ctx context.Context, tx *intent.Tx, at Scope, resource string) error {
+	before, err := quotaBefore(ctx, tx.Tx, at.ID, resource)
+	if err != nil {
+		return err
+	}
+	if err := tx.One(ctx, fault.ErrNotFound, sqlRemoveQuota, at.ID, resource); err != nil {
+		return err
+	}
+	return quotaEvent(ctx, tx, at, "quota.remove", resource, before, nil)
 }
 
-func quota(ctx context.Context, q db.Reader, id uuid.UUID, resource string) (Quota, error) {
-	return db.First[Quota](ctx, q, fault.ErrNotFound, sqlThisQuota, id, resource)
+func quotaEvent(ctx context.Context, tx *intent.Tx, at Scope, action, resource string, before, after map[string]any) error {
+	p := at.Place()
+	return tx.Event(ctx, audit.Entry{
+		Organization: p.Organization, Project: p.Project, Workspace: p.Workspace, Action: action, ObjectKind: at.Kind, ObjectID: at.ID,
+		ObjectName: at.Path() + " " + resource, Before: before, After: after,
+	})
 }
 
 func quotaBefore(ctx context.Context, tx *db.Tx, id uuid.UUID, resource string) (map[string]any, error) {

@@ -14,7 +14,19 @@ import (
 )
 
 const sqlQuota = `
-SELECT q.scope, q.scope_id, q.resource, q.amount, q.used, q.version, q.updated_by, q.updated_at, q.warned_at, q.full_at
+SELECT q.scope, q.scope_id, q.resource, q.amount, q.used, q.version, q.updated_by, q.updated_at, q.warned_at, q.full_at,
+       COALESCE(CASE q.scope WHEN 'organization' THEN (SELECT o.name
+                                                         FROM organizations o
+                                                        WHERE o.id = q.scope_id)
+                             WHEN 'project' THEN (SELECT op.name || '/' || pp.name
+                                                    FROM projects pp
+                                                    JOIN organizations op ON op.id = pp.organization_id
+                                                   WHERE pp.id = q.scope_id)
+                             ELSE (SELECT ow.name || '/' || pw.name || '/' || ww.name
+                                     FROM workspaces ww
+                                     JOIN projects pw ON pw.id = ww.project_id
+                                     JOIN organizations ow ON ow.id = pw.organization_id
+                                    WHERE ww.id = q.scope_id) END, '') AS path
   FROM quotas q
  WHERE true`
 
@@ -166,25 +178,30 @@ func HostEnds(ctx context.Context, tx *db.Tx, host uuid.UUID) error {
 	return use(ctx, tx, of.Workspace, Amounts{Hosts: -1})
 }
 
-const sqlQuotasOfOrganization = sqlQuota + `
-   AND q.scope_id IN (SELECT o.id
-                        FROM organizations o
-                       WHERE o.id = $1
+const sqlQuotasIn = sqlQuota + `
+   AND q.scope_id IN (SELECT s.id
+                        FROM organizations s
+                       WHERE s.id = $1
                        UNION ALL
                       SELECT p.id
                         FROM projects p
-                       WHERE p.organization_id = $1
+                       WHERE p.id = $1 OR p.organization_id = $1
                        UNION ALL
                       SELECT w.id
                         FROM workspaces w
-                        JOIN projects pw ON pw.id = w.project_id
-                       WHERE pw.organization_id = $1)
- ORDER BY q.scope, q.scope_id, q.resource
+                        JOIN projects pr ON pr.id = w.project_id
+                       WHERE pr.id = $1 OR pr.organization_id = $1)
+ ORDER BY q.scope, path, q.resource
  LIMIT 1000`
 
-// QuotasOf lists the quotas of an organization and of all that is in it.
-func QuotasOf(ctx context.Context, q db.Reader, organization uuid.UUID) ([]Quota, error) {
-	return db.Collect[Quota](ctx, q, sqlQuotasOfOrganization, organization)
+// QuotasIn lists the quotas of an organization or a project, and of all that is in it.
+func QuotasIn(ctx context.Context, q db.Reader, id uuid.UUID) ([]Quota, error) {
+	return db.Collect[Quota](ctx, q, sqlQuotasIn, id)
+}
+
+// FindQuota returns the quota of a scope and a resource.
+func FindQuota(ctx context.Context, q db.Reader, id uuid.UUID, resource string) (Quota, error) {
+	return db.First[Quota](ctx, q, fault.ErrNotFound, sqlThisQuota, id, resource)
 }
 
 const sqlHoldQuota = `
@@ -227,9 +244,9 @@ UPDATE quotas
          CROSS JOIN (SELECT unnest($2::TEXT[]) AS resource) r) c
  WHERE quotas.scope_id = c.scope_id AND quotas.resource = c.resource AND quotas.used <> c.used`
 
-// recount makes the usage of a scope's quotas what its objects say. Their rows are
-// held, so that what begins or ends meanwhile waits.
-func recount(ctx context.Context, tx *db.Tx, id uuid.UUID) (changed int64, err error) {
+// AlignQuotas makes the usage of a scope's quotas what its objects say, and tells how
+// many were wrong. Their rows are held, so that what begins or ends meanwhile waits.
+func AlignQuotas(ctx context.Context, tx *db.Tx, id uuid.UUID) (changed int64, err error) {
 	for _, r := range Resources {
 		if _, err := tx.Exec(ctx, sqlHoldQuota, id, r); err != nil {
 			return 0, fmt.Errorf("hold a quota: %w", err)
@@ -317,17 +334,13 @@ func Limited(ctx context.Context, q db.Reader) ([]uuid.UUID, error) {
 	return ids, nil
 }
 
-// AlignQuotas makes the usage of a scope's quotas what its objects say, and tells how
-// many were wrong.
-func AlignQuotas(ctx context.Context, tx *db.Tx, id uuid.UUID) (int64, error) { return recount(ctx, tx, id) }
-
 const sqlWarn = `
 UPDATE quotas
    SET warned_at = CASE WHEN used * 5 >= amount * 4 AND (warned_at IS NULL OR warned_at < date_trunc('month', now())) THEN now() ELSE warned_at END,
        full_at = CASE WHEN used >= amount AND (full_at IS NULL OR full_at < date_trunc('month', now())) THEN now() ELSE full_at END
  WHERE (used * 5 >= amount * 4 AND (warned_at IS NULL OR warned_at < date_trunc('month', now())))
     OR (used >= amount AND (full_at IS NULL OR full_at < date_trunc('month', now())))
-RETURNING scope, scope_id, resource, amount, used, version, updated_by, updated_at, warned_at, full_at`
+RETURNING scope, scope_id, resource, amount, used, version, updated_by, updated_at, warned_at, full_at, '' AS path`
 
 // Warn notes which quotas are 80 % or wholly used for the first time this month, and
 // returns them.

@@ -41,6 +41,7 @@ func Routes(parts Parts) func(*httpapi.Server) {
 		h.registerAccounts()
 		h.registerRoles()
 		h.registerServiceAccounts()
+		h.registerQuotas()
 	}
 }
 

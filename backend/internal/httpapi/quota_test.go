@@ -1,0 +1,178 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/area/iam"
+	"kloigos/backend/internal/area/iam/iamwork"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/reconcile"
+	"kloigos/backend/internal/kernel/scope"
+)
+
+func (b *backend) quotas(scope string) map[string]api.Quota {
+	b.t.Helper()
+	all := map[string]api.Quota{}
+	for _, q := range decode[api.Page[api.Quota]](b.t, b.mustDo(http.MethodGet, "/quotas?scope="+scope, nil, 200)).Items {
+		all[q.Scope+" "+q.Resource] = q
+	}
+	return all
+}
+
+// aligned fails if a quota or a usage record is not what is in use.
+func (b *backend) aligned() {
+	b.t.Helper()
+	err := b.db.DB.InTx(b.t.Context(), func(tx *db.Tx) error {
+		wrong, err := iam.AlignRecords(b.t.Context(), tx)
+		if err != nil {
+			return err
+		}
+		ids, err := iam.Limited(b.t.Context(), tx.Reader)
+		for _, id := range ids {
+			var n int64
+			if err == nil {
+				n, err = iam.AlignQuotas(b.t.Context(), tx, id)
+			}
+			wrong += n
+		}
+		if wrong != 0 {
+			b.t.Errorf("%d quotas or records were wrong", wrong)
+		}
+		return err
+	})
+	if err != nil {
+		b.t.Error(err)
+	}
+}
+
+// Many ask at once for more than a quota leaves: exactly what it leaves is given, the
+// rest is told why, and what ends can be had again.
+func TestQuotasHold(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ready("h1")
+	b.ready("h2")
+	b.mustDo(http.MethodPost, "/address-pool", `{"addresses":[{"range":"10.0.0.8-10.0.0.30"}]}`, 201)
+	first := decode[api.Allocation](t, b.mustDo(http.MethodPost, "/allocations", api.CreateAllocation{LoginUser: "ada", SSHKeys: []string{sshKey}, CPUs: 1}, 202))
+	b.mustDo(http.MethodPost, "/quotas", api.SetQuota{Scope: "default/default", Resource: "units", Amount: 4}, 200)
+	b.mustDo(http.MethodPost, "/quotas", api.SetQuota{Scope: "default/default/default", Resource: "cpus", Amount: 100}, 200)
+	b.mustDo(http.MethodPost, "/quotas", api.SetQuota{Scope: "default", Resource: "hosts", Amount: 2}, 200)
+	if q := b.quotas("default")["default/default units"]; q.Used != 1 || q.Amount != 4 {
+		t.Errorf("%+v", q)
+	}
+	if over := b.quotas("default/default/default"); len(over) != 3 || over["default hosts"].Used != 2 {
+		t.Errorf("%+v", over)
+	}
+	var wg sync.WaitGroup
+	answers := make([]answer, 5) // there are six units
+	for i := range answers {
+		wg.Go(func() {
+			answers[i] = b.do(http.MethodPost, "/allocations", api.CreateAllocation{LoginUser: fmt.Sprintf("u%d", i), SSHKeys: []string{sshKey}, CPUs: 1})
+		})
+	}
+	wg.Wait()
+	given := 0
+	for _, a := range answers {
+		switch {
+		case a.status == http.StatusAccepted:
+			given++
+		case a.status != http.StatusConflict || a.problem(t).Code != "quota_exceeded" || !strings.Contains(a.problem(t).Detail, "project default/default may have 4 units in use"):
+			t.Errorf("%d %s", a.status, a.body)
+		}
+	}
+	if q := b.quotas("default")["default/default units"]; given != 3 || q.Used != 4 {
+		t.Errorf("%d were given: %+v", given, q)
+	}
+	b.aligned()
+	p := b.mustDo(http.MethodPost, "/allocations?plan=true", api.CreateAllocation{LoginUser: "eve", SSHKeys: []string{sshKey}, CPUs: 1}, 409).problem(t)
+	if p.Code != "quota_exceeded" {
+		t.Error(p)
+	}
+	p = b.mustDo(http.MethodPost, "/hosts", api.RegisterHost{Name: "h3", Address: "127.0.0.1"}, 409).problem(t)
+	if p.Code != "quota_exceeded" || !strings.Contains(p.Detail, "organization default may have 2 hosts in use; 2 hosts are") {
+		t.Error(p)
+	}
+	b.mustDo(http.MethodPost, "/jobs/"+first.ActiveJob+"/cancel", nil, 202) // it had begun nothing
+	if q := b.quotas("default")["default/default units"]; q.Used != 3 {
+		t.Errorf("after an end: %+v", q)
+	}
+	b.mustDo(http.MethodPost, "/allocations", api.CreateAllocation{LoginUser: "eve", SSHKeys: []string{sshKey}, CPUs: 1}, 202)
+	b.aligned()
+	var open, closed int
+	b.row(&open, "SELECT count(*) FROM usage_records WHERE to_at IS NULL AND cpus = 2")
+	b.row(&closed, "SELECT count(*) FROM usage_records WHERE to_at >= from_at")
+	if open != 4 || closed != 1 {
+		t.Errorf("%d records are open, %d closed", open, closed)
+	}
+	b.mustDo(http.MethodPost, "/quotas/remove", api.QuotaOf{Scope: "default/default", Resource: "units"}, 204)
+	b.mustDo(http.MethodPost, "/allocations", api.CreateAllocation{LoginUser: "bob", SSHKeys: []string{sshKey}, CPUs: 1}, 202)
+	b.mustDo(http.MethodPost, "/quotas/remove", api.QuotaOf{Scope: "default/default", Resource: "units"}, 404)
+}
+
+// A quota is set by who has the permission in the scope above it.
+func TestWhoSetsQuotas(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tree := b.tree()
+	operator := b.granted("oper", iam.RoleInstallationOperator, scope.Installation, uuid.Nil)
+	owner := b.granted("owner", iam.RoleOwner, scope.Organization, domain.DefaultOrganization)
+	ofProject := b.granted("lead", iam.RoleOwner, scope.Project, domain.DefaultProject)
+	viewer := b.granted("viewer", "viewer", scope.Organization, domain.DefaultOrganization)
+	other := b.granted("other", iam.RoleOwner, scope.Organization, tree.organizations[1])
+	for _, c := range []struct {
+		token, scope string
+		status       int
+	}{
+		{operator, "default", 200},
+		{operator, "other", 200},
+		{owner, "default", 403},
+		{owner, "default/default", 200},
+		{owner, "default/second/second", 200},
+		{ofProject, "default/default", 403},
+		{ofProject, "default/default/second", 200},
+		{ofProject, "default/second", 422},
+		{viewer, "default/default", 403},
+		{other, "default/default", 422},
+		{other, "other/default", 200},
+		{other, "nothing", 422},
+	} {
+		a := b.do(http.MethodPost, "/quotas", api.SetQuota{Scope: c.scope, Resource: "cpus", Amount: 8}, "Authorization", "Bearer "+c.token)
+		if a.status != c.status {
+			t.Errorf("%s: %d, want %d: %s", c.scope, a.status, c.status, a.body)
+		}
+	}
+	b.token = viewer
+	if got := b.quotas("default"); len(got) != 4 {
+		t.Errorf("%v", got)
+	}
+}
+
+// Usage is told once a month at 80 and at 100 %, and what went wrong with the count is
+// mended.
+func TestQuotaPolicy(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ready("h1")
+	b.mustDo(http.MethodPost, "/quotas", api.SetQuota{Scope: "default/default/default", Resource: "hosts", Amount: 1}, 200)
+	b.sql("UPDATE quotas SET used = 7")
+	for range 2 {
+		if _, err := iamwork.Quotas(b.db.DB).Run(t.Context(), reconcile.Item{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if q := b.quotas("default")["default/default/default hosts"]; q.Used != 1 {
+		t.Errorf("%+v", q)
+	}
+	events := decode[api.Page[api.Event]](t, b.mustDo(http.MethodGet, "/events?action=quota.warn", nil, 200)).Items
+	if len(events) != 1 || !strings.Contains(string(events[0].After), `"percent":100`) && !strings.Contains(string(events[0].After), `"percent": 100`) {
+		t.Errorf("%+v", events)
+	}
+}
