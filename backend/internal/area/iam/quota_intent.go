@@ -20,7 +20,7 @@ import (
 func SetQuota(ctx context.Context, tx *intent.Tx, at Scope, resource string, amount int64) error {
 	var bad fault.Invalid
 	if !slices.Contains(Resources, resource) {
-		bad.Add("resource", "must be one of "+strings.Join(Resources, ", "))
+		bad.Add("resource", "must be one of %s", strings.Join(Resources, ", "))
 	}
 	if amount < 0 {
 		bad.Add("amount", "must be 0 or more")
