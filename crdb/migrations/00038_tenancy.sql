@@ -46,7 +46,7 @@ ALTER TABLE accounts ADD CONSTRAINT accounts_role_known CHECK (role IN ('adminis
 
 ALTER TABLE accounts ADD COLUMN IF NOT EXISTS kind TEXT NOT NULL DEFAULT 'person' CHECK (kind IN ('person', 'service'));
 
-ALTER TABLE accounts ADD COLUMN IF NOT EXISTS organization_id UUID REFERENCES organizations (id); -- of a service account
+ALTER TABLE accounts ADD COLUMN IF NOT EXISTS organization_id UUID; -- of a service account; no foreign key, which would lock both tables
 
 ALTER TABLE accounts ADD COLUMN IF NOT EXISTS email TEXT NOT NULL DEFAULT '';
 

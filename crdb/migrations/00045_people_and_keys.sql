@@ -12,7 +12,7 @@ CREATE TABLE IF NOT EXISTS account_links (
 -- A role that waits for somebody to accept it. Accepted and withdrawn ones are deleted; the events stay.
 CREATE TABLE IF NOT EXISTS invitations (
     id              UUID PRIMARY KEY,
-    organization_id UUID NOT NULL REFERENCES organizations (id),
+    organization_id UUID NOT NULL,                 -- no foreign key: the one to roles locks enough of what is in use
     scope           TEXT NOT NULL CHECK (scope IN ('organization', 'project', 'workspace')),
     scope_id        UUID NOT NULL,                 -- of the organization, project or workspace
     role            TEXT NOT NULL,                 -- of the product; 'custom' for one of the organization
