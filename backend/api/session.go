@@ -20,7 +20,7 @@ type Session struct {
 type Whoami struct {
 	AccountID   string    `json:"account_id" format:"uuid"`
 	Account     string    `json:"account"`
-	Role        string    `json:"role"`
+	Role        string    `json:"role" doc:"administrator for the first account, account for every other; permissions tell what the bearer may do"`
 	WorkspaceID string    `json:"workspace_id,omitempty" format:"uuid" doc:"id of the workspace that requests of this bearer are about, if they name none"`
 	Workspace   string    `json:"workspace,omitempty" doc:"organization/project/workspace that requests of this bearer are about, if they name none"`
 	Permissions []string  `json:"permissions" nullable:"false" doc:"what the bearer may do in this workspace, or at a higher scope"`

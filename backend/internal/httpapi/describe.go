@@ -97,7 +97,7 @@ func (s *Server) enums() map[string][]string {
 		"Job.kind": s.jobKinds(), "Plan.kind": s.jobKinds(), "list-jobs kind": s.jobKinds(),
 		"list-plans state": append(slices.Clone(plans), "expired"),
 		"LogEntry.kind":    logKinds, "LogResult.kind": {"ok", "changed", "skipped", "failed", "unreachable", "ignored"},
-		"Whoami.role": {"administrator"}, "Wipe.method": {"discard", "discard+zero", "zero"},
+		"Whoami.role": {"administrator", "account"}, "Wipe.method": {"discard", "discard+zero", "zero"},
 		"Removed.kind": {"crontab", "at", "mail", "linger", "journal", "ipc", "core_dump", "subordinate_ids", "file"},
 	}
 }
