@@ -134,7 +134,7 @@ func (h handlers) noWider(ctx context.Context, a asker, account iam.Account, lim
 		if err != nil {
 			return fault.Conflictf("key_too_wide", "The account has the role %s at a scope that you do not see.", g.Role)
 		}
-		if at != nil && (scope.NewAccess([]scope.Grant{{Level: g.Level, ID: g.ID}}, scope.Limit{}).Sees(at.Place())) {
+		if at != nil && scope.NewAccess([]scope.Grant{{Level: g.Level, ID: g.ID}}, scope.Limit{}).Sees(at.Place()) {
 			where = *at
 		}
 		for p := range g.Permissions {
