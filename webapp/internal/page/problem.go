@@ -127,7 +127,7 @@ func troubleOf(err error) trouble {
 func troubleOfStatus(status int) trouble {
 	switch status {
 	case fiber.StatusForbidden:
-		return trouble{status: status, tone: ui.Wait, title: "Not allowed", what: "Your account has no permission for this.", todo: "Ask an administrator for the permission."}
+		return trouble{status: status, tone: ui.Wait, title: "Not allowed", what: "Your account has no permission for this.", todo: "Ask an owner or admin of the organization for a role that has it."}
 	case fiber.StatusNotFound, fiber.StatusGone:
 		return trouble{status: status, tone: ui.Gone, title: "Not found", what: "This object does not exist, was removed, or is not visible to you.", todo: "Search for it in its list."}
 	case fiber.StatusConflict:
