@@ -87,8 +87,8 @@ func badWorkspace(message string) error { return badField(api.WorkspaceHeader, m
 // about. It looks at no object.
 func (s *Server) permit(ctx context.Context, permission string) error {
 	err := s.permitFrom(ctx, permission, s.accesses.grants.Get, s.accesses.places.Get)
-	if err == nil {
-		return nil
+	if p := (*api.Problem)(nil); !errors.As(err, &p) { // let through, or not decided
+		return err
 	}
 	fresh := newAccesses(s.db, s.roles) // what was refused may have been given a moment ago
 	return s.permitFrom(ctx, permission, fresh.grants.Read, fresh.places.Read)

@@ -163,6 +163,14 @@ func TestQuotaPolicy(t *testing.T) {
 	b.ready("h1")
 	b.mustDo(http.MethodPost, "/quotas", api.SetQuota{Scope: "default/default/default", Resource: "hosts", Amount: 1}, 200)
 	b.sql("UPDATE quotas SET used = 7")
+	gone := b.tree().workspaces[1][1][1]
+	b.mustDo(http.MethodPost, "/quotas", api.SetQuota{Scope: "default/default/second", Resource: "hosts", Amount: 0}, 200)
+	b.sql("UPDATE quotas SET scope_id = $1 WHERE amount = 0", gone)
+	b.sql("UPDATE workspaces SET state = 'removed' WHERE id = $1", gone)
+	b.sql("UPDATE projects SET state = 'suspended' WHERE name = 'second'")
+	if p := b.mustDo(http.MethodPost, "/quotas", api.SetQuota{Scope: "default/second", Resource: "hosts", Amount: 0}, 409).problem(t); p.Code != "scope_suspended" {
+		t.Error(p)
+	}
 	for range 2 {
 		if _, err := iamwork.Quotas(b.db.DB).Run(t.Context(), reconcile.Item{}); err != nil {
 			t.Fatal(err)

@@ -28,6 +28,9 @@ func SetQuota(ctx context.Context, tx *intent.Tx, at Scope, resource string, amo
 	if err := bad.OrNil(); err != nil {
 		return err
 	}
+	if err := at.CanWrite(); err != nil {
+		return err
+	}
 	before, err := quotaBefore(ctx, tx.Tx, at.ID, resource)
 	if err != nil {
 		return err
@@ -43,6 +46,9 @@ func SetQuota(ctx context.Context, tx *intent.Tx, at Scope, resource string, amo
 
 // RemoveQuota takes a limit away.
 func RemoveQuota(ctx context.Context, tx *intent.Tx, at Scope, resource string) error {
+	if err := at.CanWrite(); err != nil {
+		return err
+	}
 	before, err := quotaBefore(ctx, tx.Tx, at.ID, resource)
 	if err != nil {
 		return err

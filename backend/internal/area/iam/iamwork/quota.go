@@ -4,12 +4,14 @@ package iamwork
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/reconcile"
 )
 
@@ -55,6 +57,9 @@ func warn(ctx context.Context, tx *db.Tx, name string) error {
 	}
 	for _, q := range quotas {
 		at, err := iam.PlaceOfScope(ctx, tx.Reader, q.Level, q.ScopeID)
+		if errors.Is(err, fault.ErrNotFound) { // it was removed, with its quota
+			continue
+		}
 		if err != nil {
 			return err
 		}
