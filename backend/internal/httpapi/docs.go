@@ -75,9 +75,32 @@ func serveDocs(name string) fiber.Handler {
 
 // document renders the OpenAPI document.
 func document(o *huma.OpenAPI) []byte {
+	shareProblems(o)
 	b, err := json.MarshalIndent(o, "", " ")
 	if err != nil {
 		panic("httpapi: render OpenAPI: " + err.Error())
 	}
 	return append(b, '\n')
+}
+
+// shareProblems writes each answer that is a problem once, under its status, and
+// refers to it from the routes.
+func shareProblems(o *huma.OpenAPI) {
+	shared := map[string]*huma.Response{}
+	for _, item := range o.Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+			if op == nil {
+				continue
+			}
+			for status, r := range op.Responses {
+				if len(r.Content) != 1 || r.Content["application/problem+json"] == nil || len(r.Headers) > 0 {
+					continue
+				}
+				name := "Problem" + status
+				shared[name] = r
+				op.Responses[status] = &huma.Response{Ref: "#/components/responses/" + name}
+			}
+		}
+	}
+	o.Components.Responses = shared
 }
