@@ -1,0 +1,118 @@
+package rollout
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/kernel/fault"
+)
+
+// State of a rollout.
+type State string
+
+// States of a rollout.
+const (
+	Running   State = "running"
+	Paused    State = "paused"    // by a person: targets that were told go on, no others are told
+	Halted    State = "halted"    // by failures: nobody is told, and whoever has not changed yet is not to
+	Returning State = "returning" // each target that was told goes back
+	Done      State = "done"
+	Returned  State = "returned"
+)
+
+// Ended tells whether nothing happens any more.
+func (s State) Ended() bool { return s == Done || s == Returned }
+
+// TargetState is how one target stands.
+type TargetState string
+
+// States of a target.
+const (
+	Waiting    TargetState = "waiting"
+	Told       TargetState = "told"
+	Proven     TargetState = "proven"
+	Failed     TargetState = "failed"
+	Skipped    TargetState = "skipped" // it can't be proven now, by no fault of the change
+	TargetBack TargetState = "returning"
+	WentBack   TargetState = "returned"
+)
+
+// Rollout is a change under way.
+type Rollout struct {
+	ID        uuid.UUID  `db:"id"`
+	State     State      `db:"state"`
+	Plan      Plan       `db:"plan"`
+	Wave      int64      `db:"wave"` // the last that has begun
+	Waves     int64      `db:"waves"`
+	Forgiven  int64      `db:"forgiven"`
+	Reason    string     `db:"reason"`
+	NextAt    *time.Time `db:"next_at"`
+	EndedAt   *time.Time `db:"ended_at"`
+	Version   int64      `db:"version"`
+	CreatedAt time.Time  `db:"created_at"`
+	UpdatedAt time.Time  `db:"updated_at"`
+	Now       time.Time  `db:"now"` // of the database
+}
+
+// Target is one object that a rollout reaches.
+type Target struct {
+	ID      uuid.UUID   `db:"target_id"`
+	Name    string      `db:"name"`
+	Region  string      `db:"region"`
+	Zone    string      `db:"zone"`
+	Wave    int64       `db:"wave"`
+	State   TargetState `db:"state"`
+	Reason  string      `db:"reason"`
+	ToldAt  *time.Time  `db:"told_at"`
+	EndedAt *time.Time  `db:"ended_at"`
+}
+
+func (r Rollout) refuse(what string) error {
+	return fault.Conflictf("rollout_state", "It is %s, and can't be %s.", r.State, what)
+}
+
+// CanPause tells why it can't be paused; nil if it can.
+func (r Rollout) CanPause() error {
+	if r.State != Running {
+		return r.refuse("paused")
+	}
+	return nil
+}
+
+// CanResume tells why it can't be resumed; nil if it can.
+func (r Rollout) CanResume() error {
+	if r.State != Paused && r.State != Halted {
+		return r.refuse("resumed")
+	}
+	return nil
+}
+
+// CanRollBack tells why it can't be rolled back; nil if it can.
+func (r Rollout) CanRollBack() error {
+	if r.State == Returning || r.State == Returned {
+		return r.refuse("rolled back")
+	}
+	return nil
+}
+
+// Why says what a target waits for, or why it is as it is.
+func (r Rollout) Why(t Target) string {
+	if t.State != Waiting {
+		return t.Reason
+	}
+	switch {
+	case r.State == Returning || r.State == Returned:
+		return "It was not reached before the way back."
+	case r.State == Halted:
+		return "The delivery is halted."
+	case r.State == Paused:
+		return "The delivery is paused."
+	case t.Wave <= r.Wave:
+		return "Its wave has begun, and it is told next."
+	case t.Wave == r.Wave+1:
+		return fmt.Sprintf("Its wave %d is next. %s", t.Wave, r.Reason)
+	}
+	return fmt.Sprintf("Its wave is %d of %d, and %d have begun.", t.Wave, r.Waves, r.Wave)
+}
