@@ -10,7 +10,7 @@ const icon = "M8 14.500s5-4.700 5-8.300a5 5 0 0 0-10 0c0 3.600 5 8.300 5 8.300zM
 // Area is the pages of this folder.
 var Area = page.Area{
 	Mount: mount,
-	Nav:   []ui.NavEntry{{Group: ui.MoreGroup, Href: "/address-pool", Label: "Address pool", Icon: icon}},
+	Nav:   []ui.NavEntry{{Group: ui.MoreGroup, Href: "/address-pool", Label: "Address pool", Icon: icon, Needs: "project.workspace.address:read"}},
 	Nouns: []page.Noun{{Name: "address"}, {Name: "address_pool"}},
 	Notices: map[string]string{
 		"address-closed":   "The address is closed. Allocations will not use it.",

@@ -20,7 +20,7 @@ const icon = "M2.500 4h11v7h-11zM5.500 13.500h5M8 11v2.500M4.500 7.500h1.500l1-1
 // Area is the pages of this folder.
 var Area = page.Area{
 	Mount: mount,
-	Nav:   []ui.NavEntry{{Group: ui.MoreGroup, Href: "/agents", Label: "Agents", Icon: icon}},
+	Nav:   []ui.NavEntry{{Group: ui.MoreGroup, Href: "/agents", Label: "Agents", Icon: icon, Needs: "project.workspace.agent:read"}},
 	Pages: []ui.Target{{Href: "/agents?state=quarantined", Label: "Quarantined agents", Icon: icon}},
 	Nouns: []page.Noun{{Name: "agent", Path: "/agents/"}},
 	Notices: map[string]string{

@@ -13,9 +13,9 @@ const icon = "M8 8a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2.5 14c.6-3 2.7-4 5.500-4s4.900 
 // Area is the pages of this folder.
 var Area = page.Area{
 	Mount: mount,
-	Nav:   []ui.NavEntry{{Group: ui.MainGroup, Href: "/allocations", Label: "Allocations", Icon: icon}},
+	Nav:   []ui.NavEntry{{Group: ui.MainGroup, Href: "/allocations", Label: "Allocations", Icon: icon, Needs: "project.workspace.allocation:read"}},
 	Pages: []ui.Target{
-		{Href: "/allocations/new", Label: "Allocate a unit", Icon: icon},
+		{Href: "/allocations/new", Label: "Allocate a unit", Icon: icon, Needs: "project.workspace.allocation:create"},
 	},
 	Finds: []page.Find{{Noun: "Allocations", Do: find}},
 	Nouns: []page.Noun{{Name: "allocation", Path: "/allocations/"}},

@@ -272,6 +272,9 @@ func Plan() api.Plan {
 	}
 }
 
+// Workspace is the one that the samples are in.
+const Workspace = "default/default/default"
+
 func (a *API) samples() {
 	short := Plan()
 	short.Changes = nil
@@ -282,7 +285,7 @@ func (a *API) samples() {
 	for _, h := range hosts {
 		known[h.ID], known[h.Name] = h, h
 	}
-	a.Answer("whoami", 200, api.Whoami{Account: "admin", Role: "administrator", TokenKind: "session", TokenID: TokenID, ExpiresAt: Now.Add(time.Hour)})
+	a.Answer("whoami", 200, api.Whoami{Account: "admin", Role: "administrator", Workspace: Workspace, Permissions: api.Permissions(), TokenKind: "session", TokenID: TokenID, ExpiresAt: Now.Add(time.Hour)})
 	a.Answer("get-capacity", 200, Capacity())
 	a.Answer("list-hosts", 200, Page(hosts...))
 	a.On("get-host", byID(known))

@@ -124,6 +124,7 @@ func New(closing context.Context, cfg Config, log *slog.Logger) (*fiber.App, err
 	a := &page.App{API: api, Sessions: sessions, Assets: assets, Log: log, Now: time.Now, Closing: closing}
 	server := limited(api, sessions, a.ErrorHandler)
 	server.Get("/web/healthz", func(c *fiber.Ctx) error { return c.SendString("ok\n") })
+	server.Use(a.Scoped)
 	server.Use(headers(cfg.InsecureCookie), recover.New(), assets.Serve)
 	server.Use(compress.New(compress.Config{Level: compress.LevelBestSpeed, Next: isStream}))
 	server.Use(sessions.Guard, smallForms)

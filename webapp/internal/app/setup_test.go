@@ -147,3 +147,11 @@ func (s *site) only(route string) apitest.Call {
 	}
 	return calls[0]
 }
+
+// wantRedirectTo is for pages that are asked for again elsewhere.
+func (s *site) wantRedirectTo(a answer, to string) {
+	s.t.Helper()
+	if got := a.Header.Get("Location"); a.StatusCode/100 != 3 || got != to {
+		s.t.Errorf("status %d leads to %q, want %q", a.StatusCode, got, to)
+	}
+}

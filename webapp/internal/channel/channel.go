@@ -21,8 +21,8 @@ const icon = "M8 1.500a4 4 0 0 0-4 4v3L2.500 11.500h11L12 8.500v-3a4 4 0 0 0-4-4
 // Area is the pages of this folder.
 var Area = page.Area{
 	Mount: mount,
-	Nav:   []ui.NavEntry{{Group: ui.MoreGroup, Href: "/channels", Label: "Channels", Icon: icon}},
-	Pages: []ui.Target{{Href: "/channels/new", Label: "Add a channel", Icon: icon}},
+	Nav:   []ui.NavEntry{{Group: ui.MoreGroup, Href: "/channels", Label: "Channels", Icon: icon, Needs: "project.workspace.channel:read"}},
+	Pages: []ui.Target{{Href: "/channels/new", Label: "Add a channel", Icon: icon, Needs: "project.workspace.channel:create"}},
 	Finds: []page.Find{{Noun: "Channels", Do: find}},
 	Nouns: []page.Noun{{Name: "channel", Path: "/channels/"}},
 	Notices: map[string]string{

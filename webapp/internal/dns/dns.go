@@ -19,10 +19,10 @@ const icon = "M8 1.500a6.500 6.500 0 1 0 0 13 6.500 6.500 0 0 0 0-13zM1.500 8h13
 // Zones is the pages of zones and foreign records.
 var Zones = page.Area{
 	Mount: mount,
-	Nav:   []ui.NavEntry{{Group: ui.MoreGroup, Href: "/dns-zones", Label: "DNS zones", Icon: icon}},
+	Nav:   []ui.NavEntry{{Group: ui.MoreGroup, Href: "/dns-zones", Label: "DNS zones", Icon: icon, Needs: "project.workspace.dns_zone:read"}},
 	Pages: []ui.Target{
-		{Href: "/dns-zones/new", Label: "Add a DNS zone", Icon: icon},
-		{Href: "/dns-foreign-records", Label: "Foreign DNS records", Icon: icon},
+		{Href: "/dns-zones/new", Label: "Add a DNS zone", Icon: icon, Needs: "project.workspace.dns_zone:create"},
+		{Href: "/dns-foreign-records", Label: "Foreign DNS records", Icon: icon, Needs: "project.workspace.dns_zone:read"},
 	},
 	Finds: []page.Find{{Noun: "DNS zones", Do: findZones}},
 	Nouns: []page.Noun{{Name: "dns_zone", Path: "/dns-zones/"}},

@@ -30,7 +30,8 @@ var RecordSets = page.Area{
 		r.Post("/dns-record-sets/:id/delete", a.Page(deleteRecordSet))
 	},
 	Pages: []ui.Target{
-		{Href: "/dns-record-sets", Label: "DNS record sets", Icon: icon},
+		{Href: "/dns-record-sets", Label: "DNS record sets", Icon: icon, Needs: "project.workspace.dns_record_set:read"},
+		{Href: "/dns-record-sets/new", Label: "Add a DNS record set", Icon: icon, Needs: "project.workspace.dns_record_set:create"},
 		{Href: "/dns-record-sets?state=failed", Label: "Failed DNS record sets", Icon: icon},
 	},
 	Finds: []page.Find{{Noun: "DNS record sets", Do: findRecordSets}},

@@ -13,9 +13,9 @@ const icon = "M2 2.5h12v4.5H2zM2 9h12v4.5H2zM4.5 4.8h.01M4.5 11.2h.01"
 // Area is the pages of this folder.
 var Area = page.Area{
 	Mount: mount,
-	Nav:   []ui.NavEntry{{Group: ui.MainGroup, Href: "/hosts", Label: "Hosts", Icon: icon}},
+	Nav:   []ui.NavEntry{{Group: ui.MainGroup, Href: "/hosts", Label: "Hosts", Icon: icon, Needs: "project.workspace.host:read"}},
 	Pages: []ui.Target{
-		{Href: "/hosts/new", Label: "Register a host", Icon: icon},
+		{Href: "/hosts/new", Label: "Register a host", Icon: icon, Needs: "project.workspace.host:create"},
 	},
 	Finds: []page.Find{{Noun: "Hosts", Do: find}},
 	Nouns: []page.Noun{{Name: "host", Path: "/hosts/"}},

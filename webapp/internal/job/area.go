@@ -15,7 +15,7 @@ const icon = "M3 2.500 13 8 3 13.500z"
 // Area is the pages of this folder.
 var Area = page.Area{
 	Mount: mount,
-	Nav:   []ui.NavEntry{{Group: ui.MainGroup, Href: "/jobs", Label: "Jobs", Icon: icon}},
+	Nav:   []ui.NavEntry{{Group: ui.MainGroup, Href: "/jobs", Label: "Jobs", Icon: icon, Needs: "project.workspace.job:read"}},
 	Pages: []ui.Target{
 		{Href: "/jobs?state=active", Label: "Active jobs", Icon: icon},
 		{Href: "/jobs?state=failed", Label: "Failed jobs", Icon: icon},

@@ -36,12 +36,11 @@ const (
 // the web app itself dies, the browser comes back with Last-Event-ID.
 func stream(a *page.App) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		token := a.Sessions.Token(c)
-		if token == "" {
+		speaker, ok := a.Speaker(c)
+		if !ok {
 			return c.SendStatus(fiber.StatusNoContent) // tells an EventSource to stay away
 		}
-		speaker := a.API.WithToken(token).WithForwarded(a.Sessions.ClientAddress(c))
-		id := strings.Clone(c.Params("id"))
+		id, scoped := strings.Clone(c.Params("id")), page.ScopeOf(c)
 		after, _ := strconv.ParseInt(c.Query("after"), 10, 64)
 		if last, err := strconv.ParseInt(c.Get("Last-Event-ID"), 10, 64); err == nil {
 			after = last
@@ -52,7 +51,7 @@ func stream(a *page.App) fiber.Handler {
 		page.Stream(c, func(w *bufio.Writer) {
 			ctx, cancel := context.WithCancel(a.Closing)
 			defer cancel()
-			s := sender{w: w, ctx: ctx, speaker: speaker, now: a.Now, pause: gather}
+			s := sender{w: w, ctx: ctx, speaker: speaker, now: a.Now, pause: gather, scoped: scoped}
 			s.run(feed(ctx, speaker, id, max(after, 0)))
 		})
 		return nil
@@ -87,6 +86,7 @@ type sender struct {
 	ctx     context.Context
 	speaker *client.Client
 	now     func() time.Time
+	scoped  func([]byte) []byte // puts the workspace before the addresses
 	lines   bytes.Buffer
 	count   int
 	pause   time.Duration // gather, or gatherMany
@@ -171,6 +171,9 @@ func (s *sender) event(name, id string, data []byte) {
 	}
 	fmt.Fprintf(s.w, "event: %s\n", name)
 	data = bytes.ReplaceAll(data, []byte("\r"), nil) // it would end a line of the stream
+	if s.scoped != nil {
+		data = s.scoped(data)
+	}
 	for line := range bytes.SplitSeq(data, []byte("\n")) {
 		fmt.Fprintf(s.w, "data: %s\n", line)
 	}

@@ -39,7 +39,7 @@ type Noun struct {
 
 // Mount adds areas, in the order of the navigation.
 func (a *App) Mount(r fiber.Router, areas ...Area) error {
-	a.notices, a.places = map[string]string{}, ui.Places{}
+	a.notices, a.places, a.needs = map[string]string{}, ui.Places{}, map[string]string{}
 	for _, area := range areas {
 		if area.Mount != nil {
 			area.Mount(r, a)
@@ -47,6 +47,10 @@ func (a *App) Mount(r fiber.Router, areas ...Area) error {
 		for _, n := range area.Nav {
 			a.nav = append(a.nav, n)
 			a.targets = append(a.targets, ui.Target{Href: n.Href, Label: n.Label, Icon: n.Icon})
+			a.need(n.Href, n.Needs)
+		}
+		for _, t := range area.Pages {
+			a.need(t.Href, t.Needs)
 		}
 		a.targets = append(a.targets, area.Pages...)
 		a.finds = append(a.finds, area.Finds...)
@@ -67,8 +71,17 @@ func (a *App) Mount(r fiber.Router, areas ...Area) error {
 	return nil
 }
 
-// Targets are the pages that the palette offers.
-func (a *App) Targets() []ui.Target { return a.targets }
+// need holds the permission that a page needs; one without is for everybody.
+func (a *App) need(address, permission string) {
+	if permission != "" {
+		a.needs[pathOf(address)] = permission
+	}
+}
+
+// entries are those of the navigation that the session may open.
+func entries(all []ui.NavEntry, refused map[string]bool) []ui.NavEntry {
+	return slices.DeleteFunc(slices.Clone(all), func(n ui.NavEntry) bool { return refused[n.Href] })
+}
 
 // Finds are what the palette finds.
 func (a *App) Finds() []Find { return a.finds }

@@ -65,7 +65,7 @@ func keep(c *fiber.Ctx) Kept {
 	if len(url.QueryEscape(form)) > mostKept {
 		return Kept{}
 	}
-	return KeptOf(string(c.Request().URI().RequestURI()), form)
+	return KeptOf(requestURI(c), form)
 }
 
 // formPage is the page that a form was sent from.

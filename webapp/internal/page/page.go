@@ -6,6 +6,7 @@
 package page
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"net/url"
@@ -42,6 +43,7 @@ type App struct {
 	Login func(r *Request, next string, kept Kept) error
 
 	standings standings
+	scopes    scopes
 
 	// What the areas handed over.
 	nav     []ui.NavEntry
@@ -50,6 +52,7 @@ type App struct {
 	nouns   []string
 	notices map[string]string
 	places  ui.Places
+	needs   map[string]string // the permission that a page needs, by its path
 }
 
 // Request is one request of a browser.
@@ -59,21 +62,29 @@ type Request struct {
 	API *client.Client  // speaks for the session
 	app *App
 	who func() (api.Whoami, error)
+	// scope is the workspace in the address, organization/project/workspace; "" for none.
+	scope string
+	// allowed is what the session may do, once it is known.
+	allowed ui.Allowed
 }
 
 // Page makes a handler of a function that needs a session.
 func (a *App) Page(h func(*Request) error) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		token := a.Sessions.Token(c)
-		if token == "" {
+		speaker, ok := a.Speaker(c)
+		if !ok {
 			return a.toLogin(c, "")
 		}
 		ctx, cancel := context.WithTimeout(a.Closing, Patience)
 		defer cancel()
-		r := &Request{C: c, Ctx: ctx, app: a, API: a.API.WithToken(token).WithForwarded(a.Sessions.ClientAddress(c))}
+		r := &Request{C: c, Ctx: ctx, app: a, API: speaker, scope: scopeOf(c)}
 		r.who = sync.OnceValues(func() (api.Whoami, error) { return r.API.Whoami(ctx) })
 		if c.Method() == fiber.MethodGet {
 			go func() { _, _ = r.who() }() // while the handler asks for the rest
+		}
+		if to := r.elsewhere(); to != "" {
+			c.Set(fiber.HeaderCacheControl, "no-store")
+			return c.Redirect(to, fiber.StatusFound)
 		}
 		if err := h(r); err != nil {
 			return r.fail(err)
@@ -149,21 +160,28 @@ type View struct {
 
 // Show answers with a page in its shell.
 func (r *Request) Show(v View) error {
-	account := ""
+	var who api.Whoami
 	if r.who != nil {
-		who, err := r.who()
-		if err != nil {
+		var err error
+		if who, err = r.who(); err != nil {
 			return r.failBare(err)
 		}
-		account = who.Account
+		if r.scope != "" && who.Workspace == "" { // not there, or not visible
+			return r.failAs(fiber.ErrNotFound, who)
+		}
 	}
-	return r.show(v, account)
+	return r.show(v, who)
 }
 
-func (r *Request) show(v View, account string) error {
-	a := r.app
+// show draws a page for who is logged in; the zero Whoami is nobody.
+func (r *Request) show(v View, who api.Whoami) error {
+	a, account := r.app, who.Account
+	if account != "" && who.Workspace == "" {
+		r.scope = "" // nothing leads there
+	}
+	r.allowed = ui.Allowed{Permissions: who.Permissions, Refused: a.refused(who.Permissions)}
 	shell := ui.ShellView{
-		Title: v.Title, Nav: v.Nav, Entries: a.nav, Account: account, Theme: theme(r.C), Here: r.here(), Notice: a.notices[r.C.Query("said")],
+		Title: v.Title, Nav: v.Nav, Entries: entries(a.nav, r.allowed.Refused), Account: account, Theme: theme(r.C), Here: r.At(r.here()), Notice: a.notices[r.C.Query("said")],
 		CSS: a.Assets.URL("app.css"), Icon: a.Assets.URL("icon.svg"),
 		Scripts: []string{a.Assets.URL("htmx.js"), a.Assets.URL("app.js")},
 	}
@@ -177,6 +195,8 @@ func (r *Request) show(v View, account string) error {
 	}
 	if account != "" {
 		shell.Scripts = append(shell.Scripts, a.Assets.URL("palette.js"))
+		shell.Switcher = r.switcher(v.Nav)
+		r.remember()
 	}
 	r.C.Status(orOK(v.Status))
 	return r.render(ui.Shell(shell), v.Body)
@@ -184,12 +204,19 @@ func (r *Request) show(v View, account string) error {
 
 // Fragment answers with a part of a page.
 func (r *Request) Fragment(body templ.Component) error {
+	if r.who != nil {
+		who, err := r.who()
+		if err != nil {
+			return err
+		}
+		r.allowed = ui.Allowed{Permissions: who.Permissions, Refused: r.app.refused(who.Permissions)}
+	}
 	r.C.Status(fiber.StatusOK)
 	return r.render(body, nil)
 }
 
 func (r *Request) render(c, children templ.Component) error {
-	ctx := ui.WithPlaces(ui.WithNow(r.Ctx, r.app.Now()), r.app.places)
+	ctx := ui.WithAllowed(ui.WithPlaces(ui.WithNow(r.Ctx, r.app.Now()), r.app.places), r.allowed)
 	if children != nil {
 		ctx = templ.WithChildren(ctx, children)
 	}
@@ -197,7 +224,15 @@ func (r *Request) render(c, children templ.Component) error {
 	if len(r.C.Response().Header.Peek(fiber.HeaderCacheControl)) == 0 {
 		r.C.Set(fiber.HeaderCacheControl, "no-cache, private")
 	}
-	return c.Render(ctx, r.C.Response().BodyWriter())
+	if r.scope == "" {
+		return c.Render(ctx, r.C.Response().BodyWriter())
+	}
+	var b bytes.Buffer
+	if err := c.Render(ctx, &b); err != nil {
+		return err
+	}
+	r.C.Response().SetBodyRaw(scoped(b.Bytes(), r.prefix()))
+	return nil
 }
 
 func orOK(status int) int {
@@ -225,7 +260,7 @@ func (r *Request) Go(path, said string) error {
 	if said != "" {
 		path += "?said=" + said
 	}
-	return r.C.Redirect(path, fiber.StatusSeeOther)
+	return r.C.Redirect(r.At(path), fiber.StatusSeeOther)
 }
 
 // GoJob leads to the job that was made, or to path where there is none.

@@ -28,7 +28,7 @@ func (a *App) toLogin(c *fiber.Ctx, said string) error {
 	}
 	next := "/"
 	if c.Method() == fiber.MethodGet {
-		next = string(c.Request().URI().RequestURI())
+		next = requestURI(c)
 	}
 	if c.Get("HX-Request") == "true" { // a part was asked for; go back to the whole
 		if u, err := url.Parse(c.Get("HX-Current-URL")); err == nil {
@@ -156,13 +156,13 @@ func (r *Request) fail(err error) error {
 		r.app.Sessions.End(r.C)
 		return r.app.toLogin(r.C, "expired")
 	}
-	account := ""
+	var as api.Whoami
 	if r.who != nil {
 		if who, whoErr := r.who(); whoErr == nil {
-			account = who.Account
+			as = who
 		}
 	}
-	return r.failAs(err, account)
+	return r.failAs(err, as)
 }
 
 // failBare is fail without asking again who is logged in.
@@ -172,10 +172,10 @@ func (r *Request) failBare(err error) error {
 		r.app.Sessions.End(r.C)
 		return r.app.toLogin(r.C, "expired")
 	}
-	return r.failAs(err, "")
+	return r.failAs(err, api.Whoami{})
 }
 
-func (r *Request) failAs(err error, account string) error {
+func (r *Request) failAs(err error, who api.Whoami) error {
 	t := troubleOf(err)
 	if t.status >= 500 {
 		r.app.Log.Error("page failed", "method", r.C.Method(), "path", r.C.Path(), "status", t.status, "error", err.Error())
@@ -184,7 +184,7 @@ func (r *Request) failAs(err error, account string) error {
 		r.Ctx = context.WithoutCancel(r.Ctx)
 	}
 	r.C.Response().ResetBody()
-	return r.show(View{Title: t.title, Status: t.status, Body: troublePage(t, r.C.Method() == fiber.MethodGet, r.here(), r.app.listOf(r.here()))}, account)
+	return r.show(View{Title: t.title, Status: t.status, Body: troublePage(t, r.C.Method() == fiber.MethodGet, r.here(), r.app.listOf(r.here()))}, who)
 }
 
 // ErrorHandler answers errors that no page handled: unknown paths, refused and
@@ -192,17 +192,17 @@ func (r *Request) failAs(err error, account string) error {
 func (a *App) ErrorHandler(c *fiber.Ctx, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(a.Closing), Patience)
 	defer cancel()
-	r := &Request{C: c, Ctx: ctx, app: a}
+	r := &Request{C: c, Ctx: ctx, app: a, scope: scopeOf(c)}
 	var f *fiber.Error
 	isTooLarge := errors.As(err, &f) && f.Code == fiber.StatusRequestEntityTooLarge
 	if isTooLarge && len(c.Request().Body()) == 0 { // it was not read, and the connection ends
 		discardBody(c.Context().Conn())
 	}
-	if token := a.Sessions.Token(c); token != "" {
-		r.API = a.API.WithToken(token).WithForwarded(a.Sessions.ClientAddress(c))
+	if speaker, ok := a.Speaker(c); ok {
+		r.API = speaker
 		who, whoErr := r.API.Whoami(ctx)
 		if whoErr == nil {
-			return r.failAs(err, who.Account)
+			return r.failAs(err, who)
 		}
 		// The body of a stranger may be small only, so a long form of a session that has ended is refused unread.
 		var p *api.Problem
@@ -211,7 +211,7 @@ func (a *App) ErrorHandler(c *fiber.Ctx, err error) error {
 			return c.Redirect(loginPath(formPage(c), "expired"), fiber.StatusSeeOther)
 		}
 	}
-	return r.failAs(err, "")
+	return r.failAs(err, api.Whoami{})
 }
 
 const (

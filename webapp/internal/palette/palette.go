@@ -41,7 +41,7 @@ func show(r *page.Request) error {
 // search looks for a text among everything that has a name. What an account
 // may not see is not found.
 func search(ctx context.Context, r *page.Request, query string) ([]group, error) {
-	pages := r.App().Targets()
+	pages := r.Targets()
 	if query == "" {
 		return []group{{"Pages", pages}}, nil
 	}

@@ -11,7 +11,7 @@ const icon = "M3 2.500 13 8 3 13.500z"
 var Area = page.Area{
 	Mount: mount,
 	Pages: []ui.Target{
-		{Href: "/plans", Label: "Plans", Icon: icon},
+		{Href: "/plans", Label: "Plans", Icon: icon, Needs: "project.workspace.plan:read"},
 	},
 	Nouns: []page.Noun{{Name: "plan", Path: "/plans/"}},
 }

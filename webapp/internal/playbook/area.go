@@ -14,7 +14,7 @@ const icon = "M3 1.500h7l3 3v10H3zM5.500 7h5M5.500 10h5"
 // Area is the pages of this folder.
 var Area = page.Area{
 	Mount: mount,
-	Nav:   []ui.NavEntry{{Group: ui.MoreGroup, Href: "/playbooks", Label: "Playbooks", Icon: icon}},
+	Nav:   []ui.NavEntry{{Group: ui.MoreGroup, Href: "/playbooks", Label: "Playbooks", Icon: icon, Needs: "organization.playbook:read"}},
 	Finds: []page.Find{{Noun: "Playbooks", Do: find}},
 	Nouns: []page.Noun{{Name: "playbook"}},
 	Notices: map[string]string{

@@ -10,7 +10,7 @@ const icon = "M13.500 8a5.500 5.500 0 1 1-1.600-3.900M13.500 1.500v3h-3M8 5v3l2 
 // Area is the pages of this folder.
 var Area = page.Area{
 	Mount: mount,
-	Nav:   []ui.NavEntry{{Group: ui.MoreGroup, Href: "/policies", Label: "Policies", Icon: icon}},
+	Nav:   []ui.NavEntry{{Group: ui.MoreGroup, Href: "/policies", Label: "Policies", Icon: icon, Needs: "installation.policy:read"}},
 	Nouns: []page.Noun{{Name: "policy"}},
 	Notices: map[string]string{
 		"policy-due":     "The policy is due. A reconciler runs it within a second, if one is alive.",

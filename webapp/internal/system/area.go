@@ -10,7 +10,7 @@ const icon = "M8 10.500a2.500 2.500 0 1 0 0-5 2.500 2.500 0 0 0 0 5zM8 1.500v2M8
 // Area is the pages of this folder.
 var Area = page.Area{
 	Mount: mount,
-	Nav:   []ui.NavEntry{{Group: ui.MoreGroup, Href: "/system", Label: "System", Icon: icon}},
+	Nav:   []ui.NavEntry{{Group: ui.MoreGroup, Href: "/system", Label: "System", Icon: icon, Needs: "installation.system:read"}},
 	Nouns: []page.Noun{{Name: "queue"}},
 	Notices: map[string]string{
 		"queue-paused":  "The queue is paused. No queued job starts until you resume it.",

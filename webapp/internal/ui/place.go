@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -18,10 +19,46 @@ const (
 type NavEntry struct {
 	Group             Group
 	Href, Label, Icon string // Icon: see Icon
+	Needs             string // permission to open it, "" for none
 }
 
 // Target is somewhere to go to.
-type Target struct{ Href, Label, Note, Icon string }
+type Target struct {
+	Href, Label, Note, Icon string
+	Needs                   string // permission to open it, "" for none
+}
+
+// Switcher is the choice of a workspace. The zero Switcher is none.
+type Switcher struct {
+	Current    string   // path of the workspace that is looked at, "" for none
+	Workspaces []Target // those that can be chosen
+}
+
+// Allowed is what a session may do and open.
+type Allowed struct {
+	Permissions []string
+	Refused     map[string]bool // pages that it may not open, by their path
+}
+
+type allowedKey struct{}
+
+// WithAllowed has components leave out what the session may not do.
+func WithAllowed(ctx context.Context, a Allowed) context.Context {
+	return context.WithValue(ctx, allowedKey{}, a)
+}
+
+// Reachable tells whether an address is of a page that the session may open.
+func Reachable(ctx context.Context, address string) bool {
+	a, _ := ctx.Value(allowedKey{}).(Allowed)
+	path, _, _ := strings.Cut(address, "?")
+	return address != "" && !a.Refused[path]
+}
+
+// May tells whether the session has a permission.
+func May(ctx context.Context, permission string) bool {
+	a, _ := ctx.Value(allowedKey{}).(Allowed)
+	return slices.Contains(a.Permissions, permission)
+}
 
 // Places are the paths of the pages of objects, by their noun. The id follows.
 type Places map[string]string

@@ -13,7 +13,7 @@ const icon = "M4 4h8v8H4zM6 1.5V4M10 1.5V4M6 12v2.5M10 12v2.5M1.5 6H4M1.5 10H4M1
 // Area is the pages of this folder.
 var Area = page.Area{
 	Mount: mount,
-	Nav:   []ui.NavEntry{{Group: ui.MainGroup, Href: "/compute-units", Label: "Compute units", Icon: icon}},
+	Nav:   []ui.NavEntry{{Group: ui.MainGroup, Href: "/compute-units", Label: "Compute units", Icon: icon, Needs: "project.workspace.unit:read"}},
 	Pages: []ui.Target{
 		{Href: "/compute-units?state=free", Label: "Free compute units", Icon: icon},
 	},

@@ -71,7 +71,7 @@ async function ask() {
   const mine = (asking = new AbortController());
   const q = input.value.trim();
   try {
-    const answer = await fetch("/web/go?q=" + encodeURIComponent(q), { headers: { "X-Palette": "1" }, signal: mine.signal });
+    const answer = await fetch(document.querySelector(".goto").getAttribute("href") + "?q=" + encodeURIComponent(q), { headers: { "X-Palette": "1" }, signal: mine.signal });
     if (answer.redirected) { location.reload(); return; }
     if (!answer.ok) throw new Error(answer.status);
     const html = await answer.text();
