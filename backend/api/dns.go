@@ -7,29 +7,30 @@ import (
 
 // DNSZone is a zone of a name server, whose record sets are kept in line with what was asked for.
 type DNSZone struct {
-	ID           string      `json:"id" format:"uuid"`
-	Workspace    string      `json:"workspace"`
-	Name         string      `json:"name" doc:"in Unicode, without the final dot"`
-	ASCIIName    string      `json:"ascii_name" doc:"as name servers have it, with the final dot"`
-	Provider     string      `json:"provider" enum:"rfc2136" doc:"how its name server is changed"`
-	Server       string      `json:"server" doc:"host:port of the name server that takes updates"`
-	AllowPrivate bool        `json:"allow_private" doc:"its name servers may have addresses in private ranges"`
-	KeyName      string      `json:"key_name" doc:"of the TSIG key"`
-	KeyAlgorithm string      `json:"key_algorithm" enum:"hmac-sha256,hmac-sha512" doc:"of the TSIG key"`
-	Patterns     []string    `json:"patterns" nullable:"false" doc:"which names the key may change, with one * a label; empty for all"`
-	Mode         string      `json:"mode" enum:"sync,upsert_only,observe" doc:"sync: create, update and delete; upsert_only: delete nothing; observe: change nothing"`
-	State        string      `json:"state" enum:"pending,syncing,live,held,failed"`
-	StateMeans   string      `json:"state_means"`
-	Message      string      `json:"message,omitempty" doc:"why it is held or failed, or what needs attention"`
-	Reason       string      `json:"reason,omitempty" doc:"of the failure, a permanent word"`
-	Plan         *DNSPlan    `json:"plan,omitempty" doc:"the plan that waits for a confirmation"`
-	Serial       *int64      `json:"serial,omitempty" doc:"of the zone when it was last read"`
-	NegativeTTL  int64       `json:"negative_ttl" doc:"seconds for which resolvers deny a name of the zone"`
-	SyncedAt     *time.Time  `json:"synced_at,omitempty" doc:"when the last synchronization ended"`
-	Operations   []Operation `json:"operations" nullable:"false" doc:"what can be done with it now, and what prevents the rest"`
-	Version      int64       `json:"version" doc:"also the ETag"`
-	CreatedAt    time.Time   `json:"created_at"`
-	UpdatedAt    time.Time   `json:"updated_at"`
+	ID               string      `json:"id" format:"uuid"`
+	Workspace        string      `json:"workspace"`
+	Name             string      `json:"name" doc:"in Unicode, without the final dot"`
+	ASCIIName        string      `json:"ascii_name" doc:"as name servers have it, with the final dot"`
+	Provider         string      `json:"provider" enum:"rfc2136" doc:"how its name server is changed"`
+	Server           string      `json:"server" doc:"host:port of the name server that takes updates"`
+	AllowPrivate     bool        `json:"allow_private" doc:"its name servers may have addresses in private ranges"`
+	KeyName          string      `json:"key_name" doc:"of the TSIG key"`
+	KeyAlgorithm     string      `json:"key_algorithm" enum:"hmac-sha256,hmac-sha512" doc:"of the TSIG key"`
+	Patterns         []string    `json:"patterns" nullable:"false" doc:"which names the key may change, with one * a label; empty for all"`
+	Mode             string      `json:"mode" enum:"sync,upsert_only,observe" doc:"sync: create, update and delete; upsert_only: delete nothing; observe: change nothing"`
+	NamesAllocations bool        `json:"names_allocations" doc:"the allocations of the workspace have names here"`
+	State            string      `json:"state" enum:"pending,syncing,live,held,failed"`
+	StateMeans       string      `json:"state_means"`
+	Message          string      `json:"message,omitempty" doc:"why it is held or failed, or what needs attention"`
+	Reason           string      `json:"reason,omitempty" doc:"of the failure, a permanent word"`
+	Plan             *DNSPlan    `json:"plan,omitempty" doc:"the plan that waits for a confirmation"`
+	Serial           *int64      `json:"serial,omitempty" doc:"of the zone when it was last read"`
+	NegativeTTL      int64       `json:"negative_ttl" doc:"seconds for which resolvers deny a name of the zone"`
+	SyncedAt         *time.Time  `json:"synced_at,omitempty" doc:"when the last synchronization ended"`
+	Operations       []Operation `json:"operations" nullable:"false" doc:"what can be done with it now, and what prevents the rest"`
+	Version          int64       `json:"version" doc:"also the ETag"`
+	CreatedAt        time.Time   `json:"created_at"`
+	UpdatedAt        time.Time   `json:"updated_at"`
 }
 
 // DNSPlan is a plan that changes too much to be carried out without a confirmation.
@@ -41,25 +42,27 @@ type DNSPlan struct {
 
 // CreateDNSZone adds a zone.
 type CreateDNSZone struct {
-	Name         string   `json:"name" minLength:"1" maxLength:"1024" doc:"Unicode or ASCII; the final dot is optional"`
-	Server       string   `json:"server" minLength:"1" maxLength:"300" doc:"name or address of the name server that takes updates, with a port if it is not 53"`
-	AllowPrivate bool     `json:"allow_private,omitempty" doc:"its name servers may have addresses in private ranges, loopback included"`
-	KeyName      string   `json:"key_name" minLength:"1" maxLength:"255" doc:"of the TSIG key"`
-	KeyAlgorithm string   `json:"key_algorithm,omitempty" enum:"hmac-sha256,hmac-sha512" default:"hmac-sha256" doc:"of the TSIG key"`
-	KeySecret    string   `json:"key_secret" minLength:"1" maxLength:"1024" doc:"in base64, as in the server's configuration; it is never shown again"`
-	Patterns     []string `json:"patterns,omitempty" maxItems:"100" doc:"which names the key may change, such as *.apps.example.org"`
-	Mode         string   `json:"mode,omitempty" enum:"sync,upsert_only,observe" default:"sync" doc:"sync: create, update and delete; upsert_only: delete nothing; observe: change nothing"`
+	Name             string   `json:"name" minLength:"1" maxLength:"1024" doc:"Unicode or ASCII; the final dot is optional"`
+	Server           string   `json:"server" minLength:"1" maxLength:"300" doc:"name or address of the name server that takes updates, with a port if it is not 53"`
+	AllowPrivate     bool     `json:"allow_private,omitempty" doc:"its name servers may have addresses in private ranges, loopback included"`
+	KeyName          string   `json:"key_name" minLength:"1" maxLength:"255" doc:"of the TSIG key"`
+	KeyAlgorithm     string   `json:"key_algorithm,omitempty" enum:"hmac-sha256,hmac-sha512" default:"hmac-sha256" doc:"of the TSIG key"`
+	KeySecret        string   `json:"key_secret" minLength:"1" maxLength:"1024" doc:"in base64, as in the server's configuration; it is never shown again"`
+	Patterns         []string `json:"patterns,omitempty" maxItems:"100" doc:"which names the key may change, such as *.apps.example.org"`
+	Mode             string   `json:"mode,omitempty" enum:"sync,upsert_only,observe" default:"sync" doc:"sync: create, update and delete; upsert_only: delete nothing; observe: change nothing"`
+	NamesAllocations bool     `json:"names_allocations,omitempty" doc:"give the allocations of the workspace names here; one zone of a workspace does"`
 }
 
 // ChangeDNSZone changes the fields that are given.
 type ChangeDNSZone struct {
-	Server       *string   `json:"server,omitempty" minLength:"1" maxLength:"300" doc:"name or address of the name server that takes updates, with a port if it is not 53"`
-	AllowPrivate *bool     `json:"allow_private,omitempty" doc:"its name servers may have addresses in private ranges, loopback included"`
-	KeyName      *string   `json:"key_name,omitempty" minLength:"1" maxLength:"255" doc:"of the TSIG key"`
-	KeyAlgorithm *string   `json:"key_algorithm,omitempty" enum:"hmac-sha256,hmac-sha512" doc:"of the TSIG key"`
-	KeySecret    *string   `json:"key_secret,omitempty" minLength:"1" maxLength:"1024" doc:"in base64; it is never shown again"`
-	Patterns     *[]string `json:"patterns,omitempty" maxItems:"100" doc:"which names the key may change; empty for all"`
-	Mode         *string   `json:"mode,omitempty" enum:"sync,upsert_only,observe" doc:"sync: create, update and delete; upsert_only: delete nothing; observe: change nothing"`
+	Server           *string   `json:"server,omitempty" minLength:"1" maxLength:"300" doc:"name or address of the name server that takes updates, with a port if it is not 53"`
+	AllowPrivate     *bool     `json:"allow_private,omitempty" doc:"its name servers may have addresses in private ranges, loopback included"`
+	KeyName          *string   `json:"key_name,omitempty" minLength:"1" maxLength:"255" doc:"of the TSIG key"`
+	KeyAlgorithm     *string   `json:"key_algorithm,omitempty" enum:"hmac-sha256,hmac-sha512" doc:"of the TSIG key"`
+	KeySecret        *string   `json:"key_secret,omitempty" minLength:"1" maxLength:"1024" doc:"in base64; it is never shown again"`
+	Patterns         *[]string `json:"patterns,omitempty" maxItems:"100" doc:"which names the key may change; empty for all"`
+	Mode             *string   `json:"mode,omitempty" enum:"sync,upsert_only,observe" doc:"sync: create, update and delete; upsert_only: delete nothing; observe: change nothing"`
+	NamesAllocations *bool     `json:"names_allocations,omitempty" doc:"give the allocations of the workspace names here; one zone of a workspace does"`
 }
 
 // ConfirmDNSPlan lets a plan be carried out that the brake holds.

@@ -22,6 +22,6 @@ func dnsArea(p Parts) Area {
 		Kinds:    []work.Kind{dns.ZoneSync, dns.RecordSetCheck},
 		Handlers: handlers(dnswork.ZoneHandlers(config), dnswork.RecordSetHandlers(config)),
 		Routes:   routes(dnshttp.Zones(parts), dnshttp.RecordSets(parts)),
-		Policies: []reconcile.Policy{dnswork.ZonePolicy(config), dnswork.RecordSetPolicy(config)},
+		Policies: []reconcile.Policy{dnswork.ZonePolicy(config), dnswork.RecordSetPolicy(config), dnswork.NamingPolicy(config)},
 	}
 }

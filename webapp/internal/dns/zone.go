@@ -108,12 +108,12 @@ func zoneOperations(z api.DNSZone) []ui.Operation {
 	at := "/dns-zones/" + z.ID
 	return page.Operations(z.Operations, []ui.Operation{
 		{Name: "synchronize", Label: "Synchronize now", What: "Reads the zone from its name server and brings it in line. Foreign records stay.", Action: at + "/synchronize", Main: z.Plan == nil},
-		{Name: "change", Label: "Edit", What: "Changes name server, key, patterns or mode.", Href: at + "/edit"},
+		{Name: "change", Label: "Edit", What: "Changes name server, key, patterns, mode, or whether it names allocations.", Href: at + "/edit"},
 		{Name: "delete", Label: "Delete", What: "Takes the zone out of Kloigos. Its name server keeps what it has.", Action: at + "/delete", Danger: true, Confirm: z.Name, Typed: "the zone's name", Version: z.Version},
 	})
 }
 
-var zoneFields = []string{"name", "server", "allow_private", "key_name", "key_algorithm", "key_secret", "patterns", "mode"}
+var zoneFields = []string{"name", "server", "allow_private", "key_name", "key_algorithm", "key_secret", "patterns", "mode", "names_allocations"}
 
 func atZone(z api.DNSZone) string { return "/dns-zones/" + z.ID }
 
@@ -148,6 +148,7 @@ func drawEditZone(r *page.Request, status int, f ui.Form) error {
 		f.Values = url.Values{
 			"server": {z.Server}, "key_name": {z.KeyName}, "key_algorithm": {z.KeyAlgorithm}, "patterns": {strings.Join(z.Patterns, "\n")},
 			"mode": {z.Mode}, "allow_private": {strconv.FormatBool(z.AllowPrivate)},
+			"names_allocations": {strconv.FormatBool(z.NamesAllocations)},
 		}
 	}
 	f.Up, f.Title = []ui.Target{zonesTarget, {Href: atZone(z), Label: z.Name}}, "Edit "+z.Name

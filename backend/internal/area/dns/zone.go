@@ -90,6 +90,8 @@ type ZoneDraft struct {
 	KeySecret    string // base64; empty with a change to keep the one that is there
 	Patterns     []string
 	Mode         Mode
+	// NamesAllocations gives the allocations of the workspace a name in this zone.
+	NamesAllocations bool
 }
 
 // zoneSettings are what a draft says, checked.
@@ -180,32 +182,33 @@ func checkSecret(text string) error {
 
 // Zone is one row of dns_zones.
 type Zone struct {
-	ID             uuid.UUID  `db:"id"`
-	WorkspaceID    uuid.UUID  `db:"workspace_id"`
-	Name           Name       `db:"name"`
-	Provider       string     `db:"provider"`
-	Server         string     `db:"server"`
-	AllowPrivate   bool       `db:"allow_private"`
-	KeyName        Name       `db:"key_name"`
-	KeyAlgorithm   string     `db:"key_algorithm"`
-	KeySealed      []byte     `db:"key_sealed"`
-	Patterns       []string   `db:"patterns"`
-	Mode           Mode       `db:"mode"`
-	State          ZoneState  `db:"state"`
-	StateMessage   string     `db:"state_message"`
-	Reason         string     `db:"reason"`
-	Revision       int64      `db:"revision"`
-	SyncedRevision int64      `db:"synced_revision"`
-	Serial         *int64     `db:"soa_serial"`
-	NegativeTTL    int64      `db:"negative_ttl"` // seconds
-	SyncedAt       *time.Time `db:"synced_at"`
-	Plan           []byte     `db:"plan"`
-	PlanOwned      int64      `db:"plan_owned"`
-	PlanTouched    int64      `db:"plan_touched"`
-	Confirmed      []byte     `db:"confirmed"`
-	Version        int64      `db:"version"`
-	CreatedAt      time.Time  `db:"created_at"`
-	UpdatedAt      time.Time  `db:"updated_at"`
+	ID               uuid.UUID  `db:"id"`
+	WorkspaceID      uuid.UUID  `db:"workspace_id"`
+	Name             Name       `db:"name"`
+	Provider         string     `db:"provider"`
+	Server           string     `db:"server"`
+	AllowPrivate     bool       `db:"allow_private"`
+	KeyName          Name       `db:"key_name"`
+	KeyAlgorithm     string     `db:"key_algorithm"`
+	KeySealed        []byte     `db:"key_sealed"`
+	Patterns         []string   `db:"patterns"`
+	Mode             Mode       `db:"mode"`
+	NamesAllocations bool       `db:"names_allocations"`
+	State            ZoneState  `db:"state"`
+	StateMessage     string     `db:"state_message"`
+	Reason           string     `db:"reason"`
+	Revision         int64      `db:"revision"`
+	SyncedRevision   int64      `db:"synced_revision"`
+	Serial           *int64     `db:"soa_serial"`
+	NegativeTTL      int64      `db:"negative_ttl"` // seconds
+	SyncedAt         *time.Time `db:"synced_at"`
+	Plan             []byte     `db:"plan"`
+	PlanOwned        int64      `db:"plan_owned"`
+	PlanTouched      int64      `db:"plan_touched"`
+	Confirmed        []byte     `db:"confirmed"`
+	Version          int64      `db:"version"`
+	CreatedAt        time.Time  `db:"created_at"`
+	UpdatedAt        time.Time  `db:"updated_at"`
 }
 
 // sealedFor is what the key of a zone is bound to, so that it cannot be moved to another row.
@@ -225,6 +228,7 @@ func (z Zone) facts() map[string]any {
 	return map[string]any{
 		"name": z.Name.Display(), "server": z.Server, "allow_private": z.AllowPrivate, "key_name": z.KeyName.Display(),
 		"key_algorithm": z.KeyAlgorithm, "patterns": z.Patterns, "mode": z.Mode, "state": z.State,
+		"names_allocations": z.NamesAllocations,
 	}
 }
 

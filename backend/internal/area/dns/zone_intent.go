@@ -61,14 +61,19 @@ func CreateZone(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, draft Z
 	}
 	taken := fault.Conflictf("dns_zone_exists", "The workspace already has a zone %s.", made.name.Display())
 	err = tx.One(ctx, taken, sqlInsertZone, id, tx.Call().Workspace, made.name, RFC2136, made.server, draft.AllowPrivate, made.keyName,
-		draft.KeyAlgorithm, sealed, made.patterns, draft.Mode, ZoneLifecycle.Initial)
+		draft.KeyAlgorithm, sealed, made.patterns, draft.Mode, ZoneLifecycle.Initial, draft.NamesAllocations)
 	if err != nil {
-		return Zone{}, fmt.Errorf("insert a zone: %w", err)
+		return Zone{}, namingError("insert a zone", err)
 	}
 	tx.Touch(ZoneNoun, id)
 	zone, err := ZoneByID(ctx, tx.Reader, id)
 	if err != nil {
 		return Zone{}, err
+	}
+	if zone.NamesAllocations || zone.reverse() {
+		if err := touchNamed(ctx, tx.Tx, zone.WorkspaceID); err != nil {
+			return Zone{}, err
+		}
 	}
 	return zone, zone.told(ctx, tx, "create", nil, zone.facts())
 }
@@ -77,7 +82,7 @@ func CreateZone(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, draft Z
 func (z Zone) draft() ZoneDraft {
 	return ZoneDraft{
 		Name: string(z.Name), Server: z.Server, AllowPrivate: z.AllowPrivate, KeyName: string(z.KeyName), KeyAlgorithm: z.KeyAlgorithm,
-		Patterns: z.Patterns, Mode: z.Mode,
+		Patterns: z.Patterns, Mode: z.Mode, NamesAllocations: z.NamesAllocations,
 	}
 }
 
@@ -108,11 +113,16 @@ func ChangeZone(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, ref sco
 		return Zone{}, err
 	}
 	err = tx.One(ctx, movedMeanwhile(ZoneNoun), sqlChangeZone, before.ID, before.State, made.server, draft.AllowPrivate, made.keyName,
-		draft.KeyAlgorithm, sealed, made.patterns, draft.Mode, state)
+		draft.KeyAlgorithm, sealed, made.patterns, draft.Mode, state, draft.NamesAllocations)
 	if err != nil {
-		return Zone{}, fmt.Errorf("change a zone: %w", err)
+		return Zone{}, namingError("change a zone", err)
 	}
 	tx.Touch(ZoneNoun, before.ID)
+	if draft.NamesAllocations || before.NamesAllocations {
+		if err := touchNamed(ctx, tx.Tx, before.WorkspaceID); err != nil {
+			return Zone{}, err
+		}
+	}
 	after, err := ZoneByID(ctx, tx.Reader, before.ID)
 	if err != nil {
 		return Zone{}, err
@@ -122,6 +132,17 @@ func ChangeZone(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, ref sco
 		facts["key_secret"] = "replaced"
 	}
 	return after, after.told(ctx, tx, "change", before.facts(), facts)
+}
+
+// uniqueViolation is the SQLSTATE of a second row where only one may be.
+const uniqueViolation = "23505"
+
+// namingError tells a second zone that names allocations from other errors.
+func namingError(doing string, err error) error {
+	if db.SQLState(err) == uniqueViolation {
+		return fault.Conflictf("dns_zone_names", "Another zone names the allocations of this workspace. Take that from it first.")
+	}
+	return fmt.Errorf("%s: %w", doing, err)
 }
 
 // MoveZone moves a zone on an event of its job. message says why, where the event is a failure.

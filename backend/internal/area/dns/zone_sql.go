@@ -14,7 +14,7 @@ import (
 
 const sqlZone = `
 SELECT z.id, z.workspace_id, z.name, z.provider, z.server, z.allow_private, z.key_name, z.key_algorithm, z.key_sealed, z.patterns,
-       z.mode, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
+       z.mode, z.names_allocations, z.state, z.state_message, z.reason, z.revision, z.synced_revision, z.soa_serial, z.negative_ttl, z.synced_at,
        z.plan, z.plan_owned, z.plan_touched, z.confirmed, z.version, z.created_at, z.updated_at
   FROM dns_zones z
  WHERE true`
@@ -137,13 +137,13 @@ func Installation(ctx context.Context, q db.Reader) (string, error) {
 }
 
 const sqlInsertZone = `
-INSERT INTO dns_zones (id, workspace_id, name, provider, server, allow_private, key_name, key_algorithm, key_sealed, patterns, mode, state)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+INSERT INTO dns_zones (id, workspace_id, name, provider, server, allow_private, key_name, key_algorithm, key_sealed, patterns, mode, state, names_allocations)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 ON CONFLICT (workspace_id, name) DO NOTHING`
 
 const sqlChangeZone = `
 UPDATE dns_zones
-   SET server = $3, allow_private = $4, key_name = $5, key_algorithm = $6, key_sealed = $7, patterns = $8, mode = $9, state = $10,
+   SET server = $3, allow_private = $4, key_name = $5, key_algorithm = $6, key_sealed = $7, patterns = $8, mode = $9, state = $10, names_allocations = $11,
        state_message = '', reason = '', plan = NULL, confirmed = NULL, revision = revision + 1, version = version + 1, updated_at = now()
  WHERE id = $1 AND state = $2`
 

@@ -59,7 +59,7 @@ func (h handlers) createZone(_ context.Context, b api.CreateDNSZone) (func(conte
 	return func(ctx context.Context, tx *intent.Tx) (uuid.UUID, error) {
 		zone, err := dns.CreateZone(ctx, tx, h.Keys, dns.ZoneDraft{
 			Name: b.Name, Server: b.Server, AllowPrivate: b.AllowPrivate, KeyName: b.KeyName, KeyAlgorithm: b.KeyAlgorithm,
-			KeySecret: b.KeySecret, Patterns: b.Patterns, Mode: dns.Mode(b.Mode),
+			KeySecret: b.KeySecret, Patterns: b.Patterns, Mode: dns.Mode(b.Mode), NamesAllocations: b.NamesAllocations,
 		})
 		return zone.ID, err
 	}, nil
@@ -78,6 +78,7 @@ func apply(b api.ChangeDNSZone, d *dns.ZoneDraft) {
 	set(&d.KeyAlgorithm, b.KeyAlgorithm)
 	set(&d.KeySecret, b.KeySecret)
 	set(&d.Patterns, b.Patterns)
+	set(&d.NamesAllocations, b.NamesAllocations)
 	if b.Mode != nil {
 		d.Mode = dns.Mode(*b.Mode)
 	}
@@ -157,7 +158,7 @@ func presentZone(z dns.Zone) api.DNSZone {
 	out := api.DNSZone{
 		ID: z.ID.String(), Workspace: z.WorkspaceID.String(), Name: z.Name.Display(), ASCIIName: string(z.Name), Provider: z.Provider,
 		Server: z.Server, AllowPrivate: z.AllowPrivate, KeyName: z.KeyName.Display(), KeyAlgorithm: z.KeyAlgorithm,
-		Patterns: orEmpty(z.Patterns), Mode: string(z.Mode), State: string(z.State), StateMeans: dns.ZoneLifecycle.Info(z.State).Means,
+		Patterns: orEmpty(z.Patterns), Mode: string(z.Mode), NamesAllocations: z.NamesAllocations, State: string(z.State), StateMeans: dns.ZoneLifecycle.Info(z.State).Means,
 		Message: z.StateMessage, Reason: z.Reason, Serial: z.Serial, NegativeTTL: z.NegativeTTL, SyncedAt: z.SyncedAt,
 		Version: z.Version, CreatedAt: z.CreatedAt, UpdatedAt: z.UpdatedAt,
 		Operations: []api.Operation{

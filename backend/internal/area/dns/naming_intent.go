@@ -1,0 +1,88 @@
+package dns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/intent"
+)
+
+// NamingChange is one step of bringing the names of an allocation about. One transaction does it.
+type NamingChange struct {
+	Name string // of the record set, for people
+	Do   func(ctx context.Context, tx *intent.Tx) error
+}
+
+// Changes compares the record sets that an allocation has with those it is to have.
+func (n Named) Changes(zones []Zone, have []ManagedSet) []NamingChange {
+	owner := OwnedByAllocation(n.ID)
+	var changes []NamingChange
+	var kept []int
+	for _, wanted := range n.Wanted(zones) {
+		i := slices.IndexFunc(have, func(m ManagedSet) bool {
+			return m.State != SetDeleting && m.ZoneID == wanted.Zone.ID && string(m.Type) == wanted.Draft.Type && sameName(wanted.Draft.Name, m.Name)
+		})
+		if i < 0 {
+			changes = append(changes, NamingChange{wanted.Draft.Name, func(ctx context.Context, tx *intent.Tx) error {
+				return createNamed(ctx, tx, owner, n, wanted)
+			}})
+			continue
+		}
+		kept = append(kept, i)
+		set, problems := wanted.Draft.Check(wanted.Zone.Name)
+		if problems == nil && !slices.Equal(set.Values, have[i].Contents) {
+			changes = append(changes, NamingChange{wanted.Draft.Name, func(ctx context.Context, tx *intent.Tx) error {
+				_, err := ChangeRecordSet(ctx, tx, owner, have[i].owned(), have[i].Version, func(c *Content) {
+					c.Values = wanted.Draft.Values
+				})
+				return err
+			}})
+		}
+	}
+	// What is not wanted goes first: its name may be wanted by another.
+	var gone []NamingChange
+	for i, m := range have {
+		if m.State == SetDeleting || slices.Contains(kept, i) {
+			continue
+		}
+		gone = append(gone, NamingChange{m.Name.Display(), func(ctx context.Context, tx *intent.Tx) error {
+			_, err := DeleteRecordSet(ctx, tx, owner, m.owned(), m.Version)
+			return err
+		}})
+	}
+	return append(gone, changes...)
+}
+
+func sameName(text string, name Name) bool {
+	parsed, err := ParseName(text)
+	return err == nil && parsed == name
+}
+
+// createNamed writes a record set of an allocation that is still what it was when the change was decided.
+func createNamed(ctx context.Context, tx *intent.Tx, owner SetOwner, n Named, wanted WantedSet) error {
+	now, err := keepNamed(ctx, tx.Tx, n.ID)
+	if err != nil {
+		return fmt.Errorf("load allocation %s: %w", n.ID, err)
+	}
+	if now != n {
+		return movedMeanwhile(AllocationNoun)
+	}
+	_, err = CreateRecordSet(ctx, tx, wanted.Zone.naming(), owner, wanted.Draft)
+	return err
+}
+
+// NamingRefused is what a person reads of a change that a zone or a person's record set does not allow; "" for other errors.
+func NamingRefused(err error) string {
+	var conflict *fault.Conflict
+	var invalid *fault.Invalid
+	switch {
+	case errors.As(err, &conflict):
+		return conflict.Detail
+	case errors.As(err, &invalid):
+		return invalid.Error()
+	}
+	return ""
+}
