@@ -2,6 +2,7 @@ package playbooks
 
 import (
 	"io/fs"
+	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -136,5 +137,24 @@ func TestBundlesNameWhatTheirPlaybooksUse(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Packages install the same units as the play.
+func TestTheAgentsUnitsAreThoseOfItsFolder(t *testing.T) {
+	t.Parallel()
+	units, err := fs.ReadDir(Files, "roles/host_agent/files")
+	if err != nil || len(units) == 0 {
+		t.Fatal(err)
+	}
+	for _, u := range units {
+		brought, err := Files.ReadFile("roles/host_agent/files/" + u.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		packaged, err := os.ReadFile("../agent/systemd/" + u.Name())
+		if err != nil || string(brought) != string(packaged) {
+			t.Errorf("agent/systemd/%s is another file than that of the role: %v", u.Name(), err)
+		}
 	}
 }

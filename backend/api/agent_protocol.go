@@ -67,6 +67,7 @@ type AgentHeartbeat struct {
 	BootID  string       `json:"boot_id"`
 	Version string       `json:"version"`
 	Report  *AgentReport `json:"report,omitempty"` // absent if the reader did not answer
+	State   string       `json:"state,omitempty"`  // hash of the part AgentHostPart; absent if the reader cannot tell
 }
 
 // AgentReport is how a host is. All figures are the host's own word.
@@ -99,6 +100,48 @@ type AgentDisk struct {
 	InodesTotal int64  `json:"inodes_total" doc:"0 where the file system has no limit"`
 	InodesFree  int64  `json:"inodes_free" doc:"how many files can still be made"`
 }
+
+// Limits of what an agent says of the promises on its host.
+const (
+	AgentMaxState  = 8 << 10 // bytes of a part
+	AgentMaxFacts  = 64      // of a part
+	AgentMaxKey    = 40      // characters
+	AgentMaxValue  = 400     // characters
+	AgentMaxParts  = 96      // units of a host
+	AgentHostPart  = "host"
+	AgentHashBytes = 8 // of a SHA-256; 16 characters in hexadecimal
+)
+
+// AgentState is a part of what an agent sees of the promises on its host: the host itself, or one unit. It is sent when it
+// changes, the host last: its hash stands in heartbeats, and it names the hashes of the units.
+type AgentState struct {
+	Agent string `json:"agent"`
+	AgentPart
+}
+
+// AgentPart is what is on the host now, by names such as memory.max. What was promised is not in it.
+type AgentPart struct {
+	Part  string            `json:"part"` // AgentHostPart, or the id of a unit
+	Hash  string            `json:"hash"`
+	Facts map[string]string `json:"facts"`
+	Units map[string]string `json:"units,omitempty"` // of the host: id to hash
+}
+
+// AgentReading is what the reader of an agent answers.
+type AgentReading struct {
+	AgentReport
+	Parts []AgentPart `json:"parts,omitempty"` // the units, then the host; absent if they could not be read
+}
+
+// AgentProgram asks for a part of the program of an agent. Whoever names its checksum may have it: the host that installs it
+// was told the checksum by its play.
+type AgentProgram struct {
+	SHA256 string `json:"sha256"`
+	Offset int64  `json:"offset"`
+}
+
+// AgentProgramPart is the most bytes that one answer has.
+const AgentProgramPart = 1 << 20
 
 // AgentAccepted answers a heartbeat. It says nothing else.
 type AgentAccepted struct {

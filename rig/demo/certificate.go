@@ -25,7 +25,10 @@ type Certificates struct {
 	Bundle string // file for HAProxy: certificate, then key
 }
 
-// MakeCertificates makes an authority and one certificate for 127.0.0.1 and localhost. The authority's key is never
+// machineGateway is this machine's loopback, as the VM sees it through QEMU's user networking.
+const machineGateway = "10.0.2.2"
+
+// MakeCertificates makes an authority and one certificate for 127.0.0.1, localhost and the VM's way there. The authority's key is never
 // written: whoever trusts it trusts nothing but this certificate.
 func MakeCertificates(dir string) (Certificates, error) {
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -42,11 +45,13 @@ func MakeCertificates(dir string) (Certificates, error) {
 		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(certificateLife),
 		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
 		PermittedDNSDomainsCritical: true, PermittedDNSDomains: []string{"localhost"},
-		PermittedIPRanges: []*net.IPNet{{IP: net.IPv4(127, 0, 0, 1).To4(), Mask: net.CIDRMask(32, 32)}},
+		PermittedIPRanges: []*net.IPNet{
+			{IP: net.IPv4(127, 0, 0, 1).To4(), Mask: net.CIDRMask(32, 32)}, {IP: net.ParseIP(machineGateway).To4(), Mask: net.CIDRMask(32, 32)},
+		},
 	}
 	leaf := &x509.Certificate{
 		SerialNumber: serial(), Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: ca.NotBefore, NotAfter: ca.NotAfter,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.ParseIP(machineGateway)}, NotBefore: ca.NotBefore, NotAfter: ca.NotAfter,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	caDER, err := x509.CreateCertificate(rand.Reader, ca, ca, &caKey.PublicKey, caKey)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -43,6 +44,12 @@ func (i *Installation) build(ctx context.Context) error {
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, bytes.TrimSpace(output))
 	}
+	// The agent of the VM: static, and of its architecture, which is this machine's.
+	agent := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", i.path("bin", "kloigos-agent-"+runtime.GOARCH), "./agent/cmd/kloigos-agent")
+	agent.Dir, agent.Env = i.options.Root, append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := agent.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build of the agent: %w\n%s", err, bytes.TrimSpace(output))
+	}
 	return nil
 }
 
@@ -63,6 +70,11 @@ func (i *Installation) backendEnv() []string {
 		"KLOIGOS_ALLOW_LOOPBACK_HOSTS=true",
 		"KLOIGOS_LOG_FORMAT=text",
 	}, i.env...)
+	// A host of the caller's may have no way to this machine's loopback: it gets no agent.
+	if i.CAFile != "" && i.options.Target == nil {
+		_, port, _ := strings.Cut(strings.TrimPrefix(i.Web, "https://"), ":")
+		env = append(env, "KLOIGOS_AGENT_URL=https://"+machineGateway+":"+port, "KLOIGOS_AGENT_CA_FILE="+i.CAFile)
+	}
 	if i.options.Check {
 		env = append(env, "KLOIGOS_LEASE="+checkLease.String(), "KLOIGOS_FAILPOINT_DIR="+i.path(failpointDir))
 	}

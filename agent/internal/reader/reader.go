@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	// unitsEvery is how often systemd is asked: that starts a process.
-	unitsEvery  = 30 * time.Second
+	// unitsEvery is how old the list of failed units may be before systemd is asked for it alone: that starts a process.
+	unitsEvery  = 2 * time.Minute
 	unitsWithin = 5 * time.Second
 	sendWithin  = 2 * time.Second
 )
@@ -38,22 +38,33 @@ const firstListener = 3
 func Serve(ctx context.Context, out io.Writer) error {
 	r := &Reader{Root: "/"}
 	if os.Getenv("LISTEN_PID") != strconv.Itoa(os.Getpid()) || os.Getenv("LISTEN_FDS") != "1" {
-		return json.NewEncoder(out).Encode(r.Read(ctx))
+		r.Look(ctx)
+		return json.NewEncoder(out).Encode(r.reading(ctx))
 	}
 	listener, err := net.FileListener(os.NewFile(firstListener, "socket"))
 	if err != nil {
 		return fmt.Errorf("take the socket from systemd: %w", err)
 	}
+	r.asked = time.Now() // each look tells of failed units too
+	var looking sync.WaitGroup
+	defer looking.Wait()
+	looking.Go(func() { r.keepLooking(ctx) })
 	return r.Answer(ctx, listener)
 }
 
 // Reader reads one host.
 type Reader struct {
 	Root string // "/", or a copy for tests
+	// Ask and Network answer in place of the host's programs and its kernel, for tests.
+	Ask     func(program string, args ...string) ([]byte, error)
+	Network *network
 
 	mu     sync.Mutex
 	asked  time.Time
 	failed []string
+
+	stateMu sync.Mutex
+	state   []api.AgentPart // of the last look
 }
 
 // Answer gives each connection one report until ctx is done.
@@ -67,10 +78,16 @@ func (r *Reader) Answer(ctx context.Context, listener net.Listener) error {
 		if err != nil {
 			return fmt.Errorf("accept: %w", err)
 		}
-		_ = conn.SetDeadline(time.Now().Add(sendWithin + unitsWithin))
-		_ = json.NewEncoder(conn).Encode(r.Read(ctx)) // whoever asked and went away asks again
+		reading := r.reading(ctx)
+		_ = conn.SetDeadline(time.Now().Add(sendWithin))
+		_ = json.NewEncoder(conn).Encode(reading) // whoever asked and went away asks again
 		_ = conn.Close()
 	}
+}
+
+// reading is all that the reader tells.
+func (r *Reader) reading(ctx context.Context) api.AgentReading {
+	return api.AgentReading{AgentReport: r.Read(ctx), Parts: r.State()}
 }
 
 // Read reads the host. What cannot be read is zero.

@@ -23,7 +23,7 @@ const (
 	firstPause   = time.Second
 	longestPause = 40 * time.Second // less than the silence that makes a host unreachable: a released agent is back in time
 	readWithin   = 7 * time.Second
-	mostRead     = 64 << 10
+	mostRead     = 1 << 20
 	mostAnswer   = 16 << 10
 )
 
@@ -36,6 +36,9 @@ type speaker struct {
 	credential string
 	renewAt    time.Time
 	seq        int64
+	told       map[string]string // hash of each part that the backend has
+	tellAll    time.Time         // when all of them are sent again
+	toldFailed bool
 }
 
 // refusal is an answer that is no success.
@@ -172,14 +175,56 @@ func (s *speaker) take(made api.AgentCredential) {
 func (s *speaker) heartbeat(ctx context.Context) error {
 	_, boot := s.machine()
 	s.seq++
-	beat := api.AgentHeartbeat{Agent: s.self.Agent, Seq: s.seq, BootID: boot, Version: s.Version, Report: s.read(ctx), Time: time.Now().UnixMilli()}
+	beat := api.AgentHeartbeat{Agent: s.self.Agent, Seq: s.seq, BootID: boot, Version: s.Version, Time: time.Now().UnixMilli()}
+	reading := s.read(ctx)
+	if reading != nil {
+		beat.Report = &reading.AgentReport
+		if n := len(reading.Parts); n > 0 {
+			beat.State = reading.Parts[n-1].Hash
+		}
+	}
 	var accepted api.AgentAccepted
 	err := s.ask(ctx, "/heartbeat", beat, &accepted)
 	var refused *refusal
 	if errors.As(err, &refused) && (refused.status == http.StatusUnauthorized || refused.status == http.StatusConflict) {
 		s.credential = "" // another one at the next try
 	}
+	if err == nil && reading != nil {
+		s.tell(ctx, reading.Parts)
+	}
 	return err
+}
+
+const (
+	// partsAtOnce is how many parts follow one heartbeat: the next one must not be late.
+	partsAtOnce = 20
+	// tellAllEvery is after what time everything is sent again, whatever the backend has.
+	tellAllEvery = 10 * time.Minute
+)
+
+// tell sends what changed on the host, the host's own part last. What could not be sent follows the next heartbeat.
+func (s *speaker) tell(ctx context.Context, parts []api.AgentPart) {
+	if now := time.Now(); s.told == nil || now.After(s.tellAll) {
+		s.told, s.tellAll = map[string]string{}, now.Add(tellAllEvery)
+	}
+	sent := 0
+	for _, part := range parts {
+		if s.told[part.Part] == part.Hash {
+			continue
+		}
+		if sent++; sent > partsAtOnce {
+			return
+		}
+		var accepted api.AgentAccepted
+		if err := s.ask(ctx, "/state", api.AgentState{Agent: s.self.Agent, AgentPart: part}, &accepted); err != nil {
+			if !s.toldFailed {
+				s.log.Warn("the state of the host was not taken", "part", part.Part, "error", err)
+			}
+			s.toldFailed = true
+			return
+		}
+		s.told[part.Part], s.toldFailed = part.Hash, false
+	}
 }
 
 // machine is who this host is, by its own files.
@@ -191,8 +236,8 @@ func (s *speaker) machine() (machine, boot string) {
 	return read("etc/machine-id"), read("proc/sys/kernel/random/boot_id")
 }
 
-// read asks the reader for a report; nil if it does not answer.
-func (s *speaker) read(ctx context.Context) *api.AgentReport {
+// read asks the reader how the host is; nil if it does not answer.
+func (s *speaker) read(ctx context.Context) *api.AgentReading {
 	ctx, cancel := context.WithTimeout(ctx, readWithin)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", s.Socket)
@@ -206,7 +251,7 @@ func (s *speaker) read(ctx context.Context) *api.AgentReport {
 	if err != nil {
 		return nil
 	}
-	var report api.AgentReport
+	var report api.AgentReading
 	if err := json.Unmarshal(content, &report); err != nil {
 		return nil
 	}
@@ -239,7 +284,7 @@ func (s *speaker) send(ctx context.Context, path string, body []byte, out any) e
 		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	if path == "/heartbeat" {
+	if path == "/heartbeat" || path == "/state" {
 		request.Header.Set("Authorization", "Bearer "+s.credential)
 	}
 	response, err := s.client.Do(request)

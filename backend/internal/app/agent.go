@@ -1,10 +1,21 @@
 package app
 
 import (
+	"context"
+	"os"
+	"path/filepath"
 	"strings"
 
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/area/agent"
 	"kloigos/backend/internal/area/agent/agenthttp"
 	"kloigos/backend/internal/area/agent/agentwork"
+	"kloigos/backend/internal/inputs"
+	"kloigos/backend/internal/kernel/config"
+	kernel "kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/store"
+	"kloigos/backend/internal/worker"
 )
 
 // agentArea is agents on hosts, and the health of hosts by their heartbeats.
@@ -13,10 +24,43 @@ func agentArea(p Parts) Area {
 	if strings.HasPrefix(desired, "devel") || strings.HasPrefix(desired, "(") || strings.HasPrefix(desired, "v0.0.0-") { // no release: agents of any build belong to it
 		desired = ""
 	}
-	http := agenthttp.New(agenthttp.Parts{DB: p.DB, Engine: p.Engine, Keys: p.Keyset, Backend: p.Backend, Desired: desired})
+	http := agenthttp.New(agenthttp.Parts{
+		DB: p.DB, Engine: p.Engine, Keys: p.Keyset, Backend: p.Backend, Desired: desired, Programs: programs(p.Config),
+	})
 	return Area{
 		Routes:   http.Routes,
 		Run:      http.Run,
 		Policies: agentwork.Policies(agentwork.Config{DB: p.DB, Desired: desired}),
+	}
+}
+
+// programs are those of agents, in the directory that is set or beside this program.
+func programs(cfg config.Config) *agent.Programs {
+	dir := cfg.AgentDir
+	if dir == "" {
+		if self, err := os.Executable(); err == nil {
+			dir = filepath.Dir(self)
+		}
+	}
+	return agent.NewPrograms(dir)
+}
+
+// agents is how jobs install the agents of hosts, and end them.
+func (b *Backend) agents() worker.Agents {
+	all := programs(b.cfg)
+	return worker.Agents{
+		Offer: func(architecture string) (inputs.HostAgent, string) {
+			if b.cfg.AgentURL == "" {
+				return inputs.HostAgent{}, "KLOIGOS_AGENT_URL is not set"
+			}
+			program, why := all.Of(architecture)
+			return inputs.HostAgent{URL: b.cfg.AgentURL, CA: string(b.cfg.AgentCA), SHA256: program.SHA256, Size: program.Size}, why
+		},
+		Token: func(ctx context.Context, host uuid.UUID) (string, error) {
+			return agent.TokenForJob(ctx, kernel.Engine{DB: b.jobs.DB}, host, b.name)
+		},
+		Gone: func(ctx context.Context, tx *store.Tx, host uuid.UUID) error {
+			return agent.TouchAgents(ctx, tx.Tx, host)
+		},
 	}
 }

@@ -18,6 +18,7 @@ type Contract struct {
 type Entry struct {
 	Role      string
 	Variables map[string]Variable
+	Optional  bool // the job does without the file where it is missing
 }
 
 // Variable is the shape of a variable, in the words of Ansible's argument specs.

@@ -19,7 +19,7 @@ type MachineRequest struct {
 }
 
 // Machine registers a request that programs without an account make: it is not in the table of routes, since no role has
-// anything to do with it, and the handler itself sees who asks. The body is read as for any stranger. What succeeds leaves no
+// anything to do with it, and the handler itself sees who asks. What it returns is sent as JSON, and bytes as they are. The body is read as for any stranger. What succeeds leaves no
 // line in the log: it comes from each host every few seconds.
 func (s *Server) Machine(id, path string, handler func(ctx context.Context, in MachineRequest) (any, error)) {
 	s.app.Post(path, func(c *fiber.Ctx) error {
@@ -33,6 +33,10 @@ func (s *Server) Machine(id, path string, handler func(ctx context.Context, in M
 				return err
 			}
 			return s.write(c, r.id, known)
+		}
+		if raw, ok := out.([]byte); ok {
+			c.Set(fiber.HeaderContentType, fiber.MIMEOctetStream)
+			return c.Send(raw)
 		}
 		body, err := json.Marshal(out)
 		if err != nil {

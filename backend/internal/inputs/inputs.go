@@ -32,6 +32,8 @@ const (
 	Main = "playbook.yml"
 	// Bootstrap brings the fence to a host.
 	Bootstrap = "bootstrap.yml"
+	// Agent installs the agent of a host. A version of a playbook may lack it.
+	Agent = "agent.yml"
 )
 
 // Rows is all that the plays of a job depend on.
@@ -268,6 +270,9 @@ func OfInitialize(h store.Host, units []store.Unit, keep []string) Play {
 		VolumeGroup: h.Layout.VolumeGroup, Uplink: h.Facts.Uplink.Interface, Units: varsOfUnits(units), Keep: keep,
 	}}
 }
+
+// OfAgent installs the agent of a host.
+func OfAgent(a HostAgent) Play { return Play{File: Agent, Vars: a} }
 
 // OfRelayout makes the units that are to be made, of those that will be there.
 // Volumes and mounts of no unit are removed.

@@ -75,6 +75,15 @@ type HostDecommission struct {
 	Uplink      string     `json:"host_decommission_uplink"`
 }
 
+// HostAgent is given to the play that installs the agent of a host.
+type HostAgent struct {
+	URL    string `json:"host_agent_url"`
+	CA     string `json:"host_agent_ca"` // PEM; "" for the host's own
+	SHA256 string `json:"host_agent_sha256"`
+	Size   int64  `json:"host_agent_size"`
+	Token  string `json:"host_agent_token"` // "" where an agent speaks for the host already
+}
+
 type allocationVars struct {
 	tenantVars
 	Gateway string   `json:"gateway"`

@@ -18,6 +18,7 @@ func Contract(name string) (bundle.Contract, bool) {
 		"host_measure": {"playbook.yml": main(inputs.HostMeasure{}, nil)},
 		"host_initialize": {
 			"bootstrap.yml": bootstrap,
+			"agent.yml":     {Role: "host_agent", Variables: bundle.VariablesOf(inputs.HostAgent{}, nil), Optional: true},
 			"playbook.yml":  main(inputs.HostInitialize{}, map[string][]string{"host_initialize_profile": {string(domain.ProfileMinimal), string(domain.ProfileStandard), string(domain.ProfileBuild)}}),
 		},
 		"host_decommission": {"bootstrap.yml": bootstrap, "playbook.yml": main(inputs.HostDecommission{}, nil)},

@@ -248,9 +248,12 @@ func initialize(ctx context.Context, r *run) error {
 		return fmt.Errorf("load units: %w", err)
 	}
 	err = r.play(ctx, inputs.OfInitialize(r.host, units, []string{}), true)
-	if err == nil {
-		r.outcome = prepared(units)
+	if err != nil {
+		return err
 	}
+	said := r.result // of the units: the agent's play says nothing of them
+	installed, err := installAgent(ctx, r)
+	r.result, r.outcome = said, prepared(units)+installed
 	return err
 }
 
@@ -299,7 +302,12 @@ var hostDecommission = handler{
 	steps: map[string]step{
 		"decommission": {lock: true, do: decommission},
 	},
-	apply: func(ctx context.Context, tx *store.Tx, r *run) error { return tx.SetFenced(ctx, r.host.ID, false) },
+	apply: func(ctx context.Context, tx *store.Tx, r *run) error {
+		if err := r.w.cfg.Agents.gone(ctx, tx, r.host.ID); err != nil {
+			return err
+		}
+		return tx.SetFenced(ctx, r.host.ID, false)
+	},
 }
 
 func decommission(ctx context.Context, r *run) error {

@@ -65,6 +65,11 @@ func check(ctx context.Context, r *run) error {
 			return err
 		}
 	}
+	if rows.Kind == domain.KindHostInitialize && fenced {
+		if err := checkAgent(ctx, r, &result); err != nil {
+			return err
+		}
+	}
 	r.plan.Result = &result
 	if r.plan.VariablesSHA256, err = rows.VariablesSHA256(); err != nil {
 		return err

@@ -91,7 +91,7 @@ func (r *run) playOn(what inputs.Play, hosts []ansible.Host, check bool) ansible
 	}
 	return ansible.Play{
 		Name: *r.job.Playbook, Playbook: what.File, Hosts: hosts, Vars: what.Vars, Timeout: timeout,
-		Check: check, Diff: check,
+		Check: check, Diff: check, Secrets: r.secrets,
 		BundleSHA256: bundle.Digest(content),
 		Unpack:       func(dir string) error { return bundle.Unpack(content, dir, bundle.DefaultLimits) },
 	}

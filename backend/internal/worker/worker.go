@@ -35,6 +35,7 @@ type Config struct {
 	// PlayTimeout bounds one play; 30 minutes if zero.
 	PlayTimeout time.Duration
 	Failpoints  failpoint.Points
+	Agents      Agents
 	Metrics     *prometheus.Registry // nil: one of its own
 }
 
@@ -76,8 +77,9 @@ type run struct {
 	key     store.OrganizationKey // that reaches the host
 	fence   int64                 // number of the host lock; 0 while none is held
 
-	locked    bool // this attempt has held the host
-	unchecked bool // it has begun a play that changes the host and that no fence checks
+	locked    bool     // this attempt has held the host
+	secrets   []string // beside keys, that no log may show
+	unchecked bool     // it has begun a play that changes the host and that no fence checks
 
 	played  bool          // the host answered
 	facts   *domain.Facts // read by a probe

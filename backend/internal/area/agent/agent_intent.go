@@ -20,9 +20,12 @@ import (
 // ErrRefused is of a token, a proof or a credential that is good for nothing. It says no more, since a stranger reads it.
 var ErrRefused = errors.New("the agent is refused")
 
-// ErrQuarantined is of a key that was seen twice.
 var errNoRow = errors.New("the database did not answer a count")
 
+// ErrForm is of something that is not of the form of the protocol.
+var ErrForm = errors.New("the form is not that of the protocol")
+
+// ErrQuarantined is of a key that was seen twice.
 var ErrQuarantined = errors.New("the agent is quarantined")
 
 // Issued is a token that was just made. It is shown once.
@@ -38,7 +41,38 @@ func IssueToken(ctx context.Context, tx *intent.Tx, ref scope.Ref[Host], valid t
 	if ref.IsZero() {
 		return Issued{}, fault.ErrNotFound
 	}
-	host, err := HostByID(ctx, tx.Reader, ref.ID())
+	return issue(ctx, tx, ref.ID(), valid)
+}
+
+// jobTokenTime is how long a token is valid that a job brings to a host: it is used within the job, or never.
+const jobTokenTime = 10 * time.Minute
+
+// TokenForJob makes a token for a job that installs the agent of a host; "" where an agent speaks for the host already.
+func TokenForJob(ctx context.Context, engine intent.Engine, host uuid.UUID, backend string) (string, error) {
+	enrolled, err := enrolledOn(ctx, engine.DB.Reader, host)
+	if err != nil {
+		return "", err
+	}
+	h, err := HostByID(ctx, engine.DB.Reader, host)
+	if err != nil {
+		return "", err
+	}
+	for _, a := range enrolled {
+		if a.Incarnation == h.Incarnation && (a.Liveness() == OnTime || a.Liveness() == Late) {
+			return "", nil
+		}
+	}
+	var issued Issued
+	call := intent.Call{Actor: audit.Actor{Kind: audit.Backend, Name: backend}, Workspace: h.WorkspaceID}
+	err = engine.Do(ctx, call, func(tx *intent.Tx) (err error) {
+		issued, err = issue(ctx, tx, host, jobTokenTime)
+		return err
+	})
+	return issued.Token, err
+}
+
+func issue(ctx context.Context, tx *intent.Tx, id uuid.UUID, valid time.Duration) (Issued, error) {
+	host, err := HostByID(ctx, tx.Reader, id)
 	if err != nil {
 		return Issued{}, err
 	}
@@ -79,7 +113,7 @@ func move(ctx context.Context, tx *intent.Tx, a Agent, on lifecycle.Event, actio
 	}
 	tx.Touch(Noun, a.ID)
 	if a.State == Enrolled {
-		for _, sql := range []db.Statement{sqlForgetCredential, sqlForgetLiveness, sqlForgetReport} {
+		for _, sql := range []db.Statement{sqlForgetCredential, sqlForgetLiveness, sqlForgetReport, sqlForgetStates} {
 			if _, err := tx.Exec(ctx, sql, a.ID); err != nil {
 				return fmt.Errorf("forget what an agent had: %w", err)
 			}

@@ -254,3 +254,16 @@ func FindHost(ctx context.Context, q db.Reader, workspace uuid.UUID, text string
 	}
 	return h, scope.Found[Host](h.ID, h.WorkspaceID), nil
 }
+
+const sqlOfHost = `
+SELECT a.id
+  FROM agents a
+ WHERE a.host_id = $1 AND a.state <> 'revoked'
+ ORDER BY a.id`
+
+// TouchAgents makes the policy of agents look at those of a host, with the transaction's commit.
+func TouchAgents(ctx context.Context, tx *db.Tx, host uuid.UUID) error {
+	found, err := ids(ctx, tx.Reader, "list the agents of a host", sqlOfHost, host)
+	tx.Touch(Noun, found...)
+	return err
+}

@@ -60,6 +60,7 @@ type Said struct {
 	SkewMS          int64
 	Report          *Report
 	Causes          Causes
+	State           string // hash of what it sees of the promises on its host
 }
 
 const sqlReceive = `
@@ -72,14 +73,14 @@ RETURNING agent_liveness.agent_id AS id`
 
 // A first report that finds nothing wrong is judged at once.
 const sqlReport = `
-INSERT INTO agent_reports (agent_id, agent_version, boot_id, skew_ms, report, causes, dirty_at)
-SELECT b.agent_id, b.agent_version, b.boot_id, b.skew_ms, b.report::JSONB, b.causes::JSONB,
+INSERT INTO agent_reports (agent_id, agent_version, boot_id, skew_ms, report, causes, state_hash, dirty_at)
+SELECT b.agent_id, b.agent_version, b.boot_id, b.skew_ms, b.report::JSONB, b.causes::JSONB, b.state_hash,
        CASE WHEN b.causes = '{}' THEN now() - INTERVAL '1 minute' ELSE now() END
-  FROM unnest($1::UUID[], $2::TEXT[], $3::TEXT[], $4::INT8[], $5::TEXT[], $6::TEXT[]) AS b (agent_id, agent_version, boot_id, skew_ms, report, causes)
+  FROM unnest($1::UUID[], $2::TEXT[], $3::TEXT[], $4::INT8[], $5::TEXT[], $6::TEXT[], $7::TEXT[]) AS b (agent_id, agent_version, boot_id, skew_ms, report, causes, state_hash)
 ON CONFLICT (agent_id) DO UPDATE
    SET agent_version = excluded.agent_version, boot_id = excluded.boot_id, skew_ms = excluded.skew_ms, report = excluded.report,
        dirty_at = CASE WHEN agent_reports.causes = excluded.causes THEN agent_reports.dirty_at ELSE COALESCE(agent_reports.dirty_at, now()) END,
-       causes = excluded.causes, reported_at = now()`
+       causes = excluded.causes, state_hash = excluded.state_hash, reported_at = now()`
 
 // gapAfter is how long a backend may write nothing before that is a gap in its receiving.
 const gapAfter = 5 * time.Second
@@ -126,7 +127,7 @@ func report(ctx context.Context, tx *db.Tx, beats []Beat, taken []uuid.UUID) err
 		counts[id] = true
 	}
 	var agents []uuid.UUID
-	var versions, boots, reports, found []string
+	var versions, boots, reports, found, states []string
 	var skews []int64
 	for _, b := range beats {
 		if b.Said == nil || !counts[b.Agent] {
@@ -142,11 +143,12 @@ func report(ctx context.Context, tx *db.Tx, beats []Beat, taken []uuid.UUID) err
 		}
 		agents, versions, boots = append(agents, b.Agent), append(versions, b.Said.Version), append(boots, b.Said.BootID)
 		skews, reports, found = append(skews, b.Said.SkewMS), append(reports, string(text)), append(found, string(causes))
+		states = append(states, b.Said.State)
 	}
 	if len(agents) == 0 {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, sqlReport, agents, versions, boots, skews, reports, found); err != nil {
+	if _, err := tx.Exec(ctx, sqlReport, agents, versions, boots, skews, reports, found, states); err != nil {
 		return fmt.Errorf("write reports: %w", err)
 	}
 	return nil

@@ -82,13 +82,15 @@ func number(f, most float64) float64 {
 }
 
 // plain is a name that can be shown and stored: printable ASCII.
-func plain(text string) string {
+func plain(text string) string { return printable(text, maxName) }
+
+func printable(text string, most int) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
 			return '?'
 		}
 		return r
-	}, text[:min(len(text), maxName)])
+	}, text[:min(len(text), most)])
 }
 
 // Reading is one heartbeat, as causes are found in it.

@@ -7,6 +7,7 @@
 package config
 
 import (
+	"crypto/x509"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,6 +52,9 @@ type Config struct {
 	Lease              time.Duration   // of a job
 	KeepLogs           time.Duration   // of jobs that ended; 0: for ever
 	KeepEvents         time.Duration   // of the audit trail; 0: for ever
+	AgentURL           string          // that agents on hosts speak to; "": none is installed
+	AgentCA            []byte          // authorities that agents trust (PEM); empty: those of each host
+	AgentDir           string          // with the programs of agents; "": beside this program
 	RunRoot            string          // where plays have their directories; "" for the best place there is
 	FailpointDir       string          // where a test arms failpoints; "" for none
 	LogLevel           slog.Level
@@ -114,6 +119,15 @@ func settings() []setting {
 			return err
 		}},
 		{"KLOIGOS_RUN_ROOT", "run-root", "directory for running plays, on a memory file system if possible; empty for the best place there is", "", setRunRoot},
+		{"KLOIGOS_AGENT_URL", "agent-url", "https address that agents on hosts speak to, such as https://kloigos.example.org; empty to install none", "", setAgentURL},
+		{"KLOIGOS_AGENT_CA_FILE", "agent-ca-file", "authorities that sign its certificate, brought to each host; empty for those of the host", "", setAgentCA},
+		{"KLOIGOS_AGENT_DIR", "agent-dir", "directory with kloigos-agent-amd64 and kloigos-agent-arm64; empty for that of this program", "", func(c *Config, v string) error {
+			if v != "" && !filepath.IsAbs(v) {
+				return fmt.Errorf("%q is not an absolute path", v)
+			}
+			c.AgentDir = v
+			return nil
+		}},
 		{"KLOIGOS_FAILPOINT_DIR", "failpoint-dir", "directory in which tests arm failpoints: a file there ends this backend at the place of that name", "", setFailpointDir},
 		{"KLOIGOS_LOG_LEVEL", "log-level", "debug, info, warn or error", "info", func(c *Config, v string) error {
 			if c.LogLevel.UnmarshalText([]byte(v)) != nil {
@@ -294,6 +308,35 @@ func setFailpointDir(c *Config, v string) error {
 		return fmt.Errorf("%q is not an absolute path", v)
 	}
 	c.FailpointDir = v
+	return nil
+}
+
+// setAgentURL takes what an agent takes: https only, since a host is another machine.
+func setAgentURL(c *Config, v string) error {
+	if v == "" {
+		return nil
+	}
+	u, err := url.Parse(v)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("%q is not such as https://kloigos.example.org", v)
+	}
+	c.AgentURL = "https://" + u.Host
+	return nil
+}
+
+// setAgentCA reads the file once: what is brought to hosts does not change under a running backend.
+func setAgentCA(c *Config, v string) error {
+	if v == "" {
+		return nil
+	}
+	text, err := os.ReadFile(v)
+	if err != nil {
+		return fmt.Errorf("read the authorities: %w", err)
+	}
+	if len(text) > 256<<10 || !x509.NewCertPool().AppendCertsFromPEM(text) {
+		return fmt.Errorf("%q holds no certificate, or more than 256 KiB", v)
+	}
+	c.AgentCA = text
 	return nil
 }
 

@@ -60,13 +60,13 @@ func TestFlagsGoBeforeVariables(t *testing.T) {
 func TestAllMistakesAreReported(t *testing.T) {
 	t.Parallel()
 	_, err := config.Load([]string{"--workers", "0", "--uid-range", "9-3"}, env("KLOIGOS_DATABASE_URL", "mysql://kloigos:hunter2@db",
-		"KLOIGOS_LISTEN", "8080", "KLOIGOS_ROLE", "api,ap", "KLOIGOS_TRUSTED_PROXIES", "proxy", "KLOIGOS_LEASE", "30",
+		"KLOIGOS_AGENT_URL", "http://kloigos.example.org", "KLOIGOS_AGENT_DIR", "bin", "KLOIGOS_LISTEN", "8080", "KLOIGOS_ROLE", "api,ap", "KLOIGOS_TRUSTED_PROXIES", "proxy", "KLOIGOS_LEASE", "30",
 		"KLOIGOS_LOG_LEVEL", "loud", "KLOIGOS_LOG_FORMAT", "xml", "KLOIGOS_RUN_ROOT", "run", "KLOIGOS_ALLOW_LOOPBACK_HOSTS", "maybe"))
 	if err == nil {
 		t.Fatal("no error")
 	}
 	for _, name := range []string{
-		"KLOIGOS_DATABASE_URL", "KLOIGOS_LISTEN", "KLOIGOS_ROLE", "KLOIGOS_TRUSTED_PROXIES", "KLOIGOS_LEASE",
+		"KLOIGOS_DATABASE_URL", "KLOIGOS_AGENT_URL", "KLOIGOS_AGENT_DIR", "KLOIGOS_LISTEN", "KLOIGOS_ROLE", "KLOIGOS_TRUSTED_PROXIES", "KLOIGOS_LEASE",
 		"KLOIGOS_LOG_LEVEL", "KLOIGOS_LOG_FORMAT", "KLOIGOS_RUN_ROOT", "KLOIGOS_ALLOW_LOOPBACK_HOSTS", "--workers", "--uid-range",
 	} {
 		if !strings.Contains(err.Error(), name+": ") {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/area/agent"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/intent"
@@ -23,6 +24,10 @@ type Parts struct {
 	Keys    *secret.Keyset
 	Backend uuid.UUID // this process
 	Desired string    // version that agents should run; "" for any
+	// Programs are those that hosts fetch.
+	Programs *agent.Programs
+	// DriftPolicy is made due for a host when what its agent sees there changes.
+	DriftPolicy string
 }
 
 // HTTP is the area's part of the API of one backend.

@@ -31,13 +31,17 @@ func (h *HTTP) registerProtocol(s *httpapi.Server) {
 	s.Machine("agent-enrol", api.AgentPrefix+"/enrol", p.enrol)
 	s.Machine("agent-challenge", api.AgentPrefix+"/challenge", p.challenge)
 	s.Machine("agent-renew", api.AgentPrefix+"/renew", p.renew)
+	s.Machine("agent-program", api.AgentPrefix+"/program", p.program)
+	s.Machine("agent-state", api.AgentPrefix+"/state", p.state)
 	s.Machine("agent-heartbeat", api.AgentPrefix+"/heartbeat", p.heartbeat)
 }
 
 // decode reads one JSON object and nothing behind it, with no field that is not known.
-func decode(body []byte, into any) error {
-	if len(body) > api.AgentMaxBody {
-		return httpapi.Refuse(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("An agent sends %d bytes at most.", api.AgentMaxBody))
+func decode(body []byte, into any) error { return decodeUpTo(api.AgentMaxBody, body, into) }
+
+func decodeUpTo(most int, body []byte, into any) error {
+	if len(body) > most {
+		return httpapi.Refuse(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("An agent sends %d bytes at most.", most))
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
@@ -96,6 +100,24 @@ func (p *protocol) enrol(ctx context.Context, in httpapi.MachineRequest) (any, e
 	return credential(made), p.answered(who, err)
 }
 
+// program sends a part of the program of an agent to a host that installs it.
+func (p *protocol) program(_ context.Context, in httpapi.MachineRequest) (any, error) {
+	who := in.Client + " program"
+	if err := p.free(who); err != nil {
+		return nil, err
+	}
+	var body api.AgentProgram
+	if err := decode(in.Body, &body); err != nil {
+		return nil, err
+	}
+	part, err := p.parts.Programs.Part(body.SHA256, body.Offset, api.AgentProgramPart)
+	if errors.Is(err, fault.ErrNotFound) {
+		p.refused.note(who, time.Now())
+		return nil, httpapi.Refuse(http.StatusNotFound, "not_found", "This backend has no such program.")
+	}
+	return part, err
+}
+
 func credential(c agent.Credential) api.AgentCredential {
 	return api.AgentCredential{Agent: c.Agent.String(), Credential: c.Secret, ExpiresIn: int64(agent.CredentialTime.Seconds())}
 }
@@ -133,27 +155,41 @@ func (p *protocol) renew(ctx context.Context, in httpapi.MachineRequest) (any, e
 	return credential(made), p.answered(who, err)
 }
 
-func (p *protocol) heartbeat(ctx context.Context, in httpapi.MachineRequest) (any, error) {
+// admitted is who asks with a credential that is good now.
+func (p *protocol) admitted(ctx context.Context, in httpapi.MachineRequest) (who string, id uuid.UUID, hash [32]byte, err error) {
 	scheme, text, _ := strings.Cut(in.Authorization, " ")
 	id, hash, ok := agent.ParseCredential(text)
 	if !ok || !strings.EqualFold(scheme, "bearer") {
-		return nil, p.answered(in.Client, agent.ErrRefused)
+		return "", id, hash, p.answered(in.Client, agent.ErrRefused)
 	}
-	who := in.Client + " " + id.String()
+	who = in.Client + " " + id.String()
 	if err := p.free(who); err != nil {
-		return nil, err
+		return who, id, hash, err
 	}
-	if err := p.receiver.admit(ctx, id, hash); err != nil {
-		return nil, p.answered(who, err)
+	return who, id, hash, p.answered(who, p.receiver.admit(ctx, id, hash))
+}
+
+// own decodes a body and refuses one that speaks for another agent.
+func (p *protocol) own(who string, id uuid.UUID, most int, in httpapi.MachineRequest, body any, named *string) error {
+	if err := decodeUpTo(most, in.Body, body); err != nil {
+		p.refused.note(who, time.Now())
+		return err
+	}
+	if *named != id.String() {
+		p.refused.note(who, time.Now())
+		return httpapi.Refuse(http.StatusForbidden, "agent_other", "An agent speaks for itself only.")
+	}
+	return nil
+}
+
+func (p *protocol) heartbeat(ctx context.Context, in httpapi.MachineRequest) (any, error) {
+	who, id, hash, err := p.admitted(ctx, in)
+	if err != nil {
+		return nil, err
 	}
 	var body api.AgentHeartbeat
-	if err := decode(in.Body, &body); err != nil {
-		p.refused.note(who, time.Now())
+	if err := p.own(who, id, api.AgentMaxBody, in, &body, &body.Agent); err != nil {
 		return nil, err
-	}
-	if body.Agent != id.String() {
-		p.refused.note(who, time.Now())
-		return nil, httpapi.Refuse(http.StatusForbidden, "agent_other", "An agent speaks for itself only.")
 	}
 	now := time.Now()
 	b, err := read(body, now)
@@ -166,15 +202,44 @@ func (p *protocol) heartbeat(ctx context.Context, in httpapi.MachineRequest) (an
 	return api.AgentAccepted{Accepted: true, DesiredVersion: p.parts.Desired}, nil
 }
 
+// state takes a part of what an agent sees of the promises on its host. It is the agent's word about its own host, and judged
+// elsewhere.
+func (p *protocol) state(ctx context.Context, in httpapi.MachineRequest) (any, error) {
+	who, id, hash, err := p.admitted(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	var body api.AgentState
+	if err := p.own(who, id, api.AgentMaxState, in, &body, &body.Agent); err != nil {
+		return nil, err
+	}
+	part := agent.Part(body.AgentPart)
+	if err := part.Check(); err != nil {
+		p.refused.note(who, time.Now())
+		return nil, httpapi.Refuse(http.StatusUnprocessableEntity, "invalid", "The state has bad fields.")
+	}
+	if err := p.receiver.mayTell(id, hash, time.Now()); err != nil {
+		return nil, p.answered(who, err)
+	}
+	host, err := agent.HostOf(ctx, p.parts.DB.Reader, id)
+	if err == nil {
+		err = agent.PutState(ctx, p.parts.DB, id, host, part, p.parts.DriftPolicy)
+	}
+	if err != nil {
+		return nil, p.answered(who, err)
+	}
+	return api.AgentAccepted{Accepted: true}, nil
+}
+
 // maxSkew bounds a clock that is far off: a year, in milliseconds.
 const maxSkew = int64(365 * 24 * time.Hour / time.Millisecond)
 
 // read cleans a heartbeat.
 func read(in api.AgentHeartbeat, now time.Time) (beat, error) {
-	if in.Seq < 1 || !agent.KnownForm(in.BootID, in.Version) {
+	if in.Seq < 1 || !agent.KnownForm(in.BootID, in.Version) || !agent.KnownState(in.State) {
 		return beat{}, httpapi.Refuse(http.StatusUnprocessableEntity, "invalid", "The heartbeat has bad fields.")
 	}
-	b := beat{seq: in.Seq, boot: in.BootID}
+	b := beat{seq: in.Seq, boot: in.BootID, state: in.State}
 	b.Version = in.Version
 	ours := now.UnixMilli()
 	b.SkewMS = max(-maxSkew, min(maxSkew, max(-ours, min(in.Time, 2*ours))-ours))

@@ -38,6 +38,8 @@ type known struct {
 	version  string
 	causes   agent.Causes
 	reported bool
+	state    string // hash in its last heartbeat
+	telling  bucket
 }
 
 // receiver takes heartbeats from memory to the database in batches.
@@ -104,7 +106,7 @@ func (r *receiver) lookUp(ctx context.Context, id uuid.UUID, hash [32]byte) erro
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if before := r.agents[id]; before != nil {
-		k.rate = before.rate // another credential is no way around the limit
+		k.rate, k.telling = before.rate, before.telling // another credential is no way around the limits
 		if before.hash == hash {
 			k.Seq = max(k.Seq, before.Seq)
 		}
@@ -116,8 +118,9 @@ func (r *receiver) lookUp(ctx context.Context, id uuid.UUID, hash [32]byte) erro
 // beat is one heartbeat of an agent that was admitted, cleaned.
 type beat struct {
 	agent.Reading
-	seq  int64
-	boot string
+	seq   int64
+	boot  string
+	state string
 }
 
 // take hands a heartbeat on to the next batch.
@@ -137,11 +140,31 @@ func (r *receiver) take(id uuid.UUID, hash [32]byte, b beat, now time.Time) erro
 	out := agent.Beat{Agent: id, Hash: hash, Seq: b.seq, Said: r.pending[id].Said}
 	b.Desired = r.parts.Desired
 	causes := b.Find(k.causes, now)
-	if !k.reported || !causes.Same(k.causes) || b.Version != k.version || b.boot != k.boot || now.Sub(k.said) >= reportEvery {
-		k.reported, k.causes, k.version, k.boot, k.said = true, causes, b.Version, b.boot, now
-		out.Said = &agent.Said{Version: b.Version, BootID: b.boot, SkewMS: b.SkewMS, Report: b.Report, Causes: causes}
+	if !k.reported || !causes.Same(k.causes) || b.Version != k.version || b.boot != k.boot || b.state != k.state || now.Sub(k.said) >= reportEvery {
+		k.reported, k.causes, k.version, k.boot, k.state, k.said = true, causes, b.Version, b.boot, b.state, now
+		out.Said = &agent.Said{Version: b.Version, BootID: b.boot, SkewMS: b.SkewMS, Report: b.Report, Causes: causes, State: b.state}
 	}
 	r.pending[id] = out
+	return nil
+}
+
+// Parts of states: a host with all of its units at once, and then as often as something changes.
+const (
+	partsFree      = 128
+	partsPerSecond = 1
+)
+
+// mayTell tells whether an agent that was admitted may send another part of its state.
+func (r *receiver) mayTell(id uuid.UUID, hash [32]byte, now time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k := r.agents[id]
+	switch {
+	case k == nil || k.hash != hash:
+		return agent.ErrRefused
+	case !k.telling.take(now, partsPerSecond, partsFree):
+		return errFlood
+	}
 	return nil
 }
 

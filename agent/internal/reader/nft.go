@@ -1,0 +1,102 @@
+package reader
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// table is the packet filter of Kloigos as the kernel has it.
+type table struct {
+	hook   string
+	chains map[string][]string // hashes of the rules of each chain of a unit, in order
+	jumps  map[int]int         // by UID: rules that lead to the chain of the unit
+	others []string            // rules of the first chain that lead to no unit
+}
+
+func (t table) foreign() string {
+	if len(t.others) == 0 {
+		return none
+	}
+	return fmt.Sprintf("%d: %s", len(t.others), strings.Join(t.others[:min(len(t.others), 3)], ", "))
+}
+
+// listing is what nft says (libnftables-json(5)).
+type listing struct {
+	Nftables []struct {
+		Chain *struct {
+			Name, Type, Hook, Policy string
+			Prio                     json.Number
+		}
+		Rule *struct {
+			Chain string
+			Expr  []any
+		}
+	}
+}
+
+const outputChain = "output"
+
+func (r *Reader) readTable(ctx context.Context) table {
+	t := table{hook: missing, chains: map[string][]string{}, jumps: map[int]int{}}
+	out, err := r.run(ctx, "nft", "--json", "list", "table", "inet", "kloigos")
+	if err != nil {
+		return t
+	}
+	var all listing
+	if json.Unmarshal(out, &all) != nil {
+		t.hook = "unreadable"
+		return t
+	}
+	for _, one := range all.Nftables {
+		switch {
+		case one.Chain != nil && one.Chain.Name == outputChain:
+			t.hook = strings.TrimSpace(fmt.Sprintf("%s %s %s %s", one.Chain.Type, one.Chain.Hook, one.Chain.Prio, one.Chain.Policy))
+		case one.Chain != nil && t.chains[one.Chain.Name] == nil:
+			t.chains[one.Chain.Name] = []string{}
+		case one.Rule != nil && one.Rule.Chain == outputChain:
+			t.first(one.Rule.Expr)
+		case one.Rule != nil:
+			t.chains[one.Rule.Chain] = append(t.chains[one.Rule.Chain], ruleHash(one.Rule.Expr))
+		}
+	}
+	return t
+}
+
+// first sorts a rule of the first chain: it leads the packets of one UID to the chain of its unit, or is nobody's.
+func (t *table) first(expr []any) {
+	var jump struct{ Jump struct{ Target string } }
+	if len(expr) == 2 {
+		text, _ := json.Marshal(expr[1])
+		_ = json.Unmarshal(text, &jump)
+	}
+	uid, err := strconv.Atoi(strings.TrimPrefix(jump.Jump.Target, "unit_"))
+	if err == nil && ruleHash(expr) == ruleHash(jumpOf(uid)) {
+		t.jumps[uid]++
+		return
+	}
+	t.others = append(t.others, "rule "+ruleHash(expr))
+}
+
+func jumpOf(uid int) []any {
+	return []any{
+		map[string]any{"match": map[string]any{"op": "==", "left": map[string]any{"meta": map[string]any{"key": "skuid"}}, "right": uid}},
+		map[string]any{"jump": map[string]any{"target": fmt.Sprintf("unit_%d", uid)}},
+	}
+}
+
+// ruleHash is the same for the same rule, whatever it has counted.
+func ruleHash(expr []any) string {
+	for i, e := range expr {
+		if m, ok := e.(map[string]any); ok && m["counter"] != nil {
+			expr[i] = map[string]any{"counter": nil}
+		}
+	}
+	text, _ := json.Marshal(expr) // came from JSON; keys are sorted
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:4])
+}
