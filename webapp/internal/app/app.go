@@ -17,6 +17,7 @@ import (
 	"github.com/gofiber/fiber/v2/middleware/recover"
 
 	"kloigos/backend/api/client"
+	"kloigos/webapp/internal/account"
 	"kloigos/webapp/internal/address"
 	"kloigos/webapp/internal/agent"
 	"kloigos/webapp/internal/allocation"
@@ -26,13 +27,19 @@ import (
 	"kloigos/webapp/internal/host"
 	"kloigos/webapp/internal/job"
 	"kloigos/webapp/internal/login"
+	"kloigos/webapp/internal/member"
 	"kloigos/webapp/internal/object"
+	"kloigos/webapp/internal/organization"
 	"kloigos/webapp/internal/overview"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/palette"
+	"kloigos/webapp/internal/password"
 	"kloigos/webapp/internal/plan"
 	"kloigos/webapp/internal/playbook"
 	"kloigos/webapp/internal/policy"
+	"kloigos/webapp/internal/quota"
+	"kloigos/webapp/internal/role"
+	"kloigos/webapp/internal/service"
 	"kloigos/webapp/internal/session"
 	"kloigos/webapp/internal/static"
 	"kloigos/webapp/internal/system"
@@ -59,11 +66,18 @@ var areas = []page.Area{
 	dns.RecordSets,
 	channel.Area,
 	event.Area,
+	organization.Area,
+	member.Area,
+	role.Area,
+	service.Area,
+	quota.Area,
+	account.Area,
 	policy.Area,
 	object.Area,
 	token.Area,
 	system.Area,
 	palette.Area,
+	password.Area,
 	login.Area,
 }
 

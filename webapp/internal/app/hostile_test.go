@@ -122,6 +122,26 @@ func answerOf(route string) any {
 		return &api.Page[api.Token]{}
 	case "list-playbooks":
 		return &api.Page[api.Playbook]{}
+	case "list-organizations", "list-projects", "list-workspaces":
+		return &api.Page[api.Scope]{}
+	case "get-organization", "get-project", "get-workspace":
+		return &api.Scope{}
+	case "list-grants":
+		return &api.Page[api.Grant]{}
+	case "list-roles":
+		return &api.Page[api.Role]{}
+	case "get-role":
+		return &api.Role{}
+	case "list-members", "list-accounts", "list-service-accounts":
+		return &api.Page[api.Account]{}
+	case "get-account", "get-service-account":
+		return &api.Account{}
+	case "list-keys":
+		return &api.Page[api.Key]{}
+	case "list-quotas":
+		return &api.Page[api.Quota]{}
+	case "list-organization-events", "list-installation-events":
+		return &api.Page[api.Event]{}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ package event
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"maps"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"kloigos/backend/api"
+	"kloigos/backend/api/client"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/ui"
 )
@@ -27,6 +29,29 @@ type listView struct {
 	Problems ui.Problems
 	Exports  url.Values // the filter, as the exports are asked for
 	Pages    ui.Pages
+	Of       string // "", organization or installation
+}
+
+// trail is one of the lists of events.
+type trail struct {
+	Of, Label, Means, Needs string
+	list                    func(*client.Client, context.Context, api.EventFilter) (api.Page[api.Event], error)
+}
+
+var trails = []trail{
+	{"", "Workspace", "Every change, newest first: who, what, on which object, from where. Events are never changed.", "project.workspace.event:read", (*client.Client).ListEvents},
+	{"organization", "Organization", "Every change in all workspaces of the organization, and to its projects, roles and people.", "organization.event:read", (*client.Client).ListOrganizationEvents},
+	{"installation", "Installation", "Every change that belongs to no organization: accounts, policies, the queue, backends.", "installation.event:read", (*client.Client).ListInstallationEvents},
+}
+
+// trailOf is the list of events that is asked for.
+func trailOf(r *page.Request) trail {
+	for _, t := range trails {
+		if t.Of == r.Query("of") {
+			return t
+		}
+	}
+	return trails[0]
 }
 
 func mount(r fiber.Router, a *page.App) {
@@ -48,16 +73,16 @@ func filterOf(r *page.Request) api.EventFilter {
 }
 
 func list(r *page.Request) error {
-	f := filterOf(r)
-	v := listView{Filter: f, Kinds: r.App().Nouns(), Filtered: f.Object+f.ObjectKind+f.Action+f.Actor+f.Since+f.Until != "", Exports: url.Values{}}
+	f, of := filterOf(r), trailOf(r)
+	v := listView{Of: of.Of, Filter: f, Kinds: r.App().Nouns(), Filtered: f.Object+f.ObjectKind+f.Action+f.Actor+f.Since+f.Until != "", Exports: url.Values{}}
 	v.Filter.Since, v.Filter.Until = r.Query("since"), r.Query("until") // as they were typed
-	for _, name := range []string{"object", "kind", "action", "actor", "since", "until", "sort"} {
+	for _, name := range []string{"of", "object", "kind", "action", "actor", "since", "until", "sort"} {
 		if value := r.Query(name); value != "" {
 			v.Exports.Set(name, value)
 		}
 	}
 	f.Cursor, f.Sort, f.Limit = r.Query("cursor"), r.Query("sort"), 50
-	events, err := r.API.ListEvents(r.Ctx, f)
+	events, err := of.list(r.API, r.Ctx, f)
 	status := fiber.StatusOK
 	if err != nil {
 		var bad bool
@@ -66,10 +91,44 @@ func list(r *page.Request) error {
 		}
 		status = fiber.StatusUnprocessableEntity
 	}
-	v.Events = events.Items
+	if v.Events = events.Items; of.Of != "" {
+		who, err := r.Who()
+		if err != nil {
+			return err
+		}
+		v.Events = elsewhere(v.Events, who.WorkspaceID)
+	}
 	v.Pages = r.Pages(events.PreviousCursor, events.NextCursor)
 	v.Sort = r.Sorter("-at")
 	return r.Show(page.View{Title: "Events", Nav: "/events", Status: status, Body: listPage(v, r.Here())})
+}
+
+// elsewhere takes the links off events of other workspaces: their objects have no page in this one.
+func elsewhere(all []api.Event, here string) []api.Event {
+	for i, e := range all {
+		if e.Workspace == here || strings.Trim(e.Workspace, "0-") == "" {
+			continue
+		}
+		all[i].Object, all[i].ObjectID, all[i].JobID = name(e), "", ""
+	}
+	return all
+}
+
+func (v listView) trail() trail {
+	for _, t := range trails {
+		if t.Of == v.Of {
+			return t
+		}
+	}
+	return trails[0]
+}
+
+// path is the list without a filter.
+func (t trail) path() string {
+	if t.Of == "" {
+		return "/events"
+	}
+	return "/events?of=" + t.Of
 }
 
 func (v listView) export(format string) string {

@@ -27,7 +27,8 @@ func export(a *page.App) fiber.Handler {
 	return a.Page(func(r *page.Request) error {
 		f := filterOf(r)
 		f.Sort, f.Limit = r.Query("sort"), exportPage
-		firstPage, err := r.API.ListEvents(r.Ctx, f)
+		of := trailOf(r)
+		firstPage, err := of.list(r.API, r.Ctx, f)
 		if err != nil {
 			return err
 		}
@@ -42,7 +43,7 @@ func export(a *page.App) fiber.Handler {
 		page.Stream(c, func(w *bufio.Writer) {
 			ctx, cancel := context.WithTimeout(a.Closing, exportTime)
 			defer cancel()
-			writeAll(ctx, speaker, f, firstPage, make(w))
+			writeAll(ctx, speaker, of, f, firstPage, make(w))
 			_ = w.Flush() // to a client that has left: nobody is there to be told
 		})
 		return nil
@@ -55,7 +56,7 @@ type form struct {
 	end   func(note string) error // flushes; a note says why the file is not whole
 }
 
-func writeAll(ctx context.Context, speaker *client.Client, f api.EventFilter, some api.Page[api.Event], to form) {
+func writeAll(ctx context.Context, speaker *client.Client, of trail, f api.EventFilter, some api.Page[api.Event], to form) {
 	for written := 0; ; {
 		for _, e := range some.Items {
 			if written == exportMost {
@@ -73,7 +74,7 @@ func writeAll(ctx context.Context, speaker *client.Client, f api.EventFilter, so
 		}
 		var err error
 		one, cancel := context.WithTimeout(ctx, page.Patience)
-		some, err = speaker.ListEvents(one, f)
+		some, err = of.list(speaker, one, f)
 		cancel()
 		if err != nil {
 			_ = to.end("cut off: the rest could not be read; export it again")

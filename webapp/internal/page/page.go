@@ -248,7 +248,7 @@ func (r *Request) here() string {
 		return "/"
 	}
 	u := string(r.C.Request().URI().RequestURI())
-	if i := strings.IndexAny(u, "?&"); i >= 0 && strings.HasPrefix(u[i+1:], "said=") {
+	if i := strings.LastIndexAny(u, "?&"); i >= 0 && strings.HasPrefix(u[i+1:], "said=") {
 		return u[:i]
 	}
 	return u
@@ -258,7 +258,11 @@ func (r *Request) here() string {
 // said is a key of the notices, or "".
 func (r *Request) Go(path, said string) error {
 	if said != "" {
-		path += "?said=" + said
+		mark := "?"
+		if strings.Contains(path, "?") {
+			mark = "&"
+		}
+		path += mark + "said=" + said
 	}
 	return r.C.Redirect(r.At(path), fiber.StatusSeeOther)
 }

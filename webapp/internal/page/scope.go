@@ -161,6 +161,19 @@ func (r *Request) At(path string) string { return scopedAddress(path, r.prefix()
 // Workspace is the workspace in the address of the page, "" for none.
 func (r *Request) Workspace() string { return r.scope }
 
+// Renamed leads on in a scope that has another path now; "" if it is gone.
+func (r *Request) Renamed(from, to string) {
+	r.ForgetScopes()
+	rest, inside := strings.CutPrefix(r.scope+"/", from+"/")
+	switch {
+	case !inside || r.scope == "":
+	case to == "":
+		r.scope = ""
+	default:
+		r.scope = strings.TrimSuffix(to+"/"+rest, "/")
+	}
+}
+
 // switcher is the choice of a workspace, for who has one.
 func (r *Request) switcher(nav string) (s ui.Switcher) {
 	all := r.workspaces()
@@ -232,6 +245,12 @@ func scoped(html []byte, prefix string) []byte {
 func (r *Request) May(permission string) bool {
 	who, err := r.who()
 	return err == nil && slices.Contains(who.Permissions, permission)
+}
+
+// MayAt tells whether the session has a permission at a scope, by its path; "" is the installation.
+func (r *Request) MayAt(permission, path string) (bool, error) {
+	found, err := r.API.GetAccess(r.Ctx, api.AccessQuery{Permission: permission, Object: path})
+	return found.Allowed, Optional(err)
 }
 
 // refused are the pages that the session may not open, by their path.

@@ -11,7 +11,7 @@ const icon = "M5.500 11.500a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM8.500 8.500h6M12 8.500v
 var Area = page.Area{
 	Mount: mount,
 	Nav:   []ui.NavEntry{{Group: ui.MoreGroup, Href: "/tokens", Label: "Tokens", Icon: icon}},
-	Nouns: []page.Noun{{Name: "token"}, {Name: "account"}},
+	Nouns: []page.Noun{{Name: "token"}},
 	Notices: map[string]string{
 		"token-ended": "The token was ended. It no longer works.",
 	},

@@ -43,6 +43,9 @@ func (f Field) attributes() templ.OrderedAttributes {
 	if f.Inputmode != "" {
 		add("inputmode", f.Inputmode)
 	}
+	if f.List != "" {
+		add("list", f.List)
+	}
 	if f.Max > 0 {
 		add("maxlength", strconv.Itoa(f.Max))
 	}

@@ -30,7 +30,7 @@ document.addEventListener("htmx:before:request", (e) => {
 
 // On a phone the page that one is on may lie beyond the edge of the list of pages; not all browsers start there by themselves.
 {
-  const here = document.querySelector(".side [aria-current]"), nav = here?.closest("nav");
+  const here = document.querySelector(".side nav [aria-current]"), nav = here?.closest("nav");
   if (nav && nav.scrollLeft === 0 && here.offsetLeft + here.offsetWidth > nav.offsetLeft + nav.clientWidth) nav.scrollLeft = here.offsetLeft - nav.offsetLeft - 40;
 }
 
@@ -146,3 +146,13 @@ const wrong = document.getElementById("wrong");
 // Who mistyped a password types it again; all else is read first. Who types already goes on.
 const now = document.activeElement;
 if (wrong && (now === document.body || now.autofocus && now.value === now.defaultValue)) (wrong.closest("form")?.querySelector("input[type=password]") ?? wrong).focus();
+
+// The secret of a link for a password stands behind #, so that it is sent to nobody but with the form.
+{
+  const link = document.querySelector('input[name="link_secret"]');
+  if (link && location.hash.length > 1) {
+    link.value = decodeURIComponent(location.hash.slice(1));
+    history.replaceState(null, "", location.pathname);
+    document.getElementById("password")?.focus();
+  }
+}
