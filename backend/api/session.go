@@ -12,8 +12,9 @@ type Login struct {
 type Session struct {
 	ID        string    `json:"id" format:"uuid"`
 	Account   string    `json:"account"`
-	Token     string    `json:"token,omitempty" doc:"bearer token, shown once"`
-	ExpiresAt time.Time `json:"expires_at"`
+	Token     string    `json:"token,omitempty" doc:"bearer token, shown once; none if a code is needed first"`
+	Pending   string    `json:"pending,omitempty" doc:"the account has a second factor: send this with a code to /sessions/confirm"`
+	ExpiresAt time.Time `json:"expires_at" doc:"of the session, or of the time in which a code is taken"`
 }
 
 // Whoami is who a bearer is.

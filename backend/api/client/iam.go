@@ -325,3 +325,48 @@ func (c *Client) DeleteKey(ctx context.Context, id, key string, opts ...Option) 
 func (c *Client) GetAccess(ctx context.Context, q api.AccessQuery) (api.Access, error) {
 	return get[api.Access](ctx, c, "/access", queryOf(q))
 }
+
+// ConfirmSession ends a login that waits for a code. No idempotency key goes with it: its answer is a secret.
+func (c *Client) ConfirmSession(ctx context.Context, in api.ConfirmSession) (api.Session, error) {
+	out, _, err := send[api.Session](ctx, c, request{method: http.MethodPost, path: "/sessions/confirm", body: in, noKey: true})
+	return out, err
+}
+
+// GetSecondFactor shows whether the bearer's logins ask for a code.
+func (c *Client) GetSecondFactor(ctx context.Context) (api.SecondFactor, error) {
+	return get[api.SecondFactor](ctx, c, "/second-factor", nil)
+}
+
+// EnrolSecondFactor begins a second factor. No idempotency key goes with it: its hash would let the password be guessed.
+func (c *Client) EnrolSecondFactor(ctx context.Context, in api.ProvePassword) (api.SecondFactorSecret, error) {
+	out, _, err := send[api.SecondFactorSecret](ctx, c, request{method: http.MethodPost, path: "/second-factor", body: in, noKey: true})
+	return out, err
+}
+
+// ConfirmSecondFactor makes logins ask for a code.
+func (c *Client) ConfirmSecondFactor(ctx context.Context, in api.ConfirmSecondFactor) (api.RecoveryCodes, error) {
+	out, _, err := send[api.RecoveryCodes](ctx, c, request{method: http.MethodPost, path: "/second-factor/confirm", body: in, noKey: true})
+	return out, err
+}
+
+// RenewRecoveryCodes replaces the recovery codes of the bearer.
+func (c *Client) RenewRecoveryCodes(ctx context.Context, in api.ProvePassword) (api.RecoveryCodes, error) {
+	out, _, err := send[api.RecoveryCodes](ctx, c, request{method: http.MethodPost, path: "/second-factor/recovery-codes", body: in, noKey: true})
+	return out, err
+}
+
+// RemoveSecondFactor ends the second factor of the bearer.
+func (c *Client) RemoveSecondFactor(ctx context.Context, in api.ProvePassword) error {
+	_, _, err := send[struct{}](ctx, c, request{method: http.MethodPost, path: "/second-factor/remove", body: in, noKey: true})
+	return err
+}
+
+// ResetSecondFactor ends the second factor of a person who lost it.
+func (c *Client) ResetSecondFactor(ctx context.Context, id string, opts ...Option) (api.Account, error) {
+	return post[api.Account](ctx, c, in("accounts", id, "reset-second-factor"), nil, opts)
+}
+
+// ListAccountEvents returns what happened to the bearer's account last.
+func (c *Client) ListAccountEvents(ctx context.Context) (api.Page[api.Event], error) {
+	return list[api.Event](ctx, c, "/account-events", struct{}{})
+}

@@ -9,7 +9,7 @@ import (
 // iamArea is organizations, projects, workspaces, accounts, roles and grants.
 func iamArea(p Parts) Area {
 	return Area{
-		Policies: []reconcile.Policy{iamwork.Quotas(p.DB)},
+		Policies: []reconcile.Policy{iamwork.Quotas(p.DB), iamwork.ExpiredLogins(p.DB)},
 		Routes:   iamhttp.Routes(iamhttp.Parts{Engine: p.Engine, Keys: p.Keyset, Release: p.Version}),
 	}
 }

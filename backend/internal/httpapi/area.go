@@ -59,11 +59,31 @@ func (s *Server) DB() *db.DB { return s.db.DB }
 // CheckPassword tells whether this is the password of the one who asks. Wrong ones
 // are counted with failed logins.
 func (s *Server) CheckPassword(ctx context.Context, password string) error {
+	return s.ProvePassword(ctx, "old_password", password)
+}
+
+// ProvePassword tells whether a field has the password of the one who asks. Wrong ones
+// are counted with failed logins.
+func (s *Server) ProvePassword(ctx context.Context, field, password string) error {
 	err := s.cfg.Sessions.Check(ctx, requestOf(ctx).bearer.Account, password)
 	if errors.Is(err, intent.ErrBadLogin) {
-		return badField("old_password", "This is not your password.")
+		return badField(field, "This is not your password.")
 	}
 	return err
+}
+
+// CountLogin counts a try to log in under a name before it is known how it ends. Too
+// many are refused.
+func (s *Server) CountLogin(ctx context.Context, account string) error {
+	return s.cfg.Sessions.Count(ctx, account)
+}
+
+// CountSession notes for the metrics how a login ended.
+func (s *Server) CountSession(good bool) { s.metrics.login(good) }
+
+// Unauthorized is a problem of somebody who has not proved who they are.
+func Unauthorized(code, detail string) error {
+	return problem(http.StatusUnauthorized, code, detail)
 }
 
 // HashPassword is what is stored of a password.

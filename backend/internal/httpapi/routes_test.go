@@ -180,7 +180,7 @@ func TestWhoAsksComesBeforeWhatIsAsked(t *testing.T) {
 func TestOpenRoutes(t *testing.T) {
 	t.Parallel()
 	for _, r := range api.Routes {
-		if open := r.Permission == ""; open != slices.Contains([]string{"create-session", "set-password"}, r.ID) {
+		if open := r.Permission == ""; open != slices.Contains([]string{"create-session", "confirm-session", "set-password"}, r.ID) {
 			t.Errorf("%s has permission %q", r.ID, r.Permission)
 		}
 	}

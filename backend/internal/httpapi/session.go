@@ -22,9 +22,14 @@ func (s *Server) createSession(ctx context.Context, in *struct{ Body api.Login }
 	r := requestOf(ctx)
 	from := domain.Actor{Address: r.client, RequestID: r.id}
 	made, err := s.cfg.Sessions.Login(ctx, from, in.Body.Account, in.Body.Password)
-	s.metrics.login(err == nil)
+	if err != nil || made.Pending.Secret == "" {
+		s.metrics.login(err == nil)
+	}
 	if err != nil {
 		return nil, err
+	}
+	if waits := made.Pending; waits.Secret != "" {
+		return &object[api.Session]{Body: api.Session{ID: waits.ID.String(), Account: in.Body.Account, Pending: waits.Secret, ExpiresAt: waits.ExpiresAt}}, nil
 	}
 	return &object[api.Session]{Body: api.Session{ID: made.ID.String(), Account: in.Body.Account, Token: made.Secret, ExpiresAt: made.ExpiresAt}}, nil
 }

@@ -41,7 +41,7 @@ func (e *LoginBlocked) Error() string {
 const noPassword = "none"
 
 // SessionLifetime is how long a login lasts.
-const SessionLifetime = 24 * time.Hour
+const SessionLifetime = iam.SessionLifetime
 
 // RoleAdministrator is the role of the first account in releases without grants.
 const RoleAdministrator = "administrator"
@@ -131,9 +131,18 @@ func (s *Sessions) Login(ctx context.Context, from domain.Actor, name, password 
 		return Issued{}, err
 	}
 	from.Kind, from.ID, from.Name = domain.ActorAccount, account.ID, account.Name
-	made := Issued{Secret: newSecret()}
+	made, waits := Issued{Secret: newSecret()}, iam.NewPendingSecret()
 	tried := sha256.Sum256([]byte(name))
 	err = s.db.InTx(ctx, func(tx *store.Tx) error {
+		made.Pending = iam.PendingLogin{}
+		pending, err := iam.BeginLogin(ctx, tx.Tx, account.ID, waits)
+		if err == nil { // failed logins are forgotten once the code was right too
+			made.Pending = pending
+			return nil
+		}
+		if !errors.Is(err, domain.ErrNotFound) {
+			return fmt.Errorf("look for a second factor: %w", err)
+		}
 		t := store.Token{ID: uuid.New(), Kind: TokenSession, AccountID: account.ID, Name: from.Address}
 		made.Token, err = issue(ctx, tx, from, t, made.Secret, "session.create", SessionLifetime)
 		if err != nil {
@@ -142,6 +151,27 @@ func (s *Sessions) Login(ctx context.Context, from domain.Actor, name, password 
 		return tx.ForgetLogins(ctx, tried[:])
 	})
 	return made, err
+}
+
+// Count counts a try to log in under a name before it is known how it ends: a code, or a passkey.
+func (s *Sessions) Count(ctx context.Context, name string) error {
+	tried := sha256.Sum256([]byte(name))
+	if blocked := s.blocks.left(tried); blocked > 0 {
+		return &LoginBlocked{For: blocked}
+	}
+	var blocked time.Duration
+	err := s.db.InTx(ctx, func(tx *store.Tx) (err error) {
+		blocked, err = tx.TryLogin(ctx, tried[:])
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("count the login: %w", err)
+	}
+	if blocked > 0 {
+		s.blocks.note(tried, blocked)
+		return &LoginBlocked{For: blocked}
+	}
+	return nil
 }
 
 // Check tells whether this is the password of an account, as a login would, and
@@ -176,17 +206,8 @@ func (s *Sessions) HashPassword(ctx context.Context, password string) (string, e
 
 func (s *Sessions) check(ctx context.Context, name, password string) (store.Account, error) {
 	tried := sha256.Sum256([]byte(name))
-	var blocked time.Duration
-	err := s.db.InTx(ctx, func(tx *store.Tx) (err error) {
-		blocked, err = tx.TryLogin(ctx, tried[:])
-		return err
-	})
-	if err != nil {
-		return store.Account{}, fmt.Errorf("count the login: %w", err)
-	}
-	if blocked > 0 {
-		s.blocks.note(tried, blocked)
-		return store.Account{}, &LoginBlocked{For: blocked}
+	if err := s.Count(ctx, name); err != nil {
+		return store.Account{}, err
 	}
 	account, err := s.db.AccountByName(ctx, name)
 	known := err == nil && account.PasswordHash != noPassword

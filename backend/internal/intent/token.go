@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/store"
 )
@@ -49,7 +50,8 @@ func newSecret() string {
 // Issued is a token that was just made, with the secret that is shown once.
 type Issued struct {
 	store.Token
-	Secret string
+	Secret  string
+	Pending iam.PendingLogin // of an account with a second factor: no token was made yet
 }
 
 // issue inserts a token and its audit event.

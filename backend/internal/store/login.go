@@ -10,6 +10,7 @@ import (
 // nothing; each further one blocks the name for twice as long, up to 64 s.
 const FreeLogins = 10
 
+// A try of the same moment may have begun a little later than this one: what blocks is that many failed, not its time.
 const sqlTryLogin = `
 INSERT INTO login_failures (name_hash, failures, last_at, blocked_until)
 VALUES ($1, 1, now(), now())
@@ -18,7 +19,7 @@ ON CONFLICT (name_hash) DO UPDATE
        last_at = now(),
        blocked_until = CASE WHEN login_failures.last_at < now() - INTERVAL '1 hour' OR login_failures.failures + 1 < $2::INT4 THEN now()
                             ELSE now() + (1::INT8 << LEAST(login_failures.failures + 1 - $2::INT4, 6)) * INTERVAL '1 second' END
- WHERE login_failures.blocked_until <= now()`
+ WHERE login_failures.blocked_until <= now() OR login_failures.failures < $2::INT4`
 
 const sqlLoginBlocked = `
 SELECT (EXTRACT(EPOCH FROM f.blocked_until - now()) * 1000)::INT8

@@ -47,9 +47,9 @@ func loginCommand(a *shape.App) *cobra.Command {
 	f.StringVar(&l.account, "account", "", "name of the account (default: ask)")
 	f.StringVar(&l.tokenFile, "token-file", "", "file with an API token, instead of account and password")
 	f.BoolVar(&l.tokenStdin, "token-stdin", false, "read an API token from the input, instead of account and password")
-	f.BoolVar(&l.passwordStdin, "password-stdin", false, "read the password from the input")
+	f.BoolVar(&l.passwordStdin, "password-stdin", false, "read the password from the input, and the code of a second factor from its next line")
 	cmd.MarkFlagsMutuallyExclusive("token-file", "token-stdin", "password-stdin")
-	return shape.Calls(cmd, "create-session", "whoami")
+	return shape.Calls(cmd, "create-session", "confirm-session", "whoami")
 }
 
 func (l *login) run(ctx context.Context, args []string) error {
@@ -121,6 +121,9 @@ func (l *login) obtain(ctx context.Context, c *config.Context) error {
 		return err
 	}
 	s, err := conn.CreateSession(ctx, api.Login{Account: account, Password: password})
+	if err == nil && s.Pending != "" {
+		s, err = l.confirm(ctx, conn, s.Pending)
+	}
 	if err != nil {
 		return err
 	}

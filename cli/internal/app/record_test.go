@@ -44,8 +44,8 @@ func (r *recorder) note(req *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.called[string(id)]++
-	// The API keeps no answer under a key where a password is sent.
-	passwords := slices.Contains([]string{"create-session", "set-password", "change-password"}, string(id))
+	// The API keeps no answer under a key where a password or a code is sent.
+	passwords := slices.Contains([]string{"create-session", "set-password", "change-password", "confirm-session", "enrol-second-factor", "confirm-second-factor", "renew-recovery-codes", "remove-second-factor"}, string(id))
 	if req.Method == http.MethodPost && !passwords && req.Header.Get("Idempotency-Key") == "" {
 		r.unsafe[string(id)+" has no idempotency key"] = true
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pquerna/otp/totp"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"kloigos/backend/api"
@@ -145,6 +146,23 @@ func run(t *testing.T, all *recorder, script string) {
 			// link: the link in the last command's output, and a password for it, become the lines of link.txt.
 			"link": func(ts *testscript.TestScript, _ bool, _ []string) {
 				ts.Check(os.WriteFile(ts.MkAbs("link.txt"), []byte(first(ts, `"link": "([^"]+)"`)+"\na long new sentence\n"), 0o600))
+			},
+			// totp STEPS BEFORE FILE: the lines before it, and a code of $SECRET that is so many steps ahead, go to a file.
+			"totp": func(ts *testscript.TestScript, _ bool, args []string) {
+				ahead, err := strconv.Atoi(args[0])
+				ts.Check(err)
+				code, err := totp.GenerateCode(ts.Getenv("SECRET"), time.Now().Add(time.Duration(ahead)*30*time.Second))
+				ts.Check(err)
+				before := ""
+				if args[1] != "" {
+					before = ts.ReadFile(args[1])
+				}
+				ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(before+code+"\n"), 0o600))
+			},
+			// recovery BEFORE FILE: the same with the first recovery code of the last command's output.
+			"recovery": func(ts *testscript.TestScript, _ bool, args []string) {
+				code := first(ts, `"([a-z2-7]{4}(?:-[a-z2-7]{4}){3})"`)
+				ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(ts.ReadFile(args[0])+code+"\n"), 0o600))
 			},
 			// secret NAME: the secret in the last command's output becomes a variable.
 			"secret": func(ts *testscript.TestScript, _ bool, args []string) {

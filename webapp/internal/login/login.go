@@ -20,6 +20,7 @@ type form struct {
 	Next    string
 	Because string
 	Kept    page.Kept // a form that was sent when its session had ended
+	Pending string    // secret of a login that waits for a code
 	Wrong   ui.Problems
 }
 
@@ -31,6 +32,7 @@ var because = map[string]string{
 func mount(r fiber.Router, a *page.App) {
 	r.Get("/login", a.Open(show))
 	r.Post("/login", a.Open(enter))
+	r.Post("/login/code", a.Open(confirm))
 	r.Post("/logout", a.Page(leave))
 	a.Login = func(r *page.Request, next string, kept page.Kept) error {
 		return draw(r, fiber.StatusUnauthorized, form{Next: next, Because: because["expired"], Kept: kept})
@@ -48,13 +50,55 @@ func draw(r *page.Request, status int, f form) error {
 func enter(r *page.Request) error {
 	f := form{Account: r.Form("account"), Next: session.ReturnPath(r.Form("next")), Kept: page.KeptOf(r.FormRaw("kept_path"), r.FormRaw("kept_form"))}
 	s, err := r.API.CreateSession(r.Ctx, api.Login{Account: f.Account, Password: r.FormRaw("password")})
-	if err == nil {
-		r.App().Sessions.Begin(r.C, s.Token, s.ExpiresAt)
-		if f.Kept.Path != "" && r.Form("restores") != "true" { // no script fills the form in again
-			return r.Show(page.View{Title: "Go on", Body: goOnPage(f)})
-		}
-		return r.Go(f.Next, "")
+	if err == nil && s.Pending != "" {
+		f.Pending = s.Pending
+		return drawCode(r, fiber.StatusOK, f)
 	}
+	if err == nil {
+		return begin(r, f, s)
+	}
+	return refuse(r, f, err)
+}
+
+// begin keeps the token of a session, and leads on.
+func begin(r *page.Request, f form, s api.Session) error {
+	r.App().Sessions.Begin(r.C, s.Token, s.ExpiresAt)
+	if f.Kept.Path != "" && r.Form("restores") != "true" { // no script fills the form in again
+		return r.Show(page.View{Title: "Go on", Body: goOnPage(f)})
+	}
+	return r.Go(f.Next, "")
+}
+
+func drawCode(r *page.Request, status int, f form) error {
+	r.C.Set(fiber.HeaderCacheControl, "no-store") // the secret of the pending login stands in it
+	return r.Show(page.View{Title: "Log in", Status: status, Body: codePage(f)})
+}
+
+// confirm is the second step of a login.
+func confirm(r *page.Request) error {
+	f := form{Account: r.Form("account"), Next: session.ReturnPath(r.Form("next")), Kept: page.KeptOf(r.FormRaw("kept_path"), r.FormRaw("kept_form")), Pending: r.Form("pending")}
+	s, err := r.API.ConfirmSession(r.Ctx, api.ConfirmSession{Pending: f.Pending, Code: r.Form("code")})
+	if err == nil {
+		return begin(r, f, s)
+	}
+	var p *api.Problem
+	if errors.As(err, &p) && p.Code == "bad_code" {
+		f.Wrong = ui.Problems{Title: "Wrong code.", Detail: p.Detail}
+		return drawCode(r, fiber.StatusUnauthorized, f)
+	}
+	if errors.As(err, &p) && p.Code == "login_expired" {
+		f.Wrong = ui.Problems{Title: "Too late, or too many wrong codes.", Detail: "Log in again."}
+		return draw(r, fiber.StatusUnauthorized, f)
+	}
+	if wrong, ok := page.Problems(err); ok {
+		f.Wrong = wrong
+		return drawCode(r, fiber.StatusUnprocessableEntity, f)
+	}
+	return refuse(r, f, err)
+}
+
+// refuse draws the login again after the API refused it.
+func refuse(r *page.Request, f form, err error) error {
 	var p *api.Problem
 	if errors.As(err, &p) && (p.Status == fiber.StatusUnauthorized || p.Status == fiber.StatusForbidden) {
 		f.Wrong = ui.Problems{Title: "Wrong account or password.", Detail: "Check both and try again."}

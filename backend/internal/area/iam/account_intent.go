@@ -129,7 +129,7 @@ func DisableAccount(ctx context.Context, tx *intent.Tx, ref scope.Ref[Account], 
 	if err := tx.One(ctx, last, sqlDisableAccount, before.ID); err != nil {
 		return Account{}, fmt.Errorf("disable an account: %w", err)
 	}
-	for _, sql := range []db.Statement{sqlEndTokens, sqlDropLink} {
+	for _, sql := range []db.Statement{sqlEndTokens, sqlDropLink, sqlDropPending} {
 		if _, err := tx.Exec(ctx, sql, before.ID); err != nil {
 			return Account{}, fmt.Errorf("end sessions and tokens: %w", err)
 		}
@@ -221,8 +221,10 @@ func setPassword(ctx context.Context, tx *intent.Tx, account Account, hash strin
 	if _, err := tx.Exec(ctx, sqlEndSessions, account.ID, session); err != nil {
 		return fmt.Errorf("end sessions: %w", err)
 	}
-	if _, err := tx.Exec(ctx, sqlDropLink, account.ID); err != nil {
-		return fmt.Errorf("end links: %w", err)
+	for _, sql := range []db.Statement{sqlDropLink, sqlDropPending} { // a login that waits for a code has shown the old password
+		if _, err := tx.Exec(ctx, sql, account.ID); err != nil {
+			return fmt.Errorf("end links: %w", err)
+		}
 	}
 	return account.told(ctx, tx, "set_password", nil, map[string]any{"sessions": "ended"})
 }

@@ -65,6 +65,8 @@ const (
 	linkPrefix   = "kll_" // sets a password
 	invitePrefix = "kli_" // accepts an invitation
 	tokenPrefix  = "kl_"  // a bearer token
+	// pendingPrefix begins the secret of a login that waits for a code.
+	pendingPrefix = "klp_"
 )
 
 // newSecret makes a secret of 256 random bits.

@@ -78,7 +78,7 @@ func CreateOrganization(ctx context.Context, tx *intent.Tx, keys *secret.Keyset,
 	if err := badName(draft.Name); err != nil {
 		return Scope{}, err
 	}
-	if err := onlyThisRelease(ctx, tx, draft.Release); err != nil {
+	if err := onlyThisRelease(ctx, tx, draft.Release, "they would not keep two organizations apart"); err != nil {
 		return Scope{}, err
 	}
 	id, project := uuid.New(), uuid.New()
@@ -116,8 +116,8 @@ func CreateOrganization(ctx context.Context, tx *intent.Tx, keys *secret.Keyset,
 	return made, tx.Made(ctx, OrganizationNoun, made.ID, uuid.Nil)
 }
 
-// onlyThisRelease refuses a second organization while backends of another release run, and keeps them out from then on.
-func onlyThisRelease(ctx context.Context, tx *intent.Tx, release string) error {
+// onlyThisRelease refuses something while backends of another release run, and keeps them out from then on.
+func onlyThisRelease(ctx context.Context, tx *intent.Tx, release, because string) error {
 	type backend struct {
 		Name    string `db:"name"`
 		Version string `db:"version"`
@@ -131,7 +131,7 @@ func onlyThisRelease(ctx context.Context, tx *intent.Tx, release string) error {
 		for _, o := range others {
 			names = append(names, o.Name+" ("+o.Version+")")
 		}
-		return fault.Conflictf("older_backend", "Backends of another release were seen within the last minute: %s. End the upgrade first; they would not keep two organizations apart.", strings.Join(names, ", "))
+		return fault.Conflictf("older_backend", "Backends of another release were seen within the last minute: %s. End the upgrade first; %s.", strings.Join(names, ", "), because)
 	}
 	type setting struct {
 		Value []byte `db:"value"`

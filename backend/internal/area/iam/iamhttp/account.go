@@ -254,6 +254,7 @@ func (a asker) presentAccount(account iam.Account) api.Account {
 		out.Operations = []api.Operation{
 			a.operation("change", changeAccounts, iam.Scope{}, nil), a.operation("disable", disableAccounts, iam.Scope{}, account.CanDisable()),
 			a.operation("enable", disableAccounts, iam.Scope{}, account.CanEnable()), a.operation("reset_password", changeAccounts, iam.Scope{}, account.CanDisable()),
+			a.operation("reset_second_factor", changeAccounts, iam.Scope{}, nil),
 		}
 	}
 	return out

@@ -42,6 +42,7 @@ func Routes(parts Parts) func(*httpapi.Server) {
 		h.registerRoles()
 		h.registerServiceAccounts()
 		h.registerQuotas()
+		h.registerSecondFactors()
 	}
 }
 
