@@ -26,12 +26,14 @@ import (
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/ansible/scripted"
 	"kloigos/backend/internal/app"
+	"kloigos/backend/internal/area/drift"
 	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/bundle/judge"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/kernel/config"
 	kernel "kloigos/backend/internal/kernel/intent"
 	"kloigos/backend/internal/kernel/reconcile"
@@ -101,13 +103,35 @@ func (s *Site) areas() app.Areas {
 	d := s.site.DB.DB
 	areas, err := app.NewAreas(app.Parts{DB: d, Engine: kernel.Engine{DB: d}, Keyset: keys, Config: config.Config{
 		DNSResolver: &netip.AddrPort{}, ChannelNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
-	}, Version: "test"})
+	}, Version: "test", Repair: s.repair})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	runner := &work.Runner{DB: d, Registry: areas.Kinds, Handlers: areas.Handlers, Backend: "test"}
 	s.site.BackendWith(queue.Kinds(runner, s.site.Work()), queue.Config{})
 	return areas
+}
+
+// repair asks for the job that made a host, or a unit if there is one.
+func (s *Site) repair(ctx context.Context, by audit.Actor, host, unit, allocation uuid.UUID) (uuid.UUID, error) {
+	if unit == uuid.Nil {
+		return s.site.Intents.InitializeHost(ctx, domain.Actor(by), host, 0, false)
+	}
+	return s.site.Intents.SetUpAgain(ctx, domain.Actor(by), allocation)
+}
+
+// Drift lets a host be found otherwise than it was promised.
+func (s *Site) Drift(host string) error {
+	found, _, err := drift.FindScope(s.t.Context(), s.site.DB.Reader, domain.DefaultWorkspace, drift.HostNoun, host)
+	if err != nil {
+		return err
+	}
+	h, err := drift.HostByID(s.t.Context(), s.site.DB.Reader, found.ID)
+	if err != nil {
+		return err
+	}
+	_, err = drift.Record(s.t.Context(), s.site.DB.DB, "drift", h, []drift.Finding{{Name: h.Name, Promise: "hidepid", Promised: "proc=hidden", Found: "proc=shown"}})
+	return err
 }
 
 // EnrolAgent enrols the agent of a host with a token, as the program there does.

@@ -21,7 +21,8 @@ const (
 // earlier ones, never the other way.
 var arrows = map[string][]string{
 	"agent": {},
-	"dns":   {}, // it reads records with miekg/dns, and sends none
+	"drift": {"agent"}, // what agents see
+	"dns":   {},        // it reads records with miekg/dns, and sends none
 	"iam":   {},
 	"watch": {},
 }

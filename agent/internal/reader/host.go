@@ -46,7 +46,7 @@ func (s *seen) host() map[string]string {
 func (s *seen) userSlices() string {
 	tenants := map[string]bool{}
 	for _, m := range s.manifests {
-		tenants[filepath.Base(sliceOf(m.Allocation.UID))] = true
+		tenants[filepath.Base(sliceOf(m.uid()))] = true
 	}
 	found := map[string]string{}
 	slices, _ := filepath.Glob(filepath.Join(s.Root, "sys/fs/cgroup/user.slice/user-*.slice"))

@@ -1,11 +1,14 @@
 package reader
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os/exec"
 	"strconv"
 	"strings"
 )
@@ -44,6 +47,10 @@ const outputChain = "output"
 func (r *Reader) readTable(ctx context.Context) table {
 	t := table{hook: missing, chains: map[string][]string{}, jumps: map[int]int{}}
 	out, err := r.run(ctx, "nft", "--json", "list", "table", "inet", "kloigos")
+	var failed *exec.ExitError
+	if errors.As(err, &failed) && !bytes.Contains(failed.Stderr, []byte("No such file")) || err != nil && failed == nil {
+		t.hook = "unreadable"
+	}
 	if err != nil {
 		return t
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,10 +33,22 @@ type manifest struct {
 	Allocation struct {
 		ID        string `json:"id"`
 		LoginUser string `json:"login_user"`
-		UID       int    `json:"uid"`
+		UID       number `json:"uid"`
 		Address   string `json:"address"`
 	} `json:"allocation"`
 }
+
+// number is written by templates: between quotes, or not.
+type number int
+
+// UnmarshalJSON takes both.
+func (n *number) UnmarshalJSON(text []byte) error {
+	i, err := strconv.Atoi(strings.Trim(string(text), `"`))
+	*n = number(i)
+	return err
+}
+
+func (m manifest) uid() int { return int(m.Allocation.UID) }
 
 var (
 	unitID    = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
@@ -46,7 +59,7 @@ var (
 
 func (m manifest) sensible(file string) bool {
 	return file == m.Unit.ID+".json" && unitID.MatchString(m.Unit.ID) && unitName.MatchString(m.Unit.Name) && unitMount.MatchString(m.Unit.Mount) &&
-		loginUser.MatchString(m.Allocation.LoginUser) && m.Allocation.UID > 0
+		loginUser.MatchString(m.Allocation.LoginUser) && m.uid() > 0
 }
 
 const manifests = "etc/kloigos/units"
@@ -164,7 +177,7 @@ func (r *Reader) look(ctx context.Context) *seen {
 	}
 	uids := map[int]bool{}
 	for _, m := range s.manifests {
-		uids[m.Allocation.UID] = true
+		uids[m.uid()] = true
 	}
 	s.strays = r.readStrays(uids)
 	return s

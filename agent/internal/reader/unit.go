@@ -125,12 +125,12 @@ func (r *Reader) value(path string) string {
 func sliceOf(uid int) string { return fmt.Sprintf("sys/fs/cgroup/user.slice/user-%d.slice", uid) }
 
 func (s *seen) slice(m manifest, facts map[string]string) {
-	base := sliceOf(m.Allocation.UID) + "/"
+	base := sliceOf(m.uid()) + "/"
 	quota, _, _ := strings.Cut(s.value(base+"cpu.max"), " ")
 	facts["limits.cpu_quota"] = quota
 	facts["limits.cgroups"] = s.value(base+"cgroup.max.descendants") + " " + s.value(base+"cgroup.max.depth")
 	facts["limits.processes_outside"] = none
-	if found := s.strays[m.Allocation.UID]; len(found) > 0 {
+	if found := s.strays[m.uid()]; len(found) > 0 {
 		facts["limits.processes_outside"] = fmt.Sprintf("%d: %s", len(found), strings.Join(found[:min(len(found), 3)], ", "))
 	}
 	facts["cpuset.cpus"], facts["cpuset.nodes"] = s.value(base+"cpuset.cpus.effective"), s.value(base+"cpuset.mems.effective")
@@ -161,13 +161,13 @@ func (s *seen) modes(m manifest, facts map[string]string) {
 }
 
 func (s *seen) filter(m manifest, facts map[string]string) {
-	chain := fmt.Sprintf("unit_%d", m.Allocation.UID)
+	chain := fmt.Sprintf("unit_%d", m.uid())
 	facts["nftables.rules"] = missing
 	if rules, ok := s.table.chains[chain]; ok {
 		facts["nftables.rules"] = strings.Join(rules, " ")
 	}
 	facts["nftables.jump"] = missing
-	if n := s.table.jumps[m.Allocation.UID]; n > 0 {
+	if n := s.table.jumps[m.uid()]; n > 0 {
 		facts["nftables.jump"] = strconv.Itoa(n)
 	}
 }
@@ -178,7 +178,7 @@ func (s *seen) confinement(m manifest, facts map[string]string) {
 	if mode, ok := s.profiles[profile]; ok {
 		facts["apparmor.profile"] = mode
 	}
-	manager := fmt.Sprintf("%s/user@%d.service/init.scope/cgroup.procs", sliceOf(m.Allocation.UID), m.Allocation.UID)
+	manager := fmt.Sprintf("%s/user@%d.service/init.scope/cgroup.procs", sliceOf(m.uid()), m.uid())
 	facts["apparmor.manager"] = "not running"
 	if pids := s.fields(manager); len(pids) > 0 {
 		facts["apparmor.manager"] = s.value("proc/" + pids[0] + "/attr/current")
@@ -191,11 +191,11 @@ func (s *seen) address(m manifest, facts map[string]string) {
 		facts["address.on"] = strings.Join(on, " ")
 	}
 	facts["address.rule"] = missing
-	if s.net.rules[uint32(m.Allocation.UID)] {
+	if s.net.rules[uint32(m.uid())] {
 		facts["address.rule"] = "present"
 	}
 	facts["address.route"] = missing
-	if route := s.net.routes[uint32(m.Allocation.UID)]; route != "" {
+	if route := s.net.routes[uint32(m.uid())]; route != "" {
 		facts["address.route"] = route
 	}
 	facts["address.service"] = s.service("kloigos-unit@"+m.Unit.Name+".service", "multi-user.target")

@@ -11,6 +11,7 @@ import (
 	"kloigos/backend/internal/area/agent"
 	"kloigos/backend/internal/area/agent/agenthttp"
 	"kloigos/backend/internal/area/agent/agentwork"
+	"kloigos/backend/internal/area/drift/driftwork"
 	"kloigos/backend/internal/inputs"
 	"kloigos/backend/internal/kernel/config"
 	kernel "kloigos/backend/internal/kernel/intent"
@@ -25,7 +26,7 @@ func agentArea(p Parts) Area {
 		desired = ""
 	}
 	http := agenthttp.New(agenthttp.Parts{
-		DB: p.DB, Engine: p.Engine, Keys: p.Keyset, Backend: p.Backend, Desired: desired, Programs: programs(p.Config),
+		DB: p.DB, Engine: p.Engine, Keys: p.Keyset, Backend: p.Backend, Desired: desired, Programs: programs(p.Config), DriftPolicy: driftwork.Drift,
 	})
 	return Area{
 		Routes:   http.Routes,

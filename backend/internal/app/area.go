@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/httpapi"
+	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/kernel/config"
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/intent"
@@ -39,6 +40,8 @@ type Parts struct {
 	Keyset *secret.Keyset
 	Config config.Config
 	Kinds  *work.Registry // of all areas; complete once they are joined
+	// Repair asks for the job that made a host, or a unit if there is one.
+	Repair func(ctx context.Context, by audit.Actor, host, unit, allocation uuid.UUID) (job uuid.UUID, err error)
 	// Backend is this process.
 	Backend uuid.UUID
 	// Version is that of this backend, as the others see it.
@@ -46,7 +49,7 @@ type Parts struct {
 }
 
 // areas is every area: the one line that a new one adds to this package.
-var areas = []func(Parts) Area{iamArea, dnsArea, watchArea, agentArea}
+var areas = []func(Parts) Area{iamArea, dnsArea, watchArea, agentArea, driftArea}
 
 // handlers joins the steps of an area's nouns.
 func handlers(each ...work.Handlers) work.Handlers {

@@ -229,11 +229,14 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 		wake, placed = q.Wake, q.SetPlace
 		runWorker = func() { q.Run(stop, hard) }
 	}
-	asked, err := NewAreas(Parts{DB: b.db.DB, Engine: kernel.Engine{DB: b.db.DB, Wake: wake}, Keyset: b.keyset, Config: b.cfg, Backend: b.id, Version: Version()})
+	var intents *intent.Intents
+	asked, err := NewAreas(Parts{
+		DB: b.db.DB, Engine: kernel.Engine{DB: b.db.DB, Wake: wake}, Keyset: b.keyset, Config: b.cfg, Repair: repairs(&intents), Backend: b.id, Version: Version(),
+	})
 	if err != nil {
 		return err
 	}
-	intents := intent.New(b.db, intent.Config{Targets: targets, Kinds: asked.Kinds, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Wake: wake})
+	intents = intent.New(b.db, intent.Config{Targets: targets, Kinds: asked.Kinds, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Wake: wake})
 	policies, err := b.policies(stop, intents, asked)
 	if err != nil {
 		return err

@@ -361,6 +361,19 @@ func (in *Intents) ReplaceKeys(ctx context.Context, who domain.Actor, id uuid.UU
 	return jobID, err
 }
 
+// SetUpAgain runs the job that set a unit up once more, with the keys that it has: what somebody changed on the host is as promised
+// again.
+func (in *Intents) SetUpAgain(ctx context.Context, who domain.Actor, id uuid.UUID) (jobID uuid.UUID, err error) {
+	err = in.onAllocation(ctx, id, 0, func(tx *store.Tx, a store.Allocation) error {
+		if err := canReplaceKeys(a); err != nil {
+			return err
+		}
+		jobID, err = in.asked(ctx, tx, who, job.AllocationKeys{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID}, allocationAudit(a, "allocation.repair"))
+		return err
+	})
+	return jobID, err
+}
+
 func canReplaceKeys(a store.Allocation) error {
 	if a.State != domain.AllocationAllocated {
 		return domain.Conflictf("allocation_state", "it is %s: %s", a.State, domain.AllocationLifecycle.Info(a.State).Means)

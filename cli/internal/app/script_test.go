@@ -130,6 +130,8 @@ func run(t *testing.T, all *recorder, script string) {
 					ts.Fatalf("enrol: %v", err)
 				}
 			},
+			// drift HOST: the host is found otherwise than it was promised.
+			"drift": func(ts *testscript.TestScript, _ bool, args []string) { ts.Check(s.Drift(args[0])) },
 			// field NAME FIELD: a text in the last command's JSON becomes a variable.
 			"field": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Setenv(args[0], first(ts, `"`+args[1]+`": "([^"]+)"`))

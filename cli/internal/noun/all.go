@@ -10,6 +10,8 @@ func All() []shape.Entry {
 	return []shape.Entry{
 		host,
 		agent,
+		drift,
+		driftMode,
 		unit,
 		allocation,
 		address,

@@ -1,0 +1,32 @@
+package app
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/area/drift/drifthttp"
+	"kloigos/backend/internal/area/drift/driftwork"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/kernel/audit"
+)
+
+// driftArea is what is not as promised on hosts.
+func driftArea(p Parts) Area {
+	return Area{
+		Routes:   drifthttp.Routes(drifthttp.Parts{Engine: p.Engine, Repair: p.Repair}),
+		Policies: driftwork.Policies(driftwork.Config{DB: p.DB, Repair: p.Repair}),
+	}
+}
+
+// repairs asks for the job that made a host, or a unit if there is one. The intents are made after the areas.
+func repairs(intents **intent.Intents) func(ctx context.Context, by audit.Actor, host, unit, allocation uuid.UUID) (uuid.UUID, error) {
+	return func(ctx context.Context, by audit.Actor, host, unit, allocation uuid.UUID) (uuid.UUID, error) {
+		who := domain.Actor(by)
+		if unit == uuid.Nil {
+			return (*intents).InitializeHost(ctx, who, host, 0, false)
+		}
+		return (*intents).SetUpAgain(ctx, who, allocation)
+	}
+}
