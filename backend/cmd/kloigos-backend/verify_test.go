@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -46,6 +48,36 @@ func TestVerifyCommand(t *testing.T) {
 	}
 	if out, err := program(t, nil, "verify", "--help").CombinedOutput(); err != nil || !strings.Contains(string(out), "-token-logs") || !strings.Contains(string(out), "KLOIGOS_DATABASE_URL") {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestAccountCommand: whoever has the server gets a person in again, with an event.
+func TestAccountCommand(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	environment := []string{"KLOIGOS_DATABASE_URL=" + p.database}
+	out, err := program(t, environment, "account", "reset-password", "admin").CombinedOutput()
+	link := regexp.MustCompile(`link: (kll_\S+)`).FindStringSubmatch(string(out))
+	if err != nil || link == nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	set := `{"link":"` + link[1] + `","password":"a long new sentence"}`
+	for _, want := range []int{http.StatusOK, http.StatusUnprocessableEntity} {
+		if status, body := p.do(http.MethodPost, "/passwords", json.RawMessage(set)); status != want {
+			t.Errorf("the link answers %d, want %d: %s", status, want, body)
+		}
+	}
+	for _, args := range [][]string{{"reset-password", "nobody"}, {"reset-second-factor", "admin"}} { // there is none
+		cmd := program(t, environment, append([]string{"account"}, args...)...)
+		if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 1 {
+			t.Errorf("%q: exit %d\n%s", args, cmd.ProcessState.ExitCode(), out)
+		}
+	}
+	for _, args := range [][]string{{}, {"reset-password"}, {"rename", "admin"}} {
+		cmd := program(t, environment, append([]string{"account"}, args...)...)
+		if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 2 {
+			t.Errorf("%q: exit %d\n%s", args, cmd.ProcessState.ExitCode(), out)
+		}
 	}
 }
 

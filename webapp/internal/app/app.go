@@ -37,6 +37,7 @@ import (
 	"kloigos/webapp/internal/plan"
 	"kloigos/webapp/internal/playbook"
 	"kloigos/webapp/internal/policy"
+	"kloigos/webapp/internal/profile"
 	"kloigos/webapp/internal/quota"
 	"kloigos/webapp/internal/role"
 	"kloigos/webapp/internal/service"
@@ -74,6 +75,7 @@ var areas = []page.Area{
 	account.Area,
 	policy.Area,
 	object.Area,
+	profile.Area,
 	token.Area,
 	system.Area,
 	palette.Area,

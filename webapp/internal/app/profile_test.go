@@ -11,6 +11,46 @@ import (
 	"kloigos/webapp/internal/apitest"
 )
 
+var _ = addPages(map[string]string{
+	"/profile": "3 recovery codes are left",
+}, func(a *apitest.API) {
+	a.Answer("get-second-factor", 200, api.SecondFactor{State: "confirmed", RecoveryCodes: 3, CreatedAt: &apitest.Now, ConfirmedAt: &apitest.Now})
+	a.Answer("list-account-events", 200, apitest.Page(api.Event{ID: "e1", At: apitest.Now, ActorKind: "account", Actor: "<b>boss", Client: "198.51.100.7", Action: "account.reset_second_factor", ObjectKind: "account"}))
+})
+
+// The secret of a second factor is shown once, as text and as a QR code; recovery codes too. No password is drawn again.
+func TestProfileForms(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Answer("get-second-factor", 200, api.SecondFactor{State: "none"})
+	s.wantText(s.get("/profile"), "Your logins ask for the password only.", "&lt;b&gt;boss", "Reset second factor")
+	s.api.Answer("enrol-second-factor", 201, api.SecondFactorSecret{Secret: "JBSWY3DPEHPK3PXP", URI: "otpauth://totp/Kloigos:ada?secret=JBSWY3DPEHPK3PXP&issuer=Kloigos"})
+	a := s.post("/profile/second-factor", url.Values{"present_password": {" p w "}})
+	s.wantStatus(a, http.StatusOK)
+	s.wantText(a, "JBSWY3DPEHPK3PXP", "<svg viewBox=\"0 0 ", "h7v1h-7z", `action="/profile/second-factor/confirm"`)
+	if strings.Contains(a.body, " p w ") || a.Header.Get("Cache-Control") != "no-store" {
+		t.Error("the page keeps the password, or may be kept")
+	}
+	var sent api.ProvePassword
+	s.only("enrol-second-factor").Into(t, &sent)
+	if sent.Password != " p w " {
+		t.Errorf("%+v", sent)
+	}
+	s.api.Refuse("confirm-second-factor", api.Problem{Status: 422, Code: "invalid", Errors: []api.FieldProblem{{Field: "code", Message: "is <wrong>"}}})
+	a = s.post("/profile/second-factor/confirm", url.Values{"code": {"1"}})
+	s.wantStatus(a, http.StatusUnprocessableEntity)
+	s.wantText(a, "Is &lt;wrong&gt;", `action="/profile/second-factor/confirm"`)
+	s.api.Answer("confirm-second-factor", 200, api.RecoveryCodes{Codes: []string{"aaaa-bbbb-cccc-dddd"}})
+	s.wantText(s.post("/profile/second-factor/confirm", url.Values{"code": {"123456"}}), "aaaa-bbbb-cccc-dddd", "safe place")
+	if strings.Contains(s.get("/profile").body, "aaaa-bbbb") {
+		t.Error("recovery codes are shown again")
+	}
+	s.api.Answer("remove-second-factor", 204, nil)
+	s.wantRedirect(s.post("/profile/second-factor/remove", url.Values{"remove_password": {"a"}}), "/profile?said=second-factor-removed")
+	s.api.Answer("delete-token", 204, nil)
+	s.wantRedirect(s.post("/profile/sessions/t1/end", nil), "/profile?said=session-ended")
+}
+
 // A login of an account with a second factor asks for the code on a page of its own, and keeps where to go.
 func TestLoginWithACode(t *testing.T) {
 	t.Parallel()
