@@ -41,6 +41,9 @@ NFT = "/usr/sbin/nft"
 NFT_SERVICE = "kloigos-nft.service"
 NFT_FILES = ["/etc/kloigos/kloigos.nft", "/etc/kloigos/nft/*.nft"]
 NFT_STAMP = "/run/kloigos/nft.loaded"
+# What the kernel had right after the last load, without counters: a rule that somebody removed by hand shows.
+NFT_LIVE = "/run/kloigos/nft.live"
+NFT_LOAD = "/usr/local/lib/kloigos/nft-load"
 PROC_SERVICE = "kloigos-proc.service"
 ALLOW_LISTS = ["/etc/cron.allow", "/etc/at.allow"]
 ALLOW_REGISTRY = "/etc/kloigos/files.d/schedulers.json"
@@ -161,17 +164,25 @@ class Live:
             if present:
                 self.change("remove", "table", "inet kloigos")
                 self.did("removed the nftables table", [NFT, "delete", "table", "inet", "kloigos"])
-            if os.path.exists(NFT_STAMP) and not self.check:
-                os.unlink(NFT_STAMP)
+            for stamp in (NFT_STAMP, NFT_LIVE):
+                if os.path.exists(stamp) and not self.check:
+                    os.unlink(stamp)
             return
         names = [NFT_FILES[0]] + sorted(glob.glob(NFT_FILES[1]))
         digest = hashlib.sha256("".join(read(name) for name in names).encode()).hexdigest()
         if not os.path.exists(NFT_FILES[0]) and self.check:
             self.follows.append("the nftables table")
-        elif not present or read(NFT_STAMP).strip() != digest:
+        elif not present or read(NFT_STAMP).strip() != digest or self.nft_changed():
             # reload-or-restart also starts; the service checks the files as a whole before it replaces anything.
             self.change("change" if present else "create", "table", "inet kloigos", after="".join(read(name) for name in names), note="loaded in one transaction")
             self.did("loaded the nftables table", [SYSTEMCTL, "reload-or-restart", NFT_SERVICE])
+
+    def nft_changed(self):
+        wanted = read(NFT_LIVE).strip()
+        if not wanted:  # loaded by an older nft-load; the present one notes it from the next load on
+            return NFT_LIVE in read(NFT_LOAD)
+        _code, out = self.run([NFT, "--stateless", "list", "table", "inet", "kloigos"], fail=False)
+        return hashlib.sha256(out.encode()).hexdigest() != wanted
 
     # processes of others
 

@@ -131,6 +131,20 @@ def quota(group):
     return (read(group + "cpu.max").split() or ["max"])[0]
 
 
+# As the mount units of kloigos_volumes have it.
+MOUNTED_WITH, MOUNTED_WITHOUT = {"rw", "nodev", "nosuid", "noatime", "discard"}, {"ro", "noexec"}
+
+
+def mount_options(path):
+    """The options of the topmost mount on a path, with those of its file system; None if nothing is mounted there."""
+    found = None
+    for line in read("/proc/self/mountinfo").splitlines():
+        fields = line.split()
+        if fields[4] == path:
+            found = set(fields[5].split(",")) | set(fields[-1].split(","))
+    return found
+
+
 def matches(name, pattern):
     """sshd's match_pattern: * and ? only."""
     return re.fullmatch("".join({"*": ".*", "?": "."}.get(c, re.escape(c)) for c in pattern), name) is not None
@@ -311,16 +325,40 @@ class Unit:
     # running
 
     def start(self):
+        self.follow_limits()
+        self.remount()
         self.load_profile()
         self.bring_up()
         self.start_manager()
         self.limit_cgroups()
         self.verify()
 
+    def off_limits(self):
+        """What of the limits that the files set is otherwise now."""
+        return ["%s was %s" % (name, now) for name, (now, promised) in self.limits().items()
+                if now != promised and name.replace("_", ".") not in CGROUP_LIMITS]
+
+    def follow_limits(self):
+        """What was set beside the files, by systemctl set-property or in the cgroup itself, goes when systemd reads them anew."""
+        if not os.path.exists(CGROUPS + self.slice) or self.wait(lambda: not self.off_limits(), 0 if self.check else 2):
+            return
+        self.change("change", "cgroup", self.slice, note="its limits are promised otherwise: " + ", ".join(self.off_limits()))
+        self.did("made systemd set the limits of " + self.slice, [SYSTEMCTL, "daemon-reload"])
+        if not self.check:
+            self.wait(lambda: not self.off_limits(), 5)
+
+    def remount(self):
+        options = mount_options(self.unit["mount"])
+        if options is None or MOUNTED_WITH <= options and not options & MOUNTED_WITHOUT:
+            return
+        self.change("change", "mount", self.unit["mount"], note="its options are promised otherwise: " + ",".join(sorted(options)))
+        self.did("gave %s its options" % self.unit["mount"], ["/usr/bin/mount", "-o", "remount,rw,nodev,nosuid,exec,noatime,discard", "--", self.unit["mount"]])
+
     def load_profile(self):
         path = "/etc/apparmor.d/" + self.profile
         version = "%s//v_%s (enforce)" % (self.profile, self.module.params["profile_version"])
-        if version in read(POLICY + "profiles"):
+        enforced = "\n%s (enforce)\n" % self.profile
+        if version in read(POLICY + "profiles") and enforced in "\n" + read(POLICY + "profiles"):
             return
         if self.check and not os.path.exists(path):
             self.follows.append("profile %s" % self.profile)

@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -115,8 +116,7 @@ func (d Drift) facts() map[string]any {
 	return map[string]any{"host": d.HostName, "promise": d.Promise, "promised": d.Promised, "found": d.Found}
 }
 
-// byHost are promises of units that only the job of the host can put right.
-var byHost = map[string]bool{"mount": true}
-
-// RepairsHost tells whether the job of the host puts it right, and not that of the unit.
-func (d Drift) RepairsHost() bool { return d.OfHost() || byHost[d.Promise] }
+// RepairsHost tells whether the job of the host puts it right, and not that of the unit: that one mounts no volume.
+func (d Drift) RepairsHost() bool {
+	return d.OfHost() || d.Promise == "mount" && !strings.HasPrefix(d.Found, "options=")
+}
