@@ -23,6 +23,7 @@ import (
 	"kloigos/webapp/internal/allocation"
 	"kloigos/webapp/internal/channel"
 	"kloigos/webapp/internal/dns"
+	"kloigos/webapp/internal/drift"
 	"kloigos/webapp/internal/event"
 	"kloigos/webapp/internal/host"
 	"kloigos/webapp/internal/job"
@@ -63,6 +64,7 @@ var areas = []page.Area{
 	playbook.Area,
 	address.Area,
 	agent.Area,
+	drift.Area,
 	dns.Zones,
 	dns.RecordSets,
 	channel.Area,

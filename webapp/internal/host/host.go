@@ -12,6 +12,7 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/backend/api/client"
+	"kloigos/webapp/internal/drift"
 	"kloigos/webapp/internal/object"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/ui"
@@ -89,6 +90,10 @@ func detail(r *page.Request) error {
 			}
 		}
 		return page.Optional(err)
+	})
+	g.Go(func() (err error) {
+		v.Drifts, err = drift.Of(ctx, r, h.ID, "")
+		return err
 	})
 	g.Go(func() (err error) {
 		v.Object, err = object.Load(ctx, r, "host", h.ID, api.JobFilter{Host: h.ID})

@@ -34,7 +34,8 @@ func (v listView) together() (hosts []api.Host) {
 type detailView struct {
 	Host   api.Host
 	Units  []api.ComputeUnit
-	Agent  *api.Agent // that is enrolled, or else a quarantined one; nil if there is none
+	Drifts []api.Drift // what is not as promised
+	Agent  *api.Agent  // that is enrolled, or else a quarantined one; nil if there is none
 	Object object.View
 }
 

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"kloigos/backend/api"
+	"kloigos/webapp/internal/drift"
 	"kloigos/webapp/internal/job"
 	"kloigos/webapp/internal/object"
 	"kloigos/webapp/internal/page"
@@ -32,6 +33,7 @@ type detailView struct {
 	Object object.View
 	// OutOfReach is true of a free unit whose host does not answer.
 	OutOfReach bool
+	Drifts     []api.Drift // what is not as promised
 }
 
 // operations are what can be done with the unit, the way out of a failure first.
@@ -110,6 +112,10 @@ func detail(r *page.Request) error {
 			return page.Optional(err)
 		})
 	}
+	g.Go(func() (err error) {
+		v.Drifts, err = drift.Of(ctx, r, "", u.ID)
+		return err
+	})
 	g.Go(func() (err error) {
 		v.Object, err = object.Load(ctx, r, "unit", u.ID, api.JobFilter{Unit: u.ID})
 		return err

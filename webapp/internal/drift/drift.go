@@ -1,0 +1,80 @@
+// Package drift owns the page of what is not as promised on hosts, and the section about it on the pages of hosts and units.
+package drift
+
+import (
+	"context"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"kloigos/backend/api"
+	"kloigos/webapp/internal/page"
+	"kloigos/webapp/internal/states"
+	"kloigos/webapp/internal/ui"
+)
+
+const icon = "M2.500 8h3l1.500-4 2 8 1.500-4h3"
+
+// Area is the page of this folder.
+var Area = page.Area{
+	Mount:   mount,
+	Nav:     []ui.NavEntry{{Group: ui.MoreGroup, Href: "/drift", Label: "Drift", Icon: icon, Needs: "project.workspace.drift:read"}},
+	Notices: map[string]string{"drift-repair": "A job puts it right."},
+}
+
+var tones = states.Tones{"open": ui.Bad, "repairing": ui.Busy, "given_up": ui.Bad, "accepted": ui.Idle, "ended": ui.Good}
+
+func mount(r fiber.Router, a *page.App) {
+	r.Get("/drift", a.Page(list))
+	r.Post("/drift/:id/repair", a.Page(repair))
+}
+
+func list(r *page.Request) error {
+	f := api.DriftFilter{State: r.Query("state"), Host: r.Query("host"), Promise: r.Query("promise")}
+	f.Cursor, f.Sort, f.Limit = r.Query("cursor"), r.Query("sort"), 50
+	found, err := r.API.ListDrifts(r.Ctx, f)
+	if err != nil {
+		return err
+	}
+	l := ui.List{
+		Title: "Drift", Path: "/drift", Here: r.Here(),
+		Means:   "A promise of a host or a unit that no longer holds, by the word of the host's agent.",
+		Filters: filters(f), Filtered: f.State+f.Host+f.Promise != "", Empty: len(found.Items) == 0,
+		None: "Nothing has drifted", NoneText: "All hosts with an agent are as promised.", NoMatch: "No drift matches",
+		Heads: []ui.Head{{Label: "Of"}, {Label: "Promise"}, {Label: "State"}, {Label: "Promised"}, {Label: "Found"}, {Field: "since", Label: "Since"}, {Label: "Repair"}},
+		Sort:  r.Sorter("-since"), Pages: r.Pages(found.PreviousCursor, found.NextCursor),
+	}
+	return r.Show(page.View{Title: l.Title, Nav: "/drift", Body: driftPage(l, found.Items)})
+}
+
+func repair(r *page.Request) error {
+	_, job, err := r.API.RepairDrift(r.Ctx, r.Param("id"))
+	if err != nil {
+		return err
+	}
+	return r.GoJob(job, "/drift", "drift-repair")
+}
+
+// Of is what is not as promised on a host, or on a unit.
+func Of(ctx context.Context, r *page.Request, host, unit string) ([]api.Drift, error) {
+	found, err := r.API.ListDrifts(ctx, api.DriftFilter{Host: host, Unit: unit, PageQuery: api.PageQuery{Limit: 100}})
+	return found.Items, page.Optional(err)
+}
+
+func of(d api.Drift) string {
+	if d.UnitID != "" {
+		return "/compute-units/" + d.UnitID
+	}
+	return "/hosts/" + d.HostID
+}
+
+func repairable(d api.Drift) bool {
+	for _, o := range d.Operations {
+		if o.Name == "repair" {
+			return o.Allowed
+		}
+	}
+	return false
+}
+
+func word(state string) string { return strings.ReplaceAll(state, "_", " ") }
