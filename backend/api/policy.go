@@ -127,3 +127,9 @@ type ConditionFilter struct {
 	Noun   string `query:"noun" required:"true" maxLength:"32" doc:"host, unit, policy, ..."`
 	Object string `query:"object" maxLength:"64" doc:"id of the object; without it, the first 500 conditions of the noun that are not true"`
 }
+
+// ObjectConditionFilter names an object of a workspace.
+type ObjectConditionFilter struct {
+	Noun   string `query:"noun" required:"true" minLength:"1" maxLength:"32" doc:"host, dns_zone, channel, ..."`
+	Object string `query:"object" required:"true" minLength:"36" maxLength:"36" doc:"id of the object"`
+}

@@ -119,6 +119,7 @@ var Routes = []Route{
 	{"pause-object", http.MethodPost, "/policies/pause", "installation.policy:pause", "policies", "Pause all policies of one object", false},
 	{"resume-object", http.MethodPost, "/policies/resume", "installation.policy:pause", "policies", "Resume all policies of one object", false},
 	{"list-conditions", http.MethodGet, "/conditions", "installation.policy:read", "policies", "List the conditions of an object, or all of a noun that are not true", false},
+	{"list-object-conditions", http.MethodGet, "/object-conditions", "project.workspace.condition:read", "policies", "List the conditions of an object of the workspace", false},
 
 	{"list-events", http.MethodGet, "/events", "project.workspace.event:read", "events", "List audit events of a workspace, newest first", false},
 	{"list-organization-events", http.MethodGet, "/organization-events", "organization.event:read", "events", "List audit events of the whole organization, newest first", false},

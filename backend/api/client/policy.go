@@ -57,6 +57,12 @@ func (c *Client) ResumeObject(ctx context.Context, body api.ThisObject, opts ...
 	return err
 }
 
+// ListObjectConditions shows the conditions of an object of the workspace.
+func (c *Client) ListObjectConditions(ctx context.Context, f api.ObjectConditionFilter) ([]api.Condition, error) {
+	page, err := list[api.Condition](ctx, c, "/object-conditions", f)
+	return page.Items, err
+}
+
 // ListConditions shows the conditions of an object, or all of a noun that are not
 // true.
 func (c *Client) ListConditions(ctx context.Context, f api.ConditionFilter) ([]api.Condition, error) {

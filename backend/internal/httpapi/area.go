@@ -12,6 +12,7 @@ import (
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/kernel/db"
 	kernel "kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/kernel/reconcile"
 )
 
 // What areas register their routes with. An area's package for HTTP has a function
@@ -131,6 +132,15 @@ func PageOf[R, A any](s *Server, route string, q api.PageQuery, filters []string
 	read func(after *db.Position, limit int) ([]R, error), present func(R) A,
 ) (*Object[api.Page[A]], error) {
 	return pageOf(s.listOf(route, q, filters...), sorting, read, present)
+}
+
+// ConditionsOf are what policies found of an object. Whoever calls it has seen to it that the bearer may know.
+func ConditionsOf(ctx context.Context, s *Server, noun string, object uuid.UUID) (*Object[api.Page[api.Condition]], error) {
+	found, err := reconcile.Conditions(ctx, s.db.Reader, noun, object)
+	if err != nil {
+		return nil, err
+	}
+	return whole(found, presentCondition), nil
 }
 
 // Whole is a list that is never long: all of it is one page.

@@ -225,3 +225,50 @@ func TestAccess(t *testing.T) {
 	b.mustDo(http.MethodGet, "/access?permission=project.workspace.host:read&object="+tree.organizations[1].String(), nil, 404, as...)
 	b.mustDo(http.MethodGet, "/access?permission=no.such:thing", nil, 422, as...)
 }
+
+// Answers offer a viewer nothing that would be refused, and name the permission that is missing.
+func TestOperationsFollowPermissions(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	h := decode[api.Host](t, b.mustDo(http.MethodPost, "/hosts", api.RegisterHost{Name: "h1", Address: "127.0.0.1"}, http.StatusAccepted)).ID
+	viewer := []string{"Authorization", "Bearer " + b.granted("looks", "viewer", scope.Workspace, domain.DefaultWorkspace)}
+	operator := []string{"Authorization", "Bearer " + b.granted("runs", "operator", scope.Workspace, domain.DefaultWorkspace)}
+	for _, path := range []string{"/hosts/" + h, "/hosts"} {
+		list := func(as []string) (all []api.Operation) {
+			if path == "/hosts" {
+				return decode[api.Page[api.Host]](t, b.mustDo(http.MethodGet, path, nil, http.StatusOK, as...)).Items[0].Operations
+			}
+			return decode[api.Host](t, b.mustDo(http.MethodGet, path, nil, http.StatusOK, as...)).Operations
+		}
+		for _, o := range list(viewer) {
+			if o.Allowed || !strings.Contains(o.Prevents, "permission project.workspace.host:") {
+				t.Errorf("%s offers a viewer %+v", path, o)
+			}
+		}
+		if !slices.ContainsFunc(list(operator), func(o api.Operation) bool { return o.Allowed }) {
+			t.Errorf("%s offers an operator nothing", path)
+		}
+	}
+}
+
+// The conditions of an object are read in its workspace: elsewhere it is not there.
+func TestConditionsOfAnObject(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tree := b.tree()
+	h := decode[api.Host](t, b.mustDo(http.MethodPost, "/hosts", api.RegisterHost{Name: "h1", Address: "127.0.0.1"}, http.StatusAccepted)).ID
+	path := "/object-conditions?noun=host&object=" + h
+	viewer := []string{"Authorization", "Bearer " + b.granted("looks", "viewer", scope.Workspace, domain.DefaultWorkspace)}
+	b.sql(`INSERT INTO conditions (noun, object_id, type, status, reason, message, fault, retry_helps, failing, results, flapping, since, observed_at, policy, history)
+		VALUES ('host', $1, 'reachable', 'false', 'silent', 'It is silent.', '', false, 1, 'f', false, now(), now(), 'hosts', '[]')`, h)
+	found := decode[api.Page[api.Condition]](t, b.mustDo(http.MethodGet, path, nil, http.StatusOK, viewer...))
+	if len(found.Items) != 1 || found.Items[0].Message != "It is silent." {
+		t.Errorf("%+v", found)
+	}
+	elsewhere := append(viewer, api.WorkspaceHeader, tree.workspaces[1][0][0].String())
+	b.mustDo(http.MethodGet, path, nil, http.StatusNotFound, elsewhere...)
+	other := []string{"Authorization", "Bearer " + b.granted("other", "owner", scope.Organization, tree.organizations[1]), api.WorkspaceHeader, tree.workspaces[1][0][0].String()}
+	b.mustDo(http.MethodGet, path, nil, http.StatusNotFound, other...)
+	b.mustDo(http.MethodGet, "/conditions?noun=host&object="+h, nil, http.StatusForbidden, viewer...)
+	b.mustDo(http.MethodGet, "/object-conditions?noun=host", nil, http.StatusUnprocessableEntity, viewer...)
+}

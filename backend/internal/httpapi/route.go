@@ -148,6 +148,7 @@ func register[I, O any](s *Server, id string, handler func(ctx context.Context, 
 		if err != nil {
 			return nil, s.asProblem(ctx, err)
 		}
+		permitOperations(ctx, out)
 		return out, nil
 	})
 	s.describeSort(op)

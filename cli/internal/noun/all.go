@@ -40,6 +40,7 @@ func All() []shape.Entry {
 		queue,
 		policy,
 		condition,
+		objectCondition,
 		backend,
 		system,
 	}

@@ -103,9 +103,18 @@ var condition = shape.Noun[api.Condition, api.ConditionFilter]{
 	Parent: "noun",
 }
 
-func allConditions(c *client.Client, ctx context.Context, f api.ConditionFilter) iter.Seq2[api.Condition, error] {
+var objectCondition = shape.Noun[api.Condition, api.ObjectConditionFilter]{
+	Name: "object-condition", Plural: "object-conditions", Help: "What policies found of an object of the workspace",
+	Columns: condition.Columns, ID: condition.ID, List: shape.List("list-object-conditions", allObjectConditions), Parent: "noun",
+}
+
+func allObjectConditions(c *client.Client, ctx context.Context, f api.ObjectConditionFilter) iter.Seq2[api.Condition, error] {
+	return each(c.ListObjectConditions(ctx, f))
+}
+
+// each goes through a list that is one page.
+func each(all []api.Condition, err error) iter.Seq2[api.Condition, error] {
 	return func(yield func(api.Condition, error) bool) {
-		all, err := c.ListConditions(ctx, f)
 		if err != nil {
 			yield(api.Condition{}, err)
 			return
@@ -116,4 +125,8 @@ func allConditions(c *client.Client, ctx context.Context, f api.ConditionFilter)
 			}
 		}
 	}
+}
+
+func allConditions(c *client.Client, ctx context.Context, f api.ConditionFilter) iter.Seq2[api.Condition, error] {
+	return each(c.ListConditions(ctx, f))
 }

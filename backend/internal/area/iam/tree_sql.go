@@ -368,7 +368,20 @@ UNION ALL
 SELECT z.workspace_id FROM dns_zones z WHERE z.id = $1
 UNION ALL
 SELECT c.workspace_id FROM channels c WHERE c.id = $1
+UNION ALL
+SELECT r.workspace_id FROM dns_record_sets r WHERE r.id = $1
+UNION ALL
+SELECT g.workspace_id FROM agents g WHERE g.id = $1
  LIMIT 1`
+
+// WorkspaceOf finds the workspace that an object is in.
+func WorkspaceOf(ctx context.Context, q db.Reader, object uuid.UUID) (uuid.UUID, error) {
+	type row struct {
+		Workspace uuid.UUID `db:"workspace_id"`
+	}
+	of, err := db.First[row](ctx, q, fault.ErrNotFound, sqlWorkspaceOfObject, object)
+	return of.Workspace, err
+}
 
 // FindPlace finds the scope that the viewer names: a scope itself, or the workspace of an object.
 func FindPlace(ctx context.Context, q db.Reader, who Viewer, text string) (Scope, error) {
@@ -380,13 +393,10 @@ func FindPlace(ctx context.Context, q db.Reader, who Viewer, text string) (Scope
 	if parseErr != nil {
 		return Scope{}, err
 	}
-	type row struct {
-		Workspace uuid.UUID `db:"workspace_id"`
-	}
-	of, err := db.First[row](ctx, q, fault.ErrNotFound, sqlWorkspaceOfObject, id)
+	workspace, err := WorkspaceOf(ctx, q, id)
 	if err != nil {
 		return Scope{}, err
 	}
-	at, _, err = Workspaces.Find(ctx, q, who, of.Workspace.String())
+	at, _, err = Workspaces.Find(ctx, q, who, workspace.String())
 	return at, err
 }

@@ -48,6 +48,7 @@ func (h handlers) registerScopes() {
 	httpapi.Register(s, "create-project", h.createProject, httpapi.Created, httpapi.Example(api.CreateProject{Name: "web", Organization: "acme"}))
 	httpapi.Register(s, "create-workspace", h.createWorkspace, httpapi.Created, httpapi.Example(api.CreateWorkspace{Name: "production", Project: "acme/web", Type: "bare_metal"}))
 	httpapi.Register(s, "move-workspace", h.moveWorkspace, httpapi.Example(api.MoveWorkspace{Project: "acme/shop"}))
+	httpapi.Register(s, "list-object-conditions", h.listObjectConditions)
 	for _, level := range []iam.Level{iam.Organizations, iam.Projects, iam.Workspaces} {
 		l := onLevel{h, level, permissionsOf[level.Noun]}
 		httpapi.Register(s, "get-"+level.Noun, l.get)
