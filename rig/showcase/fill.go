@@ -49,6 +49,8 @@ type world struct {
 
 	more []*table // of areas, which add theirs themselves
 
+	passwordHash string // of everybody
+
 	named map[string]bool // zones and names that have a row
 	ended []*host         // hosts on which something may have been done
 	found Jobs
@@ -98,12 +100,16 @@ func (w *world) makeRows() {
 	w.several()
 	w.names()
 	w.channels()
+	w.tenancy()
 }
 
 // read takes up what init made.
 func (w *world) read(ctx context.Context, conn *pgx.Conn) error {
 	if err := conn.QueryRow(ctx, "SELECT w.id, p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id LIMIT 1").Scan(&w.workspace, &w.org); err != nil {
 		return fmt.Errorf("find the workspace: %w", err)
+	}
+	if err := w.readPeople(ctx, conn); err != nil {
+		return fmt.Errorf("find the account: %w", err)
 	}
 	rows, err := conn.Query(ctx, "SELECT p.name, v.id, v.sha256 FROM playbooks p JOIN playbook_versions v ON v.playbook = p.name AND v.version = p.default_version")
 	if err != nil {

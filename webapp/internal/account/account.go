@@ -105,6 +105,7 @@ func draw(r *page.Request, status int, v view) error {
 		{Name: "enable", Label: "Enable", What: "The person can log in again.", Action: at + "/enable", Version: a.Version},
 		{Name: "disable", Label: "Disable", What: "Ends all sessions and tokens at once.", Action: at + "/disable", Danger: true, Confirm: a.Name, Typed: "the name", Version: a.Version},
 	})
+	v.Operations = ui.Possible(v.Operations, a.State != "active", "enable", "disable")
 	if v.Link != "" {
 		r.C.Set(fiber.HeaderCacheControl, "no-store")
 	}

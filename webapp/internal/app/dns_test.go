@@ -203,7 +203,7 @@ func TestTimelineAndPoliciesOfAnObject(t *testing.T) {
 	policies := apitest.Policies()
 	policies.Items = append(policies.Items, api.Policy{ID: "p", Name: "dns_zone", Noun: "dns_zone", Why: "keeps it in line"})
 	s.api.Answer("list-policies", 200, policies)
-	s.api.Answer("list-conditions", 200, apitest.Page(api.Condition{
+	s.api.Answer("list-object-conditions", 200, apitest.Page(api.Condition{
 		Noun: "dns_zone", ObjectID: zoneID, Type: "synced", Status: "false", Reason: "wrong_key", Message: "The server <does not> know the key.", Fault: "user", Policy: "dns_zone",
 		Since: apitest.Now, ObservedAt: apitest.Now, History: []api.ConditionChange{{Status: "true", Reason: "live", Message: "It was well.", Since: apitest.Now.Add(-time.Hour)}},
 	}))
@@ -216,7 +216,7 @@ func TestTimelineAndPoliciesOfAnObject(t *testing.T) {
 	if strings.Contains(a.body, "old_plans") {
 		t.Error("a policy that does not look at zones is offered")
 	}
-	if q := s.only("list-conditions").Query; q != "noun=dns_zone&object="+zoneID {
+	if q := s.only("list-object-conditions").Query; q != "noun=dns_zone&object="+zoneID {
 		t.Errorf("conditions were asked for by %q", q)
 	}
 	s.api.Answer("get-job", 200, job)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,7 +52,11 @@ func stream(a *page.App) fiber.Handler {
 		page.Stream(c, func(w *bufio.Writer) {
 			ctx, cancel := context.WithCancel(a.Closing)
 			defer cancel()
-			s := sender{w: w, ctx: ctx, speaker: speaker, now: a.Now, pause: gather, scoped: scoped}
+			who, err := speaker.Whoami(ctx)
+			if err != nil {
+				who.Permissions = nil // shown without buttons; the page has them
+			}
+			s := sender{may: who.Permissions, w: w, ctx: ctx, speaker: speaker, now: a.Now, pause: gather, scoped: scoped}
 			s.run(feed(ctx, speaker, id, max(after, 0)))
 		})
 		return nil
@@ -86,6 +91,7 @@ type sender struct {
 	ctx     context.Context
 	speaker *client.Client
 	now     func() time.Time
+	may     []string            // permissions of the session
 	scoped  func([]byte) []byte // puts the workspace before the addresses
 	lines   bytes.Buffer
 	count   int
@@ -121,7 +127,7 @@ func (s *sender) run(events <-chan fed) {
 			case e.Job != nil:
 				s.flush()
 				waits, _ := waitsFor(s.ctx, s.speaker, *e.Job) // what can't be told now is told by the page
-				s.event("state", "", render(s.context(), stateRegion(*e.Job, waits)))
+				s.event("state", "", render(s.context(), stateRegion(s.permitted(*e.Job), waits)))
 			case e.End:
 				s.flush()
 				s.event("end", "", []byte("end"))
@@ -139,7 +145,17 @@ func (s *sender) run(events <-chan fed) {
 // context is what is drawn with. It does not end when this process is about to:
 // nothing would be drawn then of lines that the browser is told it has.
 func (s *sender) context() context.Context {
-	return ui.WithNow(context.WithoutCancel(s.ctx), s.now())
+	return ui.WithAllowed(ui.WithNow(context.WithoutCancel(s.ctx), s.now()), ui.Allowed{Permissions: s.may})
+}
+
+// permitted is a job with the operations that the session may carry out: everybody who follows a job is told the same.
+func (s *sender) permitted(j api.Job) api.Job {
+	if !slices.Contains(s.may, "project.workspace.job:update") {
+		for i := range j.Operations {
+			j.Operations[i].Allowed = false
+		}
+	}
+	return j
 }
 
 func (s *sender) add(e api.LogEntry) {

@@ -68,7 +68,7 @@ func Load(ctx context.Context, r *page.Request, noun, id string, jobs api.JobFil
 		return err
 	})
 	part(func() (err error) {
-		v.Conditions, err = r.API.ListConditions(ctx, api.ConditionFilter{Noun: noun, Object: id})
+		v.Conditions, err = r.API.ListObjectConditions(ctx, api.ObjectConditionFilter{Noun: noun, Object: id})
 		return err
 	})
 	part(func() error {

@@ -263,13 +263,14 @@ func (v *view) fill(r *page.Request) error {
 
 func (l level) operations(s api.Scope) []ui.Operation {
 	at := At(s)
-	return page.Operations(s.Operations, []ui.Operation{
+	all := page.Operations(s.Operations, []ui.Operation{
 		{Name: "change", Label: "Rename", What: "Addresses and commands use the new name then.", Href: at + "/edit"},
 		{Name: "move", Label: "Move", What: "To another project of its organization, with all that is in it.", Href: at + "/move"},
 		{Name: "resume", Label: "Resume", What: "What is in it can be changed again.", Action: at + "/resume", Main: true, Version: s.Version},
 		{Name: "suspend", Label: "Suspend", What: "Nothing in it can be changed then. Running jobs continue.", Action: at + "/suspend", Danger: true, Confirm: s.Name, Typed: "its name", Version: s.Version},
 		{Name: "delete", Label: "Delete", What: "Only if nothing is in it any more.", Action: at + "/delete", Danger: true, Confirm: s.Name, Typed: "its name", Version: s.Version},
 	})
+	return ui.Possible(all, s.State == "suspended", "resume", "suspend")
 }
 
 // refused draws the page of a scope with why something can't be done with it.

@@ -104,6 +104,7 @@ func draw(r *page.Request, status int, v view) error {
 		{Name: "enable", Label: "Enable", What: "Keys can be made for it again.", Action: at(a) + "/enable", Version: a.Version},
 		{Name: "disable", Label: "Disable", What: "Ends all of its keys at once.", Action: at(a) + "/disable", Danger: true, Confirm: a.Name, Typed: "the name", Version: a.Version},
 	})
+	v.Operations = ui.Possible(v.Operations, a.State != "active", "enable", "disable")
 	for _, o := range a.Operations {
 		v.MayMake = v.MayMake || o.Name == "create_key" && o.Allowed
 	}

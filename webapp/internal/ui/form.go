@@ -68,6 +68,15 @@ func (o Operation) id() string {
 	return "confirm" + strings.ReplaceAll(o.Action, "/", "-")
 }
 
+// Possible leaves out one of two opposites: back where there is nothing to go back from, and forth where that was done.
+func Possible(all []Operation, done bool, back, forth string) []Operation {
+	out := back
+	if done {
+		out = forth
+	}
+	return slices.DeleteFunc(all, func(o Operation) bool { return o.Name == out })
+}
+
 // LabelFilter is a filter by labels as the API takes it: people write spaces
 // between labels, as in the forms.
 func LabelFilter(typed string) string {
