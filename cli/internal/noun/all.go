@@ -25,6 +25,8 @@ func All() []shape.Entry {
 		workspace,
 		grant,
 		quota,
+		usage,
+		price,
 		member,
 		role,
 		serviceAccount,

@@ -55,8 +55,8 @@ func (a *App) Flags(cmd *cobra.Command) {
 	f.StringVar(&a.Context, "context", "", "name of the context (default: the current one)")
 	f.StringVar(&a.CAFile, "ca-file", "", "file with the authorities that sign the server's certificate, in PEM")
 	f.StringVarP(&a.Workspace, "workspace", "w", "", "workspace that the command is about: an id, or organization/project/workspace (KLOIGOS_WORKSPACE)")
-	f.StringVarP(&a.Output, "output", "o", "table", "format: table, json, jsonl or yaml; jsonl has one object a line")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json", "jsonl", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
+	f.StringVarP(&a.Output, "output", "o", "table", "format: table, json, jsonl, yaml or csv; jsonl has one object a line, csv is for lists")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json", "jsonl", "yaml", "csv"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return a.ContextNames(), cobra.ShellCompDirectiveNoFileComp
 	})
@@ -65,10 +65,10 @@ func (a *App) Flags(cmd *cobra.Command) {
 // CheckFlags refuses bad values of them.
 func (a *App) CheckFlags() error {
 	switch a.Output {
-	case "table", "json", "jsonl", "yaml":
+	case "table", "json", "jsonl", "yaml", "csv":
 		return nil
 	}
-	return Usage("there is no format %q; use table, json, jsonl or yaml", a.Output)
+	return Usage("there is no format %q; use table, json, jsonl, yaml or csv", a.Output)
 }
 
 // ContextNames are the names of all contexts.

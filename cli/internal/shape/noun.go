@@ -312,6 +312,8 @@ func PrintList[T any](a *App, plural string, columns []show.Column[T], items []T
 			}
 		}
 		return nil
+	case "csv":
+		return show.CSV(a.Out, columns, items)
 	}
 	if len(items) == 0 {
 		a.Say("No %s.", plural)

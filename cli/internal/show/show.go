@@ -5,6 +5,7 @@ package show
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -46,6 +47,39 @@ func Table[T any](w io.Writer, columns []Column[T], rows []T, headers bool) erro
 		fmt.Fprintln(t, strings.Join(line, "\t"))
 	}
 	return t.Flush()
+}
+
+// CSV prints rows for a table program, with a header line.
+func CSV[T any](w io.Writer, columns []Column[T], rows []T) error {
+	c := csv.NewWriter(w)
+	line := make([]string, len(columns))
+	for i, column := range columns {
+		line[i] = column.Header
+	}
+	if err := c.Write(line); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		for i, column := range columns {
+			line[i] = cell(Line(column.Value(row)))
+		}
+		if err := c.Write(line); err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// cell keeps a text from being a formula of a table program.
+func cell(text string) string {
+	if text == "" || !strings.ContainsRune("=+-@", rune(text[0])) {
+		return text
+	}
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return text
+	}
+	return "'" + text
 }
 
 // JSON prints the object as the API does.

@@ -31,7 +31,7 @@ var identity = []string{"organization", "project", "project.workspace", "organiz
 // Roles are all roles of the product, the widest first.
 var Roles = []Role{
 	{Name: RoleInstallationOperator, Installation: true, permits: func(noun, _ string) bool {
-		return strings.HasPrefix(noun, "installation.") || noun == "organization.playbook" || noun == "organization.quota"
+		return strings.HasPrefix(noun, "installation.") || noun == "organization.playbook" || noun == "organization.quota" || noun == "organization.statement"
 	}, Means: "Operates the installation: backends, queue, policies, playbooks, organizations and accounts. Sees nothing inside of an organization."},
 	{
 		Name: RoleOwner, permits: func(string, string) bool { return true },

@@ -43,6 +43,7 @@ func Routes(parts Parts) func(*httpapi.Server) {
 		h.registerServiceAccounts()
 		h.registerQuotas()
 		h.registerSecondFactors()
+		billing{h}.register()
 	}
 }
 

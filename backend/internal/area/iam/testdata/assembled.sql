@@ -5287,6 +5287,152 @@ SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.c
   FROM accounts a
  WHERE true AND a.id = $1;
 
+SELECT d.day, r.id, r.allocation_id, r.name, p.name AS project, w.name AS workspace, r.cpus, r.memory_bytes, r.volume_bytes,
+       CAST(extract(epoch FROM least(coalesce(r.to_at, now()), d.day + INTERVAL '24 hours') - greatest(r.from_at, d.day)) AS FLOAT8) AS seconds
+  FROM generate_series($1::TIMESTAMPTZ, $2::TIMESTAMPTZ, INTERVAL '24 hours') AS d (day)
+  JOIN usage_records r ON r.from_at < d.day + INTERVAL '24 hours' AND coalesce(r.to_at, now()) > d.day
+  JOIN projects p ON p.id = r.project_id
+  JOIN workspaces w ON w.id = r.workspace_id
+ WHERE d.day <= now()
+  AND r.organization_id = $3
+  AND (d.day, r.id) < ($4, $5)
+ORDER BY d.day DESC, r.id DESC
+LIMIT $6;
+
+SELECT d.day, r.id, r.allocation_id, r.name, p.name AS project, w.name AS workspace, r.cpus, r.memory_bytes, r.volume_bytes,
+       CAST(extract(epoch FROM least(coalesce(r.to_at, now()), d.day + INTERVAL '24 hours') - greatest(r.from_at, d.day)) AS FLOAT8) AS seconds
+  FROM generate_series($1::TIMESTAMPTZ, $2::TIMESTAMPTZ, INTERVAL '24 hours') AS d (day)
+  JOIN usage_records r ON r.from_at < d.day + INTERVAL '24 hours' AND coalesce(r.to_at, now()) > d.day
+  JOIN projects p ON p.id = r.project_id
+  JOIN workspaces w ON w.id = r.workspace_id
+ WHERE d.day <= now()
+  AND r.organization_id = $3
+  AND (d.day, r.id) > ($4, $5)
+ORDER BY d.day, r.id
+LIMIT $6;
+
+SELECT d.day, r.id, r.allocation_id, r.name, p.name AS project, w.name AS workspace, r.cpus, r.memory_bytes, r.volume_bytes,
+       CAST(extract(epoch FROM least(coalesce(r.to_at, now()), d.day + INTERVAL '24 hours') - greatest(r.from_at, d.day)) AS FLOAT8) AS seconds
+  FROM generate_series($1::TIMESTAMPTZ, $2::TIMESTAMPTZ, INTERVAL '24 hours') AS d (day)
+  JOIN usage_records r ON r.from_at < d.day + INTERVAL '24 hours' AND coalesce(r.to_at, now()) > d.day
+  JOIN projects p ON p.id = r.project_id
+  JOIN workspaces w ON w.id = r.workspace_id
+ WHERE d.day <= now()
+  AND r.organization_id = $3
+  AND r.project_id = $4
+  AND (d.day, r.id) < ($5, $6)
+ORDER BY d.day DESC, r.id DESC
+LIMIT $7;
+
+SELECT d.day, r.id, r.allocation_id, r.name, p.name AS project, w.name AS workspace, r.cpus, r.memory_bytes, r.volume_bytes,
+       CAST(extract(epoch FROM least(coalesce(r.to_at, now()), d.day + INTERVAL '24 hours') - greatest(r.from_at, d.day)) AS FLOAT8) AS seconds
+  FROM generate_series($1::TIMESTAMPTZ, $2::TIMESTAMPTZ, INTERVAL '24 hours') AS d (day)
+  JOIN usage_records r ON r.from_at < d.day + INTERVAL '24 hours' AND coalesce(r.to_at, now()) > d.day
+  JOIN projects p ON p.id = r.project_id
+  JOIN workspaces w ON w.id = r.workspace_id
+ WHERE d.day <= now()
+  AND r.organization_id = $3
+  AND r.project_id = $4
+  AND (d.day, r.id) > ($5, $6)
+ORDER BY d.day, r.id
+LIMIT $7;
+
+SELECT d.day, r.id, r.allocation_id, r.name, p.name AS project, w.name AS workspace, r.cpus, r.memory_bytes, r.volume_bytes,
+       CAST(extract(epoch FROM least(coalesce(r.to_at, now()), d.day + INTERVAL '24 hours') - greatest(r.from_at, d.day)) AS FLOAT8) AS seconds
+  FROM generate_series($1::TIMESTAMPTZ, $2::TIMESTAMPTZ, INTERVAL '24 hours') AS d (day)
+  JOIN usage_records r ON r.from_at < d.day + INTERVAL '24 hours' AND coalesce(r.to_at, now()) > d.day
+  JOIN projects p ON p.id = r.project_id
+  JOIN workspaces w ON w.id = r.workspace_id
+ WHERE d.day <= now()
+  AND r.organization_id = $3
+  AND r.project_id = $4
+ORDER BY d.day DESC, r.id DESC
+LIMIT $5;
+
+SELECT d.day, r.id, r.allocation_id, r.name, p.name AS project, w.name AS workspace, r.cpus, r.memory_bytes, r.volume_bytes,
+       CAST(extract(epoch FROM least(coalesce(r.to_at, now()), d.day + INTERVAL '24 hours') - greatest(r.from_at, d.day)) AS FLOAT8) AS seconds
+  FROM generate_series($1::TIMESTAMPTZ, $2::TIMESTAMPTZ, INTERVAL '24 hours') AS d (day)
+  JOIN usage_records r ON r.from_at < d.day + INTERVAL '24 hours' AND coalesce(r.to_at, now()) > d.day
+  JOIN projects p ON p.id = r.project_id
+  JOIN workspaces w ON w.id = r.workspace_id
+ WHERE d.day <= now()
+  AND r.organization_id = $3
+  AND r.project_id = $4
+ORDER BY d.day, r.id
+LIMIT $5;
+
+SELECT d.day, r.id, r.allocation_id, r.name, p.name AS project, w.name AS workspace, r.cpus, r.memory_bytes, r.volume_bytes,
+       CAST(extract(epoch FROM least(coalesce(r.to_at, now()), d.day + INTERVAL '24 hours') - greatest(r.from_at, d.day)) AS FLOAT8) AS seconds
+  FROM generate_series($1::TIMESTAMPTZ, $2::TIMESTAMPTZ, INTERVAL '24 hours') AS d (day)
+  JOIN usage_records r ON r.from_at < d.day + INTERVAL '24 hours' AND coalesce(r.to_at, now()) > d.day
+  JOIN projects p ON p.id = r.project_id
+  JOIN workspaces w ON w.id = r.workspace_id
+ WHERE d.day <= now()
+  AND r.organization_id = $3
+  AND r.workspace_id = $4
+  AND (d.day, r.id) < ($5, $6)
+ORDER BY d.day DESC, r.id DESC
+LIMIT $7;
+
+SELECT d.day, r.id, r.allocation_id, r.name, p.name AS project, w.name AS workspace, r.cpus, r.memory_bytes, r.volume_bytes,
+       CAST(extract(epoch FROM least(coalesce(r.to_at, now()), d.day + INTERVAL '24 hours') - greatest(r.from_at, d.day)) AS FLOAT8) AS seconds
+  FROM generate_series($1::TIMESTAMPTZ, $2::TIMESTAMPTZ, INTERVAL '24 hours') AS d (day)
+  JOIN usage_records r ON r.from_at < d.day + INTERVAL '24 hours' AND coalesce(r.to_at, now()) > d.day
+  JOIN projects p ON p.id = r.project_id
+  JOIN workspaces w ON w.id = r.workspace_id
+ WHERE d.day <= now()
+  AND r.organization_id = $3
+  AND r.workspace_id = $4
+  AND (d.day, r.id) > ($5, $6)
+ORDER BY d.day, r.id
+LIMIT $7;
+
+SELECT d.day, r.id, r.allocation_id, r.name, p.name AS project, w.name AS workspace, r.cpus, r.memory_bytes, r.volume_bytes,
+       CAST(extract(epoch FROM least(coalesce(r.to_at, now()), d.day + INTERVAL '24 hours') - greatest(r.from_at, d.day)) AS FLOAT8) AS seconds
+  FROM generate_series($1::TIMESTAMPTZ, $2::TIMESTAMPTZ, INTERVAL '24 hours') AS d (day)
+  JOIN usage_records r ON r.from_at < d.day + INTERVAL '24 hours' AND coalesce(r.to_at, now()) > d.day
+  JOIN projects p ON p.id = r.project_id
+  JOIN workspaces w ON w.id = r.workspace_id
+ WHERE d.day <= now()
+  AND r.organization_id = $3
+  AND r.workspace_id = $4
+ORDER BY d.day DESC, r.id DESC
+LIMIT $5;
+
+SELECT d.day, r.id, r.allocation_id, r.name, p.name AS project, w.name AS workspace, r.cpus, r.memory_bytes, r.volume_bytes,
+       CAST(extract(epoch FROM least(coalesce(r.to_at, now()), d.day + INTERVAL '24 hours') - greatest(r.from_at, d.day)) AS FLOAT8) AS seconds
+  FROM generate_series($1::TIMESTAMPTZ, $2::TIMESTAMPTZ, INTERVAL '24 hours') AS d (day)
+  JOIN usage_records r ON r.from_at < d.day + INTERVAL '24 hours' AND coalesce(r.to_at, now()) > d.day
+  JOIN projects p ON p.id = r.project_id
+  JOIN workspaces w ON w.id = r.workspace_id
+ WHERE d.day <= now()
+  AND r.organization_id = $3
+  AND r.workspace_id = $4
+ORDER BY d.day, r.id
+LIMIT $5;
+
+SELECT d.day, r.id, r.allocation_id, r.name, p.name AS project, w.name AS workspace, r.cpus, r.memory_bytes, r.volume_bytes,
+       CAST(extract(epoch FROM least(coalesce(r.to_at, now()), d.day + INTERVAL '24 hours') - greatest(r.from_at, d.day)) AS FLOAT8) AS seconds
+  FROM generate_series($1::TIMESTAMPTZ, $2::TIMESTAMPTZ, INTERVAL '24 hours') AS d (day)
+  JOIN usage_records r ON r.from_at < d.day + INTERVAL '24 hours' AND coalesce(r.to_at, now()) > d.day
+  JOIN projects p ON p.id = r.project_id
+  JOIN workspaces w ON w.id = r.workspace_id
+ WHERE d.day <= now()
+  AND r.organization_id = $3
+ORDER BY d.day DESC, r.id DESC
+LIMIT $4;
+
+SELECT d.day, r.id, r.allocation_id, r.name, p.name AS project, w.name AS workspace, r.cpus, r.memory_bytes, r.volume_bytes,
+       CAST(extract(epoch FROM least(coalesce(r.to_at, now()), d.day + INTERVAL '24 hours') - greatest(r.from_at, d.day)) AS FLOAT8) AS seconds
+  FROM generate_series($1::TIMESTAMPTZ, $2::TIMESTAMPTZ, INTERVAL '24 hours') AS d (day)
+  JOIN usage_records r ON r.from_at < d.day + INTERVAL '24 hours' AND coalesce(r.to_at, now()) > d.day
+  JOIN projects p ON p.id = r.project_id
+  JOIN workspaces w ON w.id = r.workspace_id
+ WHERE d.day <= now()
+  AND r.organization_id = $3
+ORDER BY d.day, r.id
+LIMIT $4;
+
 SELECT g.id, g.account_id, a.name AS account, a.kind AS account_kind, a.state AS account_state, COALESCE(r.name, g.role) AS role, g.role_id,
        g.scope, g.scope_id, g.source, g.created_by, g.created_at
   FROM grants g
