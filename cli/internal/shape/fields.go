@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -85,6 +86,8 @@ func (f *fields) addFlag(flag string, field reflect.StructField, at []int, requi
 		f.flags.Int64Var(p, flag, 0, usage)
 	case *bool:
 		f.flags.BoolVar(p, flag, false, usage)
+	case *time.Time:
+		f.flags.TimeVar(p, flag, time.Time{}, []string{time.RFC3339, time.DateOnly}, usage+", such as 2026-12-01T00:00:00Z, or 2026-12-01 for its beginning in UTC")
 	case *[]string:
 		f.flags.StringArrayVar(p, flag, nil, usage+"; repeat it for several")
 	case *map[string]string:
