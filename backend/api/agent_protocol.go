@@ -68,7 +68,34 @@ type AgentHeartbeat struct {
 	Version string       `json:"version"`
 	Report  *AgentReport `json:"report,omitempty"` // absent if the reader did not answer
 	State   string       `json:"state,omitempty"`  // hash of the part AgentHostPart; absent if the reader cannot tell
+	Update  *AgentUpdate `json:"update,omitempty"` // absent if nothing keeps the agent from the version that it was told
 }
+
+// AgentUpdate says why an agent does not run the version that it was told.
+type AgentUpdate struct {
+	Version string `json:"version"`
+	State   string `json:"state" enum:"failed,pinned" doc:"failed: it is not tried again; pinned: the host stays on a version"`
+	Reason  string `json:"reason"`
+}
+
+// AgentBuildAsk asks for a part of the build that the agent was told to run. It is sent with the credential.
+type AgentBuildAsk struct {
+	Agent   string `json:"agent"`
+	Version string `json:"version"`
+	Arch    string `json:"arch"` // as Go names it
+	Part    int    `json:"part"` // from 0
+}
+
+// AgentBuildPart is a part of a build, compressed with gzip as a whole.
+type AgentBuildPart struct {
+	Manifest  []byte `json:"manifest,omitempty"` // with part 0
+	Signature []byte `json:"signature,omitempty"`
+	Data      []byte `json:"data"`
+	Parts     int    `json:"parts"` // how many there are
+}
+
+// AgentPartSize is how many bytes of a compressed build go into one part: it arrives in 5 s at 30 kB/s.
+const AgentPartSize = 128 << 10
 
 // AgentReport is how a host is. All figures are the host's own word.
 type AgentReport struct {
@@ -146,5 +173,6 @@ const AgentProgramPart = 1 << 20
 // AgentAccepted answers a heartbeat. It says nothing else.
 type AgentAccepted struct {
 	Accepted       bool   `json:"accepted"`
-	DesiredVersion string `json:"desired_version,omitempty"`
+	DesiredVersion string `json:"desired_version,omitempty"` // that belongs to the backends
+	RunVersion     string `json:"run_version,omitempty"`     // that the agent is to run now; absent: the one that runs
 }

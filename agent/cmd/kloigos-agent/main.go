@@ -2,6 +2,7 @@
 //
 //	kloigos-agent run    speaks to the backend; needs no privilege
 //	kloigos-agent read   reads the host as root, without a network, for run
+//	kloigos-agent update installs a build that run has fetched, as root, if a release key signed it
 package main
 
 import (
@@ -14,9 +15,11 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"kloigos/agent/internal/reader"
 	"kloigos/agent/internal/speaker"
+	"kloigos/agent/internal/update"
 )
 
 // version is set by the linker for a release.
@@ -36,23 +39,69 @@ func main() {
 
 func start(ctx context.Context) error {
 	if len(os.Args) != 2 {
-		return fmt.Errorf("use: %s run|read|version", os.Args[0])
+		return fmt.Errorf("use: %s run|read|update|version", os.Args[0])
 	}
+	place, err := update.Load(os.Getenv, running())
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	switch os.Args[1] {
 	case "read":
-		return reader.Serve(ctx, os.Stdout)
+		return read(ctx, place, log)
 	case "run":
-		config, err := speaker.Load(os.Getenv)
-		if err != nil {
-			return err
-		}
-		config.Version = running()
-		return speaker.Run(ctx, config, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+		return run(ctx, place, log)
+	case "update":
+		return update.Serve(place)
 	case "version":
 		fmt.Println(running())
 		return nil
 	}
-	return fmt.Errorf("unknown command %q: use run, read or version", os.Args[1])
+	return fmt.Errorf("unknown command %q: use run, read, update or version", os.Args[1])
+}
+
+func run(ctx context.Context, place update.Place, log *slog.Logger) error {
+	config, err := speaker.Load(os.Getenv)
+	if err != nil {
+		return err
+	}
+	if !update.Child() {
+		if err := update.Launch(ctx, place, log); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+	} else {
+		place.Base = os.Getenv(update.BaseEnv)
+	}
+	config.Version, config.Update = running(), place
+	return speaker.Run(ctx, config, log)
+}
+
+// lookAgain is how often the reader looks whether another version should read.
+const lookAgain = 30 * time.Second
+
+func read(ctx context.Context, place update.Place, log *slog.Logger) error {
+	if update.Child() {
+		place.Base = os.Getenv(update.BaseEnv)
+	} else if err := update.ExecReader(place); err != nil {
+		log.Error("another version can't be started, so this one reads", "error", err)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	chosen := place.ChooseProven()
+	go func() {
+		for place.ChooseProven() == chosen {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(lookAgain):
+			}
+		}
+		stop() // the socket starts it again
+	}()
+	return reader.Serve(ctx, os.Stdout)
 }
 
 // running is the version of this build.

@@ -1,6 +1,6 @@
 // Package speaker owns the talk with the backend: the key of the agent, enrolment, renewal of the credential, heartbeats.
 //
-// It refuses to do anything that an answer asks for: an answer says whether a heartbeat was accepted, and nothing else counts.
+// It refuses to do anything that an answer asks for, but one thing: to run another version of itself, which package update checks.
 package speaker
 
 import (
@@ -13,6 +13,8 @@ import (
 	"net/url"
 	"os"
 	"time"
+
+	"kloigos/agent/internal/update"
 )
 
 // Config is what the agent is told by its environment.
@@ -24,6 +26,7 @@ type Config struct {
 	Interval time.Duration
 	Version  string
 	Root     string // "/", or a copy for tests
+	Update   update.Place
 }
 
 // Load reads the configuration, and reports all mistakes together.
@@ -92,7 +95,8 @@ const (
 func newClient(c Config) (*http.Client, error) {
 	transport := &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: connectWithin, KeepAlive: 15 * time.Second}).DialContext,
-		TLSHandshakeTimeout: connectWithin, MaxIdleConns: 1, MaxConnsPerHost: 1, IdleConnTimeout: 2 * time.Minute,
+		TLSHandshakeTimeout: connectWithin, MaxIdleConns: 2, MaxConnsPerHost: 2, // a heartbeat does not wait for a build
+		IdleConnTimeout: 2 * time.Minute,
 		WriteBufferSize: 4 << 10, ReadBufferSize: 4 << 10,
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
 	}

@@ -25,6 +25,7 @@ const (
 	readWithin   = 7 * time.Second
 	mostRead     = 1 << 20
 	mostAnswer   = 16 << 10
+	mostPart     = 512 << 10 // of a build
 )
 
 // speaker is one agent at work.
@@ -39,6 +40,7 @@ type speaker struct {
 	told       map[string]string // hash of each part that the backend has
 	tellAll    time.Time         // when all of them are sent again
 	toldFailed bool
+	updater    updater
 }
 
 // refusal is an answer that is no success.
@@ -55,11 +57,14 @@ func Run(ctx context.Context, config Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	s := &speaker{Config: config, log: log, client: client}
+	s := &speaker{Config: config, log: log, client: client, updater: newUpdater(config)}
 	for failures := 0; ctx.Err() == nil; {
 		err := s.once(ctx)
 		pause := jitter(s.Interval)
 		switch {
+		case errors.Is(err, errSwitch):
+			log.Info("another version is to run, so this one ends", "version", s.Update.Choose())
+			return nil
 		case err == nil:
 			if failures > 0 {
 				log.Info("heartbeats are accepted again")
@@ -175,7 +180,7 @@ func (s *speaker) take(made api.AgentCredential) {
 func (s *speaker) heartbeat(ctx context.Context) error {
 	_, boot := s.machine()
 	s.seq++
-	beat := api.AgentHeartbeat{Agent: s.self.Agent, Seq: s.seq, BootID: boot, Version: s.Version, Time: time.Now().UnixMilli()}
+	beat := api.AgentHeartbeat{Agent: s.self.Agent, Seq: s.seq, BootID: boot, Version: s.Version, Time: time.Now().UnixMilli(), Update: s.updater.said}
 	reading := s.read(ctx)
 	if reading != nil {
 		beat.Report = &reading.AgentReport
@@ -192,7 +197,10 @@ func (s *speaker) heartbeat(ctx context.Context) error {
 	if err == nil && reading != nil {
 		s.tell(ctx, reading.Parts)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return s.follow(ctx, accepted.RunVersion)
 }
 
 const (
@@ -264,11 +272,15 @@ func (s *speaker) ask(ctx context.Context, path string, in, out any) error {
 	if err != nil {
 		return err
 	}
-	err = s.send(ctx, path, body, out)
+	return s.askAs(ctx, s.credential, path, body, out)
+}
+
+func (s *speaker) askAs(ctx context.Context, credential, path string, body []byte, out any) error {
+	err := s.send(ctx, credential, path, body, out)
 	var refused *refusal
 	if err != nil && !errors.As(err, &refused) && ctx.Err() == nil && !isTimeout(err) {
 		s.client.CloseIdleConnections()
-		err = s.send(ctx, path, body, out)
+		err = s.send(ctx, credential, path, body, out)
 	}
 	return err
 }
@@ -278,21 +290,26 @@ func isTimeout(err error) bool {
 	return errors.As(err, &network) && network.Timeout()
 }
 
-func (s *speaker) send(ctx context.Context, path string, body []byte, out any) error {
+func (s *speaker) send(ctx context.Context, credential, path string, body []byte, out any) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(s.URL, "/")+api.AgentPrefix+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	if path == "/heartbeat" || path == "/state" {
-		request.Header.Set("Authorization", "Bearer "+s.credential)
+	most := int64(mostAnswer)
+	switch path {
+	case "/build":
+		most = mostPart
+		fallthrough
+	case "/heartbeat", "/state":
+		request.Header.Set("Authorization", "Bearer "+credential)
 	}
 	response, err := s.client.Do(request)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = response.Body.Close() }()
-	answer, err := io.ReadAll(io.LimitReader(response.Body, mostAnswer))
+	answer, err := io.ReadAll(io.LimitReader(response.Body, most))
 	if err != nil {
 		return err
 	}
