@@ -8,6 +8,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -15,6 +17,7 @@ import (
 	"net/http"
 	"net/netip"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -26,6 +29,7 @@ import (
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/ansible/scripted"
 	"kloigos/backend/internal/app"
+	"kloigos/backend/internal/area/agent"
 	"kloigos/backend/internal/area/drift"
 	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/bundle"
@@ -161,6 +165,16 @@ func (s *Site) EnrolAgent(host, token string) error {
 		return fmt.Errorf("enrol: %s", response.Status)
 	}
 	return nil
+}
+
+// StoreAgentBuild puts a build of the agent there, as init does with a release. Its bytes are no program, and nothing runs it.
+func (s *Site) StoreAgentBuild(version string) error {
+	sum := sha256.Sum256([]byte(version))
+	_, err := agent.PutBuild(s.t.Context(), s.site.DB.DB, agent.Build{
+		Version: version, Arch: "amd64", Expires: time.Now().Add(time.Hour), Size: int64(len(version)), SHA256: hex.EncodeToString(sum[:]),
+		Manifest: []byte("manifest"), Signature: []byte("signature"),
+	}, strings.NewReader(version), api.AgentPartSize)
+	return err
 }
 
 // NameServer is a real one, which takes updates of its zone with a key.

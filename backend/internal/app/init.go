@@ -10,11 +10,15 @@ import (
 	"io/fs"
 	"os"
 
+	"kloigos/agent/release"
+	"kloigos/backend/api"
+	"kloigos/backend/internal/area/agent"
 	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/kernel/config"
+	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/secret"
 	"kloigos/backend/internal/store"
 	"kloigos/crdb"
@@ -59,6 +63,9 @@ func Init(ctx context.Context, cfg config.Config, out io.Writer) error {
 		return err
 	}
 	if err := seedPlaybooks(ctx, db, playbooks.Files, out); err != nil {
+		return err
+	}
+	if err := storeBuilds(ctx, cfg, out); err != nil {
 		return err
 	}
 	who := domain.Actor{Kind: domain.ActorInit, Name: "init"}
@@ -115,6 +122,43 @@ func initOrganizationKey(ctx context.Context, db *store.DB, keyset *secret.Keyse
 	}
 	k := store.OrganizationKey{OrganizationID: domain.DefaultOrganization, PublicKey: public, PrivateSealed: sealed}
 	return db.InTx(ctx, func(tx *store.Tx) error { return tx.InsertOrganizationKey(ctx, k) })
+}
+
+// storeBuilds takes the builds of the agent of a release. Their signatures are for the hosts.
+func storeBuilds(ctx context.Context, cfg config.Config, out io.Writer) error {
+	if cfg.AgentReleaseDir == "" {
+		return nil
+	}
+	builds, err := release.Folder(cfg.AgentReleaseDir)
+	if err != nil {
+		return fmt.Errorf("read the builds of the agent: %w", err)
+	}
+	opened, err := db.Open(ctx, cfg.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	for _, b := range builds {
+		added, err := storeBuild(ctx, opened, b)
+		if err != nil {
+			return fmt.Errorf("store build %s of the agent: %w", b.Path, err)
+		}
+		if added {
+			_, _ = fmt.Fprintf(out, "agent: %s for %s (%s)\n", b.Version, b.Arch, b.SHA256[:12])
+		}
+	}
+	return nil
+}
+
+func storeBuild(ctx context.Context, opened *db.DB, b release.Build) (added bool, err error) {
+	f, err := os.Open(b.Path)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = f.Close() }()
+	return agent.PutBuild(ctx, opened, agent.Build{
+		Version: b.Version, Arch: b.Arch, LowestBefore: b.LowestBefore, Expires: b.Expires, Size: b.Size, SHA256: b.SHA256, Manifest: b.Text, Signature: b.Signature,
+	}, f, api.AgentPartSize)
 }
 
 func seedPlaybooks(ctx context.Context, db *store.DB, files fs.FS, out io.Writer) error {

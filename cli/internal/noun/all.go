@@ -12,6 +12,8 @@ func All() []shape.Entry {
 		agent,
 		drift,
 		driftMode,
+		updateDelivery,
+		deliveryTarget,
 		unit,
 		allocation,
 		address,

@@ -52,6 +52,15 @@ func TestAssembledStatements(t *testing.T) {
 			}
 		}
 	}
+	for _, after := range []*db.Position{nil, {}} {
+		for _, sort := range DeliverySorting.Names() {
+			for _, state := range []string{"", "running"} {
+				if _, err := Deliveries(t.Context(), q, DeliveryFilter{WorkspaceID: uuid.New(), State: state, Sort: sort, After: after, Limit: 1}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
 	slices.Sort(p.sent)
 	var text strings.Builder
 	text.WriteString("-- Statements that the area puts together at run time; written by go test ./backend/internal/area/agent -run Assembled -update\n")

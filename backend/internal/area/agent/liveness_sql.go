@@ -20,13 +20,27 @@ type Known struct {
 	AgentVersion *string   `db:"agent_version"`
 	BootID       *string   `db:"boot_id"`
 	Causes       Causes    `db:"causes"`
+	Run          string    `db:"run"`     // the version that it is to run; "": the one that it runs
+	Trouble      string    `db:"trouble"` // the version that it does not run, by its own word
 }
 
+// A host that no delivery has told of a version runs the one of its group: of the last delivery that reached all such hosts.
 const sqlKnown = `
-SELECT c.agent_id, c.hash, (EXTRACT(EPOCH FROM c.expires_at - now()) * 1000)::INT8 AS valid_ms, l.seq, r.agent_version, r.boot_id, r.causes
+SELECT c.agent_id, c.hash, (EXTRACT(EPOCH FROM c.expires_at - now()) * 1000)::INT8 AS valid_ms, l.seq, r.agent_version, r.boot_id, r.causes,
+       COALESCE(t.version, '') AS trouble,
+       COALESCE(v.version,
+                (SELECT d.version
+                   FROM update_deliveries d
+                   JOIN rollouts o ON o.id = d.id
+                   JOIN hosts h ON h.id = l.host_id
+                  WHERE d.workspace_id = h.workspace_id AND o.state = 'done' AND d.region IN ('', h.region) AND d.zone IN ('', h.zone)
+                  ORDER BY o.ended_at DESC
+                  LIMIT 1), '') AS run
   FROM agent_credentials c
   JOIN agent_liveness l ON l.agent_id = c.agent_id
   LEFT JOIN agent_reports r ON r.agent_id = c.agent_id
+  LEFT JOIN agent_versions v ON v.host_id = l.host_id
+  LEFT JOIN agent_update_troubles t ON t.agent_id = c.agent_id
  WHERE c.agent_id = $1`
 
 // Know reads what is known of an enrolled agent; ErrRefused if it is none.
@@ -50,8 +64,9 @@ type Beat struct {
 	Agent uuid.UUID
 	Hash  [32]byte // of the credential that it came with
 	Seq   int64
-	// Said is nil where there is nothing new to write.
-	Said *Said
+	// Said is nil where there is nothing new to write, and so is Trouble.
+	Said    *Said
+	Trouble *Trouble
 }
 
 // Said is what a heartbeat says beside that the agent lives.
@@ -144,6 +159,13 @@ func report(ctx context.Context, tx *db.Tx, beats []Beat, taken []uuid.UUID) err
 		agents, versions, boots = append(agents, b.Agent), append(versions, b.Said.Version), append(boots, b.Said.BootID)
 		skews, reports, found = append(skews, b.Said.SkewMS), append(reports, string(text)), append(found, string(causes))
 		states = append(states, b.Said.State)
+	}
+	for _, b := range beats {
+		if b.Trouble != nil && counts[b.Agent] {
+			if err := putTrouble(ctx, tx, b.Agent, *b.Trouble); err != nil {
+				return err
+			}
+		}
 	}
 	if len(agents) == 0 {
 		return nil

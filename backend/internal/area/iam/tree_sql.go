@@ -324,7 +324,9 @@ SELECT 'unfinished jobs' AS noun, count(*) AS n FROM jobs c WHERE c.workspace_id
 UNION ALL
 SELECT 'DNS zones' AS noun, count(*) AS n FROM dns_zones c WHERE c.workspace_id = $1
 UNION ALL
-SELECT 'notification channels' AS noun, count(*) AS n FROM channels c WHERE c.workspace_id = $1`
+SELECT 'notification channels' AS noun, count(*) AS n FROM channels c WHERE c.workspace_id = $1
+UNION ALL
+SELECT 'update deliveries' AS noun, count(*) AS n FROM update_deliveries c WHERE c.workspace_id = $1 AND c.open`
 )
 
 const sqlOtherBackends = `
@@ -372,6 +374,8 @@ UNION ALL
 SELECT r.workspace_id FROM dns_record_sets r WHERE r.id = $1
 UNION ALL
 SELECT g.workspace_id FROM agents g WHERE g.id = $1
+UNION ALL
+SELECT d.workspace_id FROM update_deliveries d WHERE d.id = $1
  LIMIT 1`
 
 // WorkspaceOf finds the workspace that an object is in.

@@ -55,6 +55,8 @@ type Config struct {
 	AgentURL           string          // that agents on hosts speak to; "": none is installed
 	AgentCA            []byte          // authorities that agents trust (PEM); empty: those of each host
 	AgentDir           string          // with the programs of agents; "": beside this program
+	AgentReleaseDir    string          // folder with signed builds of the agent, which init stores; "" for none
+	DeliverySoak       time.Duration   // how long a delivered version of the agent must run before it is proven
 	RunRoot            string          // where plays have their directories; "" for the best place there is
 	FailpointDir       string          // where a test arms failpoints; "" for none
 	LogLevel           slog.Level
@@ -118,6 +120,11 @@ func settings() []setting {
 			c.KeepEvents, err = days(v)
 			return err
 		}},
+		{"KLOIGOS_AGENT_RELEASE_DIR", "agent-release-dir", "folder with signed builds of the agent, which init stores; empty for none", "", func(c *Config, v string) error {
+			c.AgentReleaseDir = v
+			return nil
+		}},
+		{"KLOIGOS_DELIVERY_SOAK", "delivery-soak", "how long a delivered version of the agent must run on a host before it counts as proven there", "40s", setDeliverySoak},
 		{"KLOIGOS_RUN_ROOT", "run-root", "directory for running plays, on a memory file system if possible; empty for the best place there is", "", setRunRoot},
 		{"KLOIGOS_AGENT_URL", "agent-url", "https address that agents on hosts speak to, such as https://kloigos.example.org; empty to install none", "", setAgentURL},
 		{"KLOIGOS_AGENT_CA_FILE", "agent-ca-file", "authorities that sign its certificate, brought to each host; empty for those of the host", "", setAgentCA},
@@ -283,6 +290,15 @@ func setUIDRange(c *Config, v string) error {
 		return fmt.Errorf("%q holds 65534 or 65535, which mean nobody", v)
 	}
 	c.FirstUID, c.LastUID = lo, hi
+	return nil
+}
+
+func setDeliverySoak(c *Config, v string) error {
+	d, err := time.ParseDuration(v)
+	if err != nil || d < time.Second || d > time.Hour {
+		return fmt.Errorf("%q is not a time from 1s to 1h", v)
+	}
+	c.DeliverySoak = d
 	return nil
 }
 

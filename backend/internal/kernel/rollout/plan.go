@@ -62,8 +62,10 @@ func (p Plan) Check(bad *fault.Invalid) {
 
 // Candidate is an object that a change is to reach.
 type Candidate struct {
-	ID                 uuid.UUID
-	Name, Region, Zone string
+	ID     uuid.UUID `db:"id"`
+	Name   string    `db:"name"`
+	Region string    `db:"region"`
+	Zone   string    `db:"zone"`
 }
 
 func (c Candidate) place() string { return c.Region + "/" + c.Zone }

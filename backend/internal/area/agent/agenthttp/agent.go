@@ -29,6 +29,7 @@ func (h handlers) register() {
 	httpapi.Register(s, "revoke-agent", h.revoke)
 	httpapi.Register(s, "quarantine-agent", h.quarantine, httpapi.Example(api.QuarantineAgent{Reason: "The machine is being replaced."}))
 	httpapi.Register(s, "release-agent", h.release)
+	h.registerDeliveries()
 }
 
 func (h handlers) list(ctx context.Context, in *struct{ api.AgentFilter }) (*httpapi.Object[api.Page[api.Agent]], error) {

@@ -34,6 +34,7 @@ func (h *HTTP) registerProtocol(s *httpapi.Server) {
 	s.Machine("agent-program", api.AgentPrefix+"/program", p.program)
 	s.Machine("agent-state", api.AgentPrefix+"/state", p.state)
 	s.Machine("agent-heartbeat", api.AgentPrefix+"/heartbeat", p.heartbeat)
+	s.Machine("agent-build", api.AgentPrefix+"/build", p.build)
 }
 
 // decode reads one JSON object and nothing behind it, with no field that is not known.
@@ -69,6 +70,9 @@ func (p *protocol) answered(who string, err error) error {
 		return httpapi.TooMany()
 	case errors.Is(err, errReplay):
 		return httpapi.Refuse(http.StatusConflict, "agent_replay", "A newer heartbeat came before this one.")
+	case errors.Is(err, errOtherBuild):
+		p.refused.note(who, time.Now())
+		return httpapi.Refuse(http.StatusForbidden, "agent_build", "The agent was not told to run this build.")
 	case errors.Is(err, errNotReady):
 		return httpapi.Refuse(http.StatusServiceUnavailable, "unavailable", "Ask again.")
 	}
@@ -193,13 +197,41 @@ func (p *protocol) heartbeat(ctx context.Context, in httpapi.MachineRequest) (an
 	}
 	now := time.Now()
 	b, err := read(body, now)
+	var run string
 	if err == nil {
-		err = p.receiver.take(id, hash, b, now)
+		run, err = p.receiver.take(id, hash, b, now)
 	}
 	if err != nil {
 		return nil, p.answered(who, err)
 	}
-	return api.AgentAccepted{Accepted: true, DesiredVersion: p.parts.Desired}, nil
+	return api.AgentAccepted{Accepted: true, DesiredVersion: p.parts.Desired, RunVersion: run}, nil
+}
+
+// build sends a part of the build that the agent was told to run.
+func (p *protocol) build(ctx context.Context, in httpapi.MachineRequest) (any, error) {
+	who, id, hash, err := p.admitted(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	var body api.AgentBuildAsk
+	if err := p.own(who, id, api.AgentMaxBody, in, &body, &body.Agent); err != nil {
+		return nil, err
+	}
+	if err := p.receiver.mayFetch(id, hash, body.Version, time.Now()); err != nil {
+		return nil, p.answered(who, err)
+	}
+	part, err := agent.BuildPartOf(ctx, p.parts.DB.Reader, body.Version, body.Arch, body.Part)
+	if errors.Is(err, fault.ErrNotFound) {
+		return nil, httpapi.Refuse(http.StatusNotFound, "agent_no_build", "There is no such part of a build for this architecture.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := api.AgentBuildPart{Data: part.Content, Parts: int(part.Parts)}
+	if body.Part == 0 {
+		out.Manifest, out.Signature = part.Manifest, part.Signature
+	}
+	return out, nil
 }
 
 // state takes a part of what an agent sees of the promises on its host. It is the agent's word about its own host, and judged
@@ -241,6 +273,9 @@ func read(in api.AgentHeartbeat, now time.Time) (beat, error) {
 	}
 	b := beat{seq: in.Seq, boot: in.BootID, state: in.State}
 	b.Version = in.Version
+	if u := in.Update; u != nil {
+		b.trouble = agent.TroubleOf(u.Version, u.State, u.Reason)
+	}
 	ours := now.UnixMilli()
 	b.SkewMS = max(-maxSkew, min(maxSkew, max(-ours, min(in.Time, 2*ours))-ours))
 	if in.Report == nil {

@@ -25,6 +25,9 @@ const (
 	mostInFlush    = 20000
 	// mostLookups at once: agents that come all together after a backend died must not take every connection.
 	mostLookups = 8
+	// A build is some 30 parts.
+	buildFree      = 60
+	buildPerSecond = 4
 )
 
 // known is an enrolled agent that this backend has heard.
@@ -40,6 +43,7 @@ type known struct {
 	reported bool
 	state    string // hash in its last heartbeat
 	telling  bucket
+	fetched  bucket // parts of a build
 }
 
 // receiver takes heartbeats from memory to the database in batches.
@@ -65,6 +69,8 @@ var (
 	errFlood    = errors.New("too many heartbeats")
 	errReplay   = errors.New("the heartbeat is no newer than the last one")
 	errNotReady = errors.New("the backend cannot take heartbeats now")
+	// errOtherBuild is of a build that the agent was not told to run.
+	errOtherBuild = errors.New("the agent was not told to run this build")
 )
 
 // admit finds the agent whose credential it is.
@@ -106,7 +112,7 @@ func (r *receiver) lookUp(ctx context.Context, id uuid.UUID, hash [32]byte) erro
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if before := r.agents[id]; before != nil {
-		k.rate, k.telling = before.rate, before.telling // another credential is no way around the limits
+		k.rate, k.telling, k.fetched = before.rate, before.telling, before.fetched // another credential is no way around the limits
 		if before.hash == hash {
 			k.Seq = max(k.Seq, before.Seq)
 		}
@@ -118,34 +124,66 @@ func (r *receiver) lookUp(ctx context.Context, id uuid.UUID, hash [32]byte) erro
 // beat is one heartbeat of an agent that was admitted, cleaned.
 type beat struct {
 	agent.Reading
-	seq   int64
-	boot  string
-	state string
+	seq     int64
+	boot    string
+	state   string
+	trouble agent.Trouble
 }
 
-// take hands a heartbeat on to the next batch.
-func (r *receiver) take(id uuid.UUID, hash [32]byte, b beat, now time.Time) error {
+// take hands a heartbeat on to the next batch, and returns the version that the agent is to run.
+func (r *receiver) take(id uuid.UUID, hash [32]byte, b beat, now time.Time) (run string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	k := r.agents[id]
 	switch {
 	case k == nil || k.hash != hash:
-		return agent.ErrRefused
+		return "", agent.ErrRefused
 	case !k.rate.take(now, beatsPerSecond, beatsFree):
-		return errFlood
+		return "", errFlood
 	case b.seq <= k.Seq:
-		return errReplay
+		return "", errReplay
 	}
 	k.Seq = b.seq
-	out := agent.Beat{Agent: id, Hash: hash, Seq: b.seq, Said: r.pending[id].Said}
+	out := agent.Beat{Agent: id, Hash: hash, Seq: b.seq, Said: r.pending[id].Said, Trouble: r.pending[id].Trouble}
 	b.Desired = r.parts.Desired
+	if k.Run != "" {
+		b.Desired = k.Run
+	}
+	if b.trouble.Version != k.Trouble {
+		k.Trouble, out.Trouble = b.trouble.Version, &b.trouble
+	}
 	causes := b.Find(k.causes, now)
 	if !k.reported || !causes.Same(k.causes) || b.Version != k.version || b.boot != k.boot || b.state != k.state || now.Sub(k.said) >= reportEvery {
 		k.reported, k.causes, k.version, k.boot, k.state, k.said = true, causes, b.Version, b.boot, b.state, now
 		out.Said = &agent.Said{Version: b.Version, BootID: b.boot, SkewMS: b.SkewMS, Report: b.Report, Causes: causes, State: b.state}
 	}
 	r.pending[id] = out
+	return k.Run, nil
+}
+
+// mayFetch tells why an agent may not have a part of a build: it gets the one that it was told to run, at a bounded rate.
+func (r *receiver) mayFetch(id uuid.UUID, hash [32]byte, version string, now time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k := r.agents[id]
+	switch {
+	case k == nil || k.hash != hash || k.Run == "" || k.Run != version:
+		return errOtherBuild
+	case !k.fetched.take(now, buildPerSecond, buildFree):
+		return errFlood
+	}
 	return nil
+}
+
+// told notes the versions that agents are to run since lately.
+func (r *receiver) told(all []agent.ToldVersion) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range all {
+		if k := r.agents[t.Agent]; k != nil {
+			k.Run = t.Run
+		}
+	}
 }
 
 // Parts of states: a host with all of its units at once, and then as often as something changes.
@@ -203,6 +241,11 @@ func (r *receiver) flush(ctx context.Context) error {
 	began := time.Now()
 	taken, err := agent.Receive(ctx, r.parts.DB, r.parts.Backend, beats)
 	if err == nil {
+		var told []agent.ToldVersion
+		if told, err = agent.ToldLately(ctx, r.parts.DB.Reader); err != nil {
+			return err
+		}
+		r.told(told)
 		var changed []uuid.UUID
 		if changed, err = agent.ChangedLately(ctx, r.parts.DB.Reader); err == nil {
 			r.settle(batch, taken, changed, began)
@@ -215,8 +258,13 @@ func (r *receiver) flush(ctx context.Context) error {
 	for id, b := range batch {
 		if newer, ok := r.pending[id]; !ok {
 			r.pending[id] = b
-		} else if newer.Said == nil {
-			newer.Said = b.Said
+		} else {
+			if newer.Said == nil {
+				newer.Said = b.Said
+			}
+			if newer.Trouble == nil {
+				newer.Trouble = b.Trouble
+			}
 			r.pending[id] = newer
 		}
 	}

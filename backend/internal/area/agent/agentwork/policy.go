@@ -21,7 +21,8 @@ import (
 // Config is what the policies need.
 type Config struct {
 	DB      *db.DB
-	Desired string // version that agents should run; "" for any
+	Desired string        // version that agents should run; "" for any
+	Soak    time.Duration // how long a delivered version must run before it is proven
 }
 
 // Names of the policies.
@@ -32,7 +33,7 @@ const (
 
 // Policies of the area.
 func Policies(config Config) []reconcile.Policy {
-	return []reconcile.Policy{hostHealth(config), agents(config)}
+	return []reconcile.Policy{hostHealth(config), agents(config), deliveries(config)}
 }
 
 // hostHealth is one look at all hosts: an index finds what is due, so that a fleet in good health costs four short reads.

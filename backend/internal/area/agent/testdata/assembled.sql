@@ -495,3 +495,163 @@ SELECT a.id, a.workspace_id, a.host_id, h.name AS host_name, a.incarnation, a.pu
   AND a.workspace_id = $1
 ORDER BY a.state, a.id
 LIMIT $2;
+
+SELECT d.id, d.workspace_id, d.name, d.version, d.region, d.zone, r.state, r.plan, r.wave, r.waves, r.reason, r.next_at, r.ended_at,
+       r.version AS revision, d.created_at, r.updated_at
+  FROM update_deliveries d
+  JOIN rollouts r ON r.id = d.id
+ WHERE true
+  AND d.workspace_id = $1
+  AND (d.created_at, d.id) < ($2, $3)
+ORDER BY d.created_at DESC, d.id DESC
+LIMIT $4;
+
+SELECT d.id, d.workspace_id, d.name, d.version, d.region, d.zone, r.state, r.plan, r.wave, r.waves, r.reason, r.next_at, r.ended_at,
+       r.version AS revision, d.created_at, r.updated_at
+  FROM update_deliveries d
+  JOIN rollouts r ON r.id = d.id
+ WHERE true
+  AND d.workspace_id = $1
+  AND (d.created_at, d.id) > ($2, $3)
+ORDER BY d.created_at, d.id
+LIMIT $4;
+
+SELECT d.id, d.workspace_id, d.name, d.version, d.region, d.zone, r.state, r.plan, r.wave, r.waves, r.reason, r.next_at, r.ended_at,
+       r.version AS revision, d.created_at, r.updated_at
+  FROM update_deliveries d
+  JOIN rollouts r ON r.id = d.id
+ WHERE true
+  AND d.workspace_id = $1
+  AND (d.name, d.id) < ($2, $3)
+ORDER BY d.name DESC, d.id DESC
+LIMIT $4;
+
+SELECT d.id, d.workspace_id, d.name, d.version, d.region, d.zone, r.state, r.plan, r.wave, r.waves, r.reason, r.next_at, r.ended_at,
+       r.version AS revision, d.created_at, r.updated_at
+  FROM update_deliveries d
+  JOIN rollouts r ON r.id = d.id
+ WHERE true
+  AND d.workspace_id = $1
+  AND (d.name, d.id) > ($2, $3)
+ORDER BY d.name, d.id
+LIMIT $4;
+
+SELECT d.id, d.workspace_id, d.name, d.version, d.region, d.zone, r.state, r.plan, r.wave, r.waves, r.reason, r.next_at, r.ended_at,
+       r.version AS revision, d.created_at, r.updated_at
+  FROM update_deliveries d
+  JOIN rollouts r ON r.id = d.id
+ WHERE true
+  AND d.workspace_id = $1
+  AND r.state = $2
+  AND (d.created_at, d.id) < ($3, $4)
+ORDER BY d.created_at DESC, d.id DESC
+LIMIT $5;
+
+SELECT d.id, d.workspace_id, d.name, d.version, d.region, d.zone, r.state, r.plan, r.wave, r.waves, r.reason, r.next_at, r.ended_at,
+       r.version AS revision, d.created_at, r.updated_at
+  FROM update_deliveries d
+  JOIN rollouts r ON r.id = d.id
+ WHERE true
+  AND d.workspace_id = $1
+  AND r.state = $2
+  AND (d.created_at, d.id) > ($3, $4)
+ORDER BY d.created_at, d.id
+LIMIT $5;
+
+SELECT d.id, d.workspace_id, d.name, d.version, d.region, d.zone, r.state, r.plan, r.wave, r.waves, r.reason, r.next_at, r.ended_at,
+       r.version AS revision, d.created_at, r.updated_at
+  FROM update_deliveries d
+  JOIN rollouts r ON r.id = d.id
+ WHERE true
+  AND d.workspace_id = $1
+  AND r.state = $2
+  AND (d.name, d.id) < ($3, $4)
+ORDER BY d.name DESC, d.id DESC
+LIMIT $5;
+
+SELECT d.id, d.workspace_id, d.name, d.version, d.region, d.zone, r.state, r.plan, r.wave, r.waves, r.reason, r.next_at, r.ended_at,
+       r.version AS revision, d.created_at, r.updated_at
+  FROM update_deliveries d
+  JOIN rollouts r ON r.id = d.id
+ WHERE true
+  AND d.workspace_id = $1
+  AND r.state = $2
+  AND (d.name, d.id) > ($3, $4)
+ORDER BY d.name, d.id
+LIMIT $5;
+
+SELECT d.id, d.workspace_id, d.name, d.version, d.region, d.zone, r.state, r.plan, r.wave, r.waves, r.reason, r.next_at, r.ended_at,
+       r.version AS revision, d.created_at, r.updated_at
+  FROM update_deliveries d
+  JOIN rollouts r ON r.id = d.id
+ WHERE true
+  AND d.workspace_id = $1
+  AND r.state = $2
+ORDER BY d.created_at DESC, d.id DESC
+LIMIT $3;
+
+SELECT d.id, d.workspace_id, d.name, d.version, d.region, d.zone, r.state, r.plan, r.wave, r.waves, r.reason, r.next_at, r.ended_at,
+       r.version AS revision, d.created_at, r.updated_at
+  FROM update_deliveries d
+  JOIN rollouts r ON r.id = d.id
+ WHERE true
+  AND d.workspace_id = $1
+  AND r.state = $2
+ORDER BY d.created_at, d.id
+LIMIT $3;
+
+SELECT d.id, d.workspace_id, d.name, d.version, d.region, d.zone, r.state, r.plan, r.wave, r.waves, r.reason, r.next_at, r.ended_at,
+       r.version AS revision, d.created_at, r.updated_at
+  FROM update_deliveries d
+  JOIN rollouts r ON r.id = d.id
+ WHERE true
+  AND d.workspace_id = $1
+  AND r.state = $2
+ORDER BY d.name DESC, d.id DESC
+LIMIT $3;
+
+SELECT d.id, d.workspace_id, d.name, d.version, d.region, d.zone, r.state, r.plan, r.wave, r.waves, r.reason, r.next_at, r.ended_at,
+       r.version AS revision, d.created_at, r.updated_at
+  FROM update_deliveries d
+  JOIN rollouts r ON r.id = d.id
+ WHERE true
+  AND d.workspace_id = $1
+  AND r.state = $2
+ORDER BY d.name, d.id
+LIMIT $3;
+
+SELECT d.id, d.workspace_id, d.name, d.version, d.region, d.zone, r.state, r.plan, r.wave, r.waves, r.reason, r.next_at, r.ended_at,
+       r.version AS revision, d.created_at, r.updated_at
+  FROM update_deliveries d
+  JOIN rollouts r ON r.id = d.id
+ WHERE true
+  AND d.workspace_id = $1
+ORDER BY d.created_at DESC, d.id DESC
+LIMIT $2;
+
+SELECT d.id, d.workspace_id, d.name, d.version, d.region, d.zone, r.state, r.plan, r.wave, r.waves, r.reason, r.next_at, r.ended_at,
+       r.version AS revision, d.created_at, r.updated_at
+  FROM update_deliveries d
+  JOIN rollouts r ON r.id = d.id
+ WHERE true
+  AND d.workspace_id = $1
+ORDER BY d.created_at, d.id
+LIMIT $2;
+
+SELECT d.id, d.workspace_id, d.name, d.version, d.region, d.zone, r.state, r.plan, r.wave, r.waves, r.reason, r.next_at, r.ended_at,
+       r.version AS revision, d.created_at, r.updated_at
+  FROM update_deliveries d
+  JOIN rollouts r ON r.id = d.id
+ WHERE true
+  AND d.workspace_id = $1
+ORDER BY d.name DESC, d.id DESC
+LIMIT $2;
+
+SELECT d.id, d.workspace_id, d.name, d.version, d.region, d.zone, r.state, r.plan, r.wave, r.waves, r.reason, r.next_at, r.ended_at,
+       r.version AS revision, d.created_at, r.updated_at
+  FROM update_deliveries d
+  JOIN rollouts r ON r.id = d.id
+ WHERE true
+  AND d.workspace_id = $1
+ORDER BY d.name, d.id
+LIMIT $2;

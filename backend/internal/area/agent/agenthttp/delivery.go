@@ -1,0 +1,173 @@
+package agenthttp
+
+import (
+	"context"
+	"errors"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/area/agent"
+	"kloigos/backend/internal/httpapi"
+	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/kernel/rollout"
+	"kloigos/backend/internal/kernel/scope"
+)
+
+type delivery = httpapi.Versioned[api.UpdateDelivery]
+
+func (h handlers) registerDeliveries() {
+	s := h.server
+	httpapi.Register(s, "list-update-deliveries", h.deliveries, httpapi.Sorted(agent.DeliverySorting))
+	httpapi.Register(s, "create-update-delivery", h.deliver, httpapi.Created, httpapi.Example(api.CreateUpdateDelivery{
+		Name: "agent-1.4.0", AgentVersion: "v1.4.0", DeliveryPlan: api.DeliveryPlan{Canaries: []string{"fra2-042"}, FirstPercent: 10, Groups: 3, ProofSeconds: 900},
+	}))
+	httpapi.Register(s, "get-update-delivery", h.delivery)
+	httpapi.Register(s, "pause-update-delivery", h.moves(agent.PauseDelivery))
+	httpapi.Register(s, "resume-update-delivery", h.moves(agent.ResumeDelivery))
+	httpapi.Register(s, "roll-back-update-delivery", h.moves(agent.RollBackDelivery))
+	httpapi.Register(s, "list-delivery-targets", h.targets, httpapi.Sorted(rollout.TargetSorting))
+}
+
+func (h handlers) deliveries(ctx context.Context, in *struct{ api.UpdateDeliveryFilter }) (*httpapi.Object[api.Page[api.UpdateDelivery]], error) {
+	return httpapi.PageOf(h.server, "list-update-deliveries", in.PageQuery, []string{in.State}, agent.DeliverySorting,
+		func(after *db.Position, limit int) ([]agent.Delivery, error) {
+			return agent.Deliveries(ctx, h.server.DB().Reader, agent.DeliveryFilter{
+				WorkspaceID: httpapi.Workspace(ctx), State: in.State, Sort: in.Sort, After: after, Limit: limit,
+			})
+		},
+		presentDelivery)
+}
+
+func (h handlers) delivery(ctx context.Context, in *httpapi.ByID) (*delivery, error) {
+	d, _, err := agent.FindDelivery(ctx, h.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	waves, err := rollout.Waves(ctx, h.server.DB().Reader, d.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := presentDelivery(d)
+	for _, w := range waves {
+		out.Waves = append(out.Waves, api.DeliveryWave{Wave: w.Wave, State: string(w.State), Count: w.Count})
+	}
+	return &delivery{ETag: httpapi.ETag(d.Revision), Body: out}, nil
+}
+
+const (
+	defaultFirst  = 10
+	defaultGroups = 3
+	defaultGap    = 60
+	defaultProof  = 900
+)
+
+func planOf(p api.DeliveryPlan) rollout.Plan {
+	or := func(n, otherwise int) int {
+		if n == 0 {
+			return otherwise
+		}
+		return n
+	}
+	gap := defaultGap
+	if p.GapSeconds != nil {
+		gap = *p.GapSeconds
+	}
+	out := rollout.Plan{
+		Canaries: p.Canaries, First: or(p.FirstPercent, defaultFirst), Groups: or(p.Groups, defaultGroups), ByZone: p.ByZone,
+		GapMS: int64(gap) * 1000, WithinMS: int64(or(p.ProofSeconds, defaultProof)) * 1000, Limit: p.Limit,
+	}
+	if w := p.Window; w != nil {
+		out.Window = rollout.Window{Days: w.Days, From: w.From, To: w.To}
+	}
+	return out
+}
+
+func (h handlers) deliver(ctx context.Context, in *struct{ Body api.CreateUpdateDelivery }) (*delivery, error) {
+	b := in.Body
+	draft := agent.DeliveryDraft{Name: b.Name, Version: b.AgentVersion, Region: b.Region, Zone: b.Zone, Plan: planOf(b.DeliveryPlan)}
+	made, err := httpapi.Once(ctx, h.server, func(ctx context.Context, call intent.Call) (made httpapi.Made, err error) {
+		err = h.Engine.Do(ctx, call, func(tx *intent.Tx) error {
+			made.Object, err = agent.CreateDelivery(ctx, tx, draft)
+			return err
+		})
+		return made, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.delivery(ctx, &httpapi.ByID{ID: made.Object.String()})
+}
+
+// moves is the handler of something that a person does with a delivery.
+func (h handlers) moves(do func(ctx context.Context, tx *intent.Tx, ref scope.Ref[agent.Delivery], revision int64) error) func(context.Context, *httpapi.Change) (*delivery, error) {
+	return func(ctx context.Context, in *httpapi.Change) (*delivery, error) {
+		_, ref, err := agent.FindDelivery(ctx, h.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
+		if err != nil {
+			return nil, err
+		}
+		revision, err := in.Version()
+		if err != nil {
+			return nil, err
+		}
+		_, err = httpapi.Once(ctx, h.server, func(ctx context.Context, call intent.Call) (httpapi.Made, error) {
+			return httpapi.Made{Object: ref.ID()}, h.Engine.Do(ctx, call, func(tx *intent.Tx) error { return do(ctx, tx, ref, revision) })
+		})
+		if err != nil {
+			return nil, err
+		}
+		return h.delivery(ctx, &httpapi.ByID{ID: ref.ID().String()})
+	}
+}
+
+// named is a delivery of the workspace, or the newest one if none is named; an empty one if there is none.
+func (h handlers) named(ctx context.Context, text string) (agent.Delivery, error) {
+	q, workspace := h.server.DB().Reader, httpapi.Workspace(ctx)
+	if text == "" {
+		newest, err := agent.Deliveries(ctx, q, agent.DeliveryFilter{WorkspaceID: workspace, Limit: 1})
+		if err != nil || len(newest) == 0 {
+			return agent.Delivery{}, err
+		}
+		return newest[0], nil
+	}
+	d, _, err := agent.FindDelivery(ctx, q, workspace, text)
+	if errors.Is(err, fault.ErrNotFound) {
+		err = httpapi.BadField("delivery", "There is no such delivery.")
+	}
+	return d, err
+}
+
+func (h handlers) targets(ctx context.Context, in *struct{ api.DeliveryTargetFilter }) (*httpapi.Object[api.Page[api.DeliveryTarget]], error) {
+	d, err := h.named(ctx, in.Delivery)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.PageOf(h.server, "list-delivery-targets", in.PageQuery, []string{d.ID.String(), in.State}, rollout.TargetSorting,
+		func(after *db.Position, limit int) ([]rollout.Target, error) {
+			return rollout.Targets(ctx, h.server.DB().Reader, rollout.TargetFilter{Rollout: d.ID, State: in.State, Sort: in.Sort, After: after, Limit: limit})
+		},
+		func(t rollout.Target) api.DeliveryTarget {
+			return api.DeliveryTarget{
+				HostID: t.ID.String(), Host: t.Name, Region: t.Region, Zone: t.Zone, Wave: t.Wave, State: string(t.State), Reason: d.Why(t),
+				ToldAt: t.ToldAt, EndedAt: t.EndedAt,
+			}
+		})
+}
+
+func presentDelivery(d agent.Delivery) api.UpdateDelivery {
+	gap := int(d.Plan.GapMS / 1000)
+	out := api.UpdateDelivery{
+		ID: d.ID.String(), Workspace: d.WorkspaceID.String(), Name: d.Name, AgentVersion: d.Version, Region: d.Region, Zone: d.Zone,
+		State: string(d.State), Reason: d.Reason, Wave: d.Wave, WaveCount: d.Waves, NextAt: d.NextAt, EndedAt: d.EndedAt,
+		Plan: api.DeliveryPlan{
+			Canaries: d.Plan.Canaries, FirstPercent: d.Plan.First, Groups: d.Plan.Groups, ByZone: d.Plan.ByZone, GapSeconds: &gap,
+			ProofSeconds: int(d.Plan.WithinMS / 1000), Limit: d.Plan.Limit,
+		},
+		Operations: []api.Operation{operation("pause", d.CanPause()), operation("resume", d.CanResume()), operation("roll_back", d.CanRollBack())},
+		Version:    d.Revision, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
+	}
+	if w := d.Plan.Window; w.From != "" || len(w.Days) > 0 {
+		out.Plan.Window = &api.DeliveryWindow{Days: w.Days, From: w.From, To: w.To}
+	}
+	return out
+}

@@ -1,0 +1,226 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/kernel/audit"
+	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/intent"
+	"kloigos/backend/internal/kernel/rollout"
+	"kloigos/backend/internal/kernel/scope"
+)
+
+func (d Delivery) entry(action string, before, after map[string]any) audit.Entry {
+	return audit.Entry{
+		Workspace: d.WorkspaceID, Action: DeliveryNoun + "." + action, ObjectKind: DeliveryNoun, ObjectID: d.ID, ObjectName: d.Name, Before: before, After: after,
+	}
+}
+
+// CreateDelivery begins to bring a version to the hosts of the call's workspace.
+func CreateDelivery(ctx context.Context, tx *intent.Tx, draft DeliveryDraft) (uuid.UUID, error) {
+	if err := draft.check(); err != nil {
+		return uuid.Nil, err
+	}
+	var bad fault.Invalid
+	offers, err := builds(ctx, tx.Reader, draft.Version)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	if len(offers) == 0 {
+		bad.Add("version", "There is no build of this version. Run kloigos-backend init with the folder of the release.")
+	}
+	if slices.ContainsFunc(offers, func(o offered) bool { return o.ExpiresAt.Before(time.Now()) }) {
+		bad.Add("version", "A build of this version has expired. Take a newer release.")
+	}
+	hosts, err := candidates(ctx, tx.Reader, tx.Call().Workspace, draft.Region, draft.Zone)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	if len(hosts) == 0 {
+		bad.Add("region", "No host with an agent is there.")
+	}
+	for i, name := range draft.Plan.Canaries {
+		if !slices.ContainsFunc(hosts, func(c rollout.Candidate) bool { return c.Name == name }) {
+			bad.Add(fmt.Sprintf("canaries[%d]", i), "No host of this name has an agent and is reached by the delivery.")
+		}
+	}
+	if err := bad.OrNil(); err != nil {
+		return uuid.Nil, err
+	}
+	id := uuid.New()
+	err = tx.One(ctx, fault.Conflictf("update_delivery_exists", "The workspace already has a delivery %s.", draft.Name), sqlInsertDelivery, id, tx.Call().Workspace,
+		draft.Name, draft.Version, draft.Region, draft.Zone)
+	if _, taken := db.UniqueViolation(err); taken {
+		return uuid.Nil, errOpen
+	}
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("insert a delivery: %w", err)
+	}
+	if _, err := rollout.Start(ctx, tx.Tx, id, draft.Plan, hosts); err != nil {
+		return uuid.Nil, err
+	}
+	d, err := DeliveryByID(ctx, tx.Reader, id)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	tx.Touch(DeliveryNoun, id)
+	if err := tx.Event(ctx, d.entry("create", nil, d.facts())); err != nil {
+		return uuid.Nil, err
+	}
+	return id, tx.Made(ctx, DeliveryNoun, id, uuid.Nil)
+}
+
+var errOpen = fault.Conflictf("update_delivery_open", "Another delivery of the workspace has not ended. Wait for it, or roll it back.")
+
+// PauseDelivery keeps further hosts from being told.
+func PauseDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
+	return moveDelivery(ctx, tx, ref, revision, "pause", rollout.Pause)
+}
+
+// ResumeDelivery goes on with a delivery that is paused or halted. Failures until now count no more.
+func ResumeDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
+	return moveDelivery(ctx, tx, ref, revision, "resume", rollout.Resume)
+}
+
+// RollBackDelivery sends the hosts that were told back to the version that they ran before.
+func RollBackDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64) error {
+	return moveDelivery(ctx, tx, ref, revision, "roll_back", rollout.RollBack)
+}
+
+func moveDelivery(ctx context.Context, tx *intent.Tx, ref scope.Ref[Delivery], revision int64, action string,
+	move func(context.Context, *db.Tx, uuid.UUID, rollout.Driver) (rollout.Rollout, error),
+) error {
+	d, err := DeliveryByID(ctx, tx.Reader, ref.ID())
+	if err != nil {
+		return err
+	}
+	if revision != 0 && revision != d.Revision {
+		return fault.Conflictf("version_mismatch", "The delivery is at version %d, not %d: it went on meanwhile. Reload it.", d.Revision, revision)
+	}
+	driver := d.driver(nil, 0)
+	driver.Moved = func(ctx context.Context, inner *db.Tx, _, after rollout.Rollout) error {
+		return d.setOpen(ctx, inner, !after.State.Ended())
+	}
+	if _, err := move(ctx, tx.Tx, d.ID, driver); err != nil {
+		return err
+	}
+	after, err := DeliveryByID(ctx, tx.Reader, d.ID)
+	if err != nil {
+		return err
+	}
+	tx.Touch(DeliveryNoun, d.ID)
+	if err := tx.Event(ctx, after.entry(action, d.facts(), after.facts())); err != nil {
+		return err
+	}
+	return tx.Made(ctx, DeliveryNoun, d.ID, uuid.Nil)
+}
+
+func (d Delivery) setOpen(ctx context.Context, tx *db.Tx, open bool) error {
+	_, err := tx.Exec(ctx, sqlSetOpen, d.ID, open)
+	if _, taken := db.UniqueViolation(err); taken {
+		return errOpen
+	}
+	tx.Touch(DeliveryNoun, d.ID)
+	return err
+}
+
+// Advance makes the steps of a delivery that are due. soak is how long a version must run before it is proven; by is the policy
+// that events name.
+func Advance(ctx context.Context, store *db.DB, d Delivery, soak time.Duration, by string, observe bool) (rollout.Rollout, int, error) {
+	driver := d.driver(store, soak)
+	driver.Moved = func(ctx context.Context, tx *db.Tx, before, after rollout.Rollout) error {
+		if err := d.setOpen(ctx, tx, !after.State.Ended()); err != nil {
+			return err
+		}
+		if before.State == after.State && before.Wave == after.Wave { // a step that nobody needs to be told of
+			return nil
+		}
+		action := string(after.State)
+		if before.State == after.State {
+			action = "wave"
+		}
+		now := d
+		now.State, now.Wave, now.Reason = after.State, after.Wave, after.Reason
+		return audit.Append(ctx, tx, audit.Actor{Kind: audit.Policy, Name: by}, now.entry(action, d.facts(), now.facts()))
+	}
+	return rollout.Advance(ctx, store, d.ID, driver, observe)
+}
+
+// driver is what a delivery means for hosts.
+func (d Delivery) driver(store *db.DB, soak time.Duration) rollout.Driver {
+	return rollout.Driver{
+		Prove: func(ctx context.Context, r rollout.Rollout, targets []rollout.Target, back bool) (map[uuid.UUID]rollout.Finding, error) {
+			return d.prove(ctx, store.Reader, r, targets, soak, back)
+		},
+		Late: func(ctx context.Context, _ rollout.Rollout) ([]rollout.Candidate, error) {
+			return candidates(ctx, store.Reader, d.WorkspaceID, d.Region, d.Zone)
+		},
+		Give: d.give, Take: d.take,
+	}
+}
+
+func (d Delivery) prove(ctx context.Context, q db.Reader, _ rollout.Rollout, targets []rollout.Target, soak time.Duration, back bool) (map[uuid.UUID]rollout.Finding, error) {
+	hosts, told := make([]uuid.UUID, len(targets)), make(map[uuid.UUID]time.Time, len(targets))
+	for i, t := range targets {
+		hosts[i] = t.ID
+		if t.ToldAt != nil {
+			told[t.ID] = *t.ToldAt
+		}
+	}
+	all, err := stands(ctx, q, hosts)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[uuid.UUID]rollout.Finding, len(all))
+	for _, s := range all {
+		want := d.Version
+		if back {
+			want = s.Told
+		}
+		found[s.HostID] = d.find(s, want, told[s.HostID], soak, back)
+	}
+	return found, nil
+}
+
+// find judges one host: a heartbeat of the version since it was told, for as long as it takes to show a new fault.
+func (d Delivery) find(s stand, want string, told time.Time, soak time.Duration, back bool) rollout.Finding {
+	silent := s.ReceivedAt == nil || s.ReceivedAt.Before(told.Add(-SilentAfter))
+	fault := newFault(s.Causes, told)
+	switch {
+	case s.AgentID == nil:
+		return rollout.Finding{Verdict: rollout.Gone, Reason: "No agent is enrolled on the host."}
+	case s.Trouble == want && s.State == "pinned":
+		return rollout.Finding{Verdict: rollout.Unproven, Reason: s.Reason}
+	case s.Trouble == want && s.State == "failed":
+		return rollout.Finding{Verdict: rollout.Bad, Reason: s.Reason}
+	case silent:
+		return rollout.Finding{Verdict: rollout.Unproven, Reason: "The agent was silent when it was told."}
+	case s.Runs != want && want != "":
+		return rollout.Finding{Reason: fmt.Sprintf("It runs %s.", s.Runs)}
+	case back:
+		return rollout.Finding{Verdict: rollout.Good, Reason: fmt.Sprintf("It runs %s.", s.Runs)}
+	case s.ReceivedAt.Before(told):
+		return rollout.Finding{Reason: "No heartbeat has come since it was told."}
+	case fault != "" && s.Now.Sub(s.Causes[fault]) >= holdFor:
+		return rollout.Finding{Verdict: rollout.Bad, Reason: "It runs the version, and has a new fault: " + fault + "."}
+	case fault != "" || time.Duration(s.RunsMS)*time.Millisecond < soak:
+		return rollout.Finding{Reason: fmt.Sprintf("It runs the version; new faults are waited for until it has run for %s.", soak)}
+	}
+	return rollout.Finding{Verdict: rollout.Good, Reason: "It runs the version, and nothing new is wrong."}
+}
+
+// newFault is a cause that began since a time; "" for none. The version itself is none.
+func newFault(all Causes, since time.Time) string {
+	for _, c := range causes {
+		if at, ok := all[c.name]; ok && at.After(since) && c.name != "version_behind" && c.name != "reboot_required" {
+			return c.name
+		}
+	}
+	return ""
+}
