@@ -2,14 +2,17 @@ package app
 
 import (
 	"kloigos/backend/internal/area/iam/iamhttp"
+	"kloigos/backend/internal/area/iam/iamoidc"
 	"kloigos/backend/internal/area/iam/iamwork"
+	"kloigos/backend/internal/kernel/egress"
 	"kloigos/backend/internal/kernel/reconcile"
 )
 
-// iamArea is organizations, projects, workspaces, accounts, roles and grants.
+// iamArea is organizations, projects, workspaces, accounts, roles, grants and identity providers.
 func iamArea(p Parts) Area {
+	providers := &iamoidc.Client{Rule: egress.Rule{Allowed: p.Config.IdentityNetworks, Denied: p.Config.DeniedNetworks}}
 	return Area{
 		Policies: []reconcile.Policy{iamwork.Quotas(p.DB), iamwork.ExpiredLogins(p.DB)},
-		Routes:   iamhttp.Routes(iamhttp.Parts{Engine: p.Engine, Keys: p.Keyset, Release: p.Version}),
+		Routes:   iamhttp.Routes(iamhttp.Parts{Engine: p.Engine, Keys: p.Keyset, Release: p.Version, Providers: providers, Web: p.Config.WebURL}),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humafiber"
@@ -25,7 +26,7 @@ const (
 // writes and that an account makes. The hash of a request that has a password would
 // let it be guessed.
 func keyed(r api.Route) bool {
-	return r.Method == http.MethodPost && r.Permission != "" && r.ID != "preview-layout" && r.ID != "change-password"
+	return r.Method == http.MethodPost && r.Permission != "" && !slices.Contains([]string{"preview-layout", "change-password", "start-link", "finish-link"}, r.ID)
 }
 
 func idempotencyParameter() *huma.Param {

@@ -176,11 +176,11 @@ func TestWhoAsksComesBeforeWhatIsAsked(t *testing.T) {
 	}
 }
 
-// Only logging in is open, and what a secret link is for.
+// Only logging in is open, what the page for it offers, and what a secret link is for.
 func TestOpenRoutes(t *testing.T) {
 	t.Parallel()
 	for _, r := range api.Routes {
-		if open := r.Permission == ""; open != slices.Contains([]string{"create-session", "confirm-session", "set-password"}, r.ID) {
+		if open := r.Permission == ""; open != slices.Contains([]string{"create-session", "confirm-session", "set-password", "list-login-providers", "start-login", "finish-login"}, r.ID) {
 			t.Errorf("%s has permission %q", r.ID, r.Permission)
 		}
 	}

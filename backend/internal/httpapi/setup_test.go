@@ -31,6 +31,7 @@ import (
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/kernel/config"
 	kernel "kloigos/backend/internal/kernel/intent"
 	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/kernel/secret"
@@ -85,7 +86,7 @@ func setup(t testing.TB, options ...func(*httpapi.Config)) *backend {
 	if err != nil {
 		t.Fatal(err)
 	}
-	areas, err := app.NewAreas(app.Parts{DB: db.DB, Engine: kernel.Engine{DB: db.DB}, Keyset: keys, Version: "test"})
+	areas, err := app.NewAreas(app.Parts{DB: db.DB, Engine: kernel.Engine{DB: db.DB}, Keyset: keys, Version: "test", Config: config.Config{WebURL: webURL, IdentityNetworks: identityNetworks}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -88,9 +88,13 @@ func (r Reads) Tokens(ctx context.Context, f TokenFilter) ([]Token, error) {
 	return TokenSorting.Read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
+// What a session makes reaches no further than the session does.
 const sqlInsertToken = `
-INSERT INTO tokens (id, kind, account_id, session_id, name, prefix, hash, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8::INT8 * INTERVAL '1 second')
+INSERT INTO tokens (id, kind, account_id, session_id, name, prefix, hash, expires_at, scope, scope_id, identity_provider_id)
+SELECT $1::UUID, $2::TEXT, $3::UUID, $4::UUID, $5::TEXT, $6::TEXT, $7::BYTEA, now() + $8::INT8 * INTERVAL '1 second',
+       (SELECT s.scope FROM tokens s WHERE s.id = $4),
+       (SELECT s.scope_id FROM tokens s WHERE s.id = $4),
+       (SELECT s.identity_provider_id FROM tokens s WHERE s.id = $4)
 RETURNING expires_at`
 
 // InsertToken adds a token that expires after a while, and returns when that

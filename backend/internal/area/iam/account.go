@@ -54,6 +54,16 @@ func (d NewAccount) check() error {
 	return bad.OrNil()
 }
 
+// checkChange lets a name stay that an identity provider made.
+func (d NewAccount) checkChange(before Account) error {
+	var bad fault.Invalid
+	if d.Name != before.Name {
+		bad.Check("name", checkAccountName(d.Name))
+	}
+	bad.Check("email", checkEmail(d.Email))
+	return bad.OrNil()
+}
+
 // facts are what an event tells of an account.
 func (a Account) facts() map[string]any {
 	return map[string]any{"name": a.Name, "kind": a.Kind, "email": a.Email, "state": a.State}

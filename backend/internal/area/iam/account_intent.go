@@ -85,7 +85,7 @@ func ChangeAccount(ctx context.Context, tx *intent.Tx, ref scope.Ref[Account], v
 	if email != nil {
 		draft.Email = *email
 	}
-	if err := draft.check(); err != nil {
+	if err := draft.checkChange(before); err != nil {
 		return Account{}, err
 	}
 	err = tx.One(ctx, fault.ErrNotFound, sqlChangeAccount, before.ID, draft.Name, draft.Email)

@@ -67,5 +67,7 @@ type BuiltIn map[string]map[string]bool
 func (b BuiltIn) role(name string) (rolePermits, bool) {
 	permits, known := b[name]
 	own := slices.ContainsFunc(Roles, func(r Role) bool { return r.Name == name && !r.Installation })
-	return rolePermits{name: name, permissions: slices.Sorted(maps.Keys(permits))}, known && own
+	return rolePermits{name: name, permissions: permissionsOf(permits)}, known && own
 }
+
+func permissionsOf(permits map[string]bool) []string { return slices.Sorted(maps.Keys(permits)) }

@@ -138,7 +138,7 @@ func DeleteRole(ctx context.Context, tx *intent.Tx, ref scope.Ref[CustomRole], v
 		return err
 	}
 	if _, err := tx.Exec(ctx, sqlDeleteRole, role.ID); db.SQLState(err) == foreignKeyViolation {
-		return fault.Conflictf("role_in_use", "Accounts have the role %s, or are invited to it. Take it away first.", role.Name)
+		return fault.Conflictf("role_in_use", "Accounts have the role %s, are invited to it, or are given it by a group mapping. Take it away first.", role.Name)
 	} else if err != nil {
 		return fmt.Errorf("delete a role: %w", err)
 	}

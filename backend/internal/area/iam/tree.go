@@ -73,6 +73,8 @@ type Scope struct {
 // Path names the scope in the installation: 'organization', 'organization/project' or 'organization/project/workspace'.
 func (s Scope) Path() string {
 	switch s.Kind {
+	case "":
+		return "the installation"
 	case OrganizationNoun:
 		return s.Name
 	case ProjectNoun:

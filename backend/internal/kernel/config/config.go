@@ -44,6 +44,8 @@ type Config struct {
 	AllowLoopbackHosts bool
 	DeniedNetworks     []netip.Prefix  // in which no host may be
 	ChannelNetworks    []netip.Prefix  // private ranges that notification channels may lead to
+	IdentityNetworks   []netip.Prefix  // private ranges that identity providers may be in
+	WebURL             *url.URL        // of the web app, as browsers reach it; nil: nobody logs in by an identity provider
 	FirstUID, LastUID  int64           // for tenants
 	DNSResolver        *netip.AddrPort // asked what the world is told of a name; nil: this machine's; the zero value: none
 	Workers            int             // jobs that run at once here, at most
@@ -96,6 +98,11 @@ func settings() []setting {
 			c.ChannelNetworks, err = prefixes(v)
 			return err
 		}},
+		{"KLOIGOS_IDENTITY_NETWORKS", "identity-networks", "private networks that identity providers may be in, loopback included, comma-separated; empty for none", "", func(c *Config, v string) (err error) {
+			c.IdentityNetworks, err = prefixes(v)
+			return err
+		}},
+		{"KLOIGOS_WEB_URL", "web-url", "URL of the web app as browsers reach it, such as https://kloigos.example.org; identity providers send browsers back there; empty for no logins by one", "", setWebURL},
 		{"KLOIGOS_DNS_RESOLVER", "dns-resolver", "address, with a port if it is not 53, of the resolver that is asked whether records arrived; none for no resolver; empty for this machine's", "", setDNSResolver},
 		{"KLOIGOS_UID_RANGE", "uid-range", "user ids for tenants", "65536-99999", setUIDRange},
 		{"KLOIGOS_WORKERS", "workers", "jobs that run at once on this backend, at most", "8", func(c *Config, v string) (err error) {
@@ -308,6 +315,26 @@ func setLease(c *Config, v string) error {
 		return fmt.Errorf("%q is not a time from 2s to 10m", v)
 	}
 	c.Lease = d
+	return nil
+}
+
+func setWebURL(c *Config, v string) error {
+	if v == "" {
+		return nil
+	}
+	u, err := url.Parse(v)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Opaque != "" || strings.Trim(u.Path, "/") != "" {
+		return fmt.Errorf("%q is not the URL of a web site, such as https://kloigos.example.org", v)
+	}
+	loopback := u.Hostname() == "localhost"
+	if a, err := netip.ParseAddr(u.Hostname()); err == nil {
+		loopback = a.IsLoopback()
+	}
+	if u.Scheme != "https" && (u.Scheme != "http" || !loopback) {
+		return fmt.Errorf("%q is not https", v)
+	}
+	u.Path = ""
+	c.WebURL = u
 	return nil
 }
 

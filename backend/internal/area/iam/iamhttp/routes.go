@@ -1,4 +1,4 @@
-// Package iamhttp owns the routes of organizations, projects, workspaces, accounts, roles, grants and keys: it decodes, looks
+// Package iamhttp owns the routes of organizations, projects, workspaces, accounts, roles, grants, keys and identity providers: it decodes, looks
 // up what the caller sees, asks for the permission at the place of the object, calls an intent and presents what came of it.
 //
 // It refuses rules: what a name, a state or a role allows is for package iam.
@@ -7,11 +7,13 @@ package iamhttp
 import (
 	"context"
 	"errors"
+	"net/url"
 
 	"github.com/google/uuid"
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/area/iam"
+	"kloigos/backend/internal/area/iam/iamoidc"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/intent"
@@ -24,6 +26,9 @@ type Parts struct {
 	Engine  intent.Engine
 	Keys    *secret.Keyset
 	Release string // version of this backend
+	// Providers asks identity providers, and Web is where they send browsers back to; nil: nowhere.
+	Providers *iamoidc.Client
+	Web       *url.URL
 }
 
 type handlers struct {
@@ -43,7 +48,12 @@ func Routes(parts Parts) func(*httpapi.Server) {
 		h.registerServiceAccounts()
 		h.registerQuotas()
 		h.registerSecondFactors()
+<<<<<<< HEAD
 		billing{h}.register()
+=======
+		h.registerProviders()
+		h.registerLogins()
+>>>>>>> 4b83b66 (Add identity providers of organizations and of the installation)
 	}
 }
 
