@@ -22,6 +22,9 @@ type form struct {
 	Kept    page.Kept // a form that was sent when its session had ended
 	Pending string    // secret of a login that waits for a code
 	Wrong   ui.Problems
+	// Providers are the identity providers that the page offers. Only: the page is the address of one, without a password.
+	Providers []api.LoginProvider
+	Only      bool
 }
 
 var because = map[string]string{
@@ -34,6 +37,9 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post("/login", a.Open(enter))
 	r.Post("/login/code", a.Open(confirm))
 	r.Post("/logout", a.Page(leave))
+	r.Get("/login/:provider", a.Open(showProvider))
+	r.Get("/login/:provider/start", a.Open(start))
+	r.Get("/login/:provider/callback", a.Open(callback))
 	a.Login = func(r *page.Request, next string, kept page.Kept) error {
 		return draw(r, fiber.StatusUnauthorized, form{Next: next, Because: because["expired"], Kept: kept})
 	}
@@ -44,6 +50,12 @@ func show(r *page.Request) error {
 }
 
 func draw(r *page.Request, status int, f form) error {
+	if !f.Only {
+		// Without an answer the page has no buttons: the password is a way in that needs no provider.
+		if found, err := r.App().API.ListLoginProviders(r.Ctx, api.LoginProviderFilter{}); err == nil {
+			f.Providers = found.Items
+		}
+	}
 	return r.Show(page.View{Title: "Log in", Status: status, Body: loginPage(f)})
 }
 

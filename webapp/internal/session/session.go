@@ -67,6 +67,26 @@ func (s *Sessions) cookie(value string, expires time.Time) *fiber.Cookie {
 	}
 }
 
+// loginSuffix ends the name of the cookie of a login that was begun at an identity provider.
+const loginSuffix = "-login"
+
+// BeginLogin keeps the secret of a login while the browser is at an identity provider.
+func (s *Sessions) BeginLogin(c *fiber.Ctx, secret string, expires time.Time) {
+	cookie := s.cookie(secret, expires)
+	cookie.Name += loginSuffix
+	c.Cookie(cookie)
+}
+
+// EndLogin returns the secret of the login that this browser began, and removes it; "" if there is none.
+func (s *Sessions) EndLogin(c *fiber.Ctx) string {
+	secret := string(c.Request().Header.Cookie(s.name() + loginSuffix))
+	s.BeginLogin(c, "", time.Unix(1, 0))
+	if len(secret) > maxToken {
+		return ""
+	}
+	return secret
+}
+
 // Guard lets an unsafe request pass only if the browser says that one of our
 // own pages sent it.
 func (s *Sessions) Guard(c *fiber.Ctx) error {
@@ -187,7 +207,7 @@ func ReturnPath(wanted string) string {
 	u, err := url.Parse(wanted)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" ||
 		!strings.HasPrefix(wanted, "/") || strings.HasPrefix(wanted, "//") || strings.ContainsAny(wanted, "\\\r\n\t") ||
-		u.Path == "/login" || u.Path == "/logout" {
+		u.Path == "/login" || u.Path == "/logout" || strings.HasPrefix(u.Path, "/login/") {
 		return "/"
 	}
 	return wanted
