@@ -23,8 +23,8 @@ func (i Identity) told(ctx context.Context, tx *intent.Tx, p Provider, action st
 	})
 }
 
-// Session is a session that was just opened.
-type Session struct {
+// ProvenSession is a session that was just opened.
+type ProvenSession struct {
 	ID        uuid.UUID
 	Account   string
 	ExpiresAt time.Time
@@ -41,25 +41,25 @@ func kept(ctx context.Context, tx *intent.Tx, p Provider) (Provider, error) {
 
 // LogIn opens a session for whom the claims prove. Somebody without an account gets one if a group of theirs has a role; id is
 // its id then. An account is never found by its name or address.
-func LogIn(ctx context.Context, tx *intent.Tx, p Provider, c Claims, id uuid.UUID, secret, address string) (Session, error) {
+func LogIn(ctx context.Context, tx *intent.Tx, p Provider, c Claims, id uuid.UUID, secret, address string) (ProvenSession, error) {
 	p, err := kept(ctx, tx, p)
 	if err != nil {
-		return Session{}, err
+		return ProvenSession{}, err
 	}
 	identity, err := Proven(ctx, tx.Reader, p.ID, c)
 	if isNotFound(err) {
 		identity, err = newPerson(ctx, tx, p, c, id)
 	}
 	if err != nil {
-		return Session{}, err
+		return ProvenSession{}, err
 	}
 	if err := align(ctx, tx, p, c, identity); err != nil {
-		return Session{}, err
+		return ProvenSession{}, err
 	}
 	if _, err := tx.Exec(ctx, sqlUseIdentity, identity.ID, c.label()); err != nil {
-		return Session{}, fmt.Errorf("note a login: %w", err)
+		return ProvenSession{}, fmt.Errorf("note a login: %w", err)
 	}
-	return openSession(ctx, tx, p, identity, secret, address)
+	return openProvenSession(ctx, tx, p, identity, secret, address)
 }
 
 // newPerson makes an account for somebody who has none, if a group of theirs has a role.
@@ -187,13 +187,13 @@ func UnlinkIdentity(ctx context.Context, tx *intent.Tx, ref scope.Ref[Identity],
 	return tx.Made(ctx, IdentityNoun, identity.ID, uuid.Nil)
 }
 
-func openSession(ctx context.Context, tx *intent.Tx, p Provider, i Identity, secret, address string) (Session, error) {
+func openProvenSession(ctx context.Context, tx *intent.Tx, p Provider, i Identity, secret, address string) (ProvenSession, error) {
 	account, err := holdAccount(ctx, tx.Tx, i.AccountID)
 	if err != nil {
-		return Session{}, err
+		return ProvenSession{}, err
 	}
 	if account.State != AccountActive {
-		return Session{}, fault.Conflictf("account_disabled", "Your account is disabled. Ask an operator of the installation.")
+		return ProvenSession{}, fault.Conflictf("account_disabled", "Your account is disabled. Ask an operator of the installation.")
 	}
 	type row struct {
 		ExpiresAt time.Time `db:"expires_at"`
@@ -205,15 +205,15 @@ func openSession(ctx context.Context, tx *intent.Tx, p Provider, i Identity, sec
 		noun := OrganizationNoun
 		level, at = &noun, &p.OrganizationID
 	}
-	made, err := db.First[row](ctx, tx.Reader, fault.ErrNotFound, sqlInsertSession, id, account.ID, address, secret[:shownPrefix], hashOf(tokenPrefix, secret), level, at, p.ID, int64(sessionLifetime/time.Second))
+	made, err := db.First[row](ctx, tx.Reader, fault.ErrNotFound, sqlInsertProvenSession, id, account.ID, address, secret[:shownPrefix], hashOf(tokenPrefix, secret), level, at, p.ID, int64(sessionLifetime/time.Second))
 	if err != nil {
-		return Session{}, fmt.Errorf("open a session: %w", err)
+		return ProvenSession{}, fmt.Errorf("open a session: %w", err)
 	}
 	err = tx.Event(ctx, audit.Entry{
 		Organization: p.OrganizationID, Action: "session.create", ObjectKind: "token", ObjectID: id, ObjectName: account.Name,
 		After: map[string]any{"kind": "session", "expires_at": made.ExpiresAt, "provider": p.Name, "subject": i.Subject},
 	})
-	return Session{id, account.Name, made.ExpiresAt}, err
+	return ProvenSession{id, account.Name, made.ExpiresAt}, err
 }
 
 // wanted are the mappings that the groups of a person give.

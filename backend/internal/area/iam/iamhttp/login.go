@@ -196,7 +196,7 @@ func (h handlers) finishLogin(ctx context.Context, in *struct{ Body api.FinishLo
 	call := httpapi.CallOf(ctx)
 	call.Workspace, call.Installation = uuid.Nil, true
 	call.Actor.Kind, call.Actor.ID, call.Actor.Name = audit.Account, id, name
-	var made iam.Session
+	var made iam.ProvenSession
 	token := iam.NewKeySecret()
 	err = h.Engine.Do(ctx, call, func(tx *intent.Tx) (err error) {
 		made, err = iam.LogIn(ctx, tx, s.Provider, claims, id, token, call.Actor.Address)
