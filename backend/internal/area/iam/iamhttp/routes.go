@@ -48,12 +48,9 @@ func Routes(parts Parts) func(*httpapi.Server) {
 		h.registerServiceAccounts()
 		h.registerQuotas()
 		h.registerSecondFactors()
-<<<<<<< HEAD
 		billing{h}.register()
-=======
 		h.registerProviders()
 		h.registerLogins()
->>>>>>> 4b83b66 (Add identity providers of organizations and of the installation)
 	}
 }
 
