@@ -101,6 +101,7 @@ func (w *world) makeRows() {
 	w.names()
 	w.channels()
 	w.tenancy()
+	w.drift()
 }
 
 // read takes up what init made.
