@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"kloigos/backend/api"
 	"kloigos/webapp/internal/apitest"
@@ -21,6 +22,18 @@ func sampleDrift() api.Drift {
 	return api.Drift{
 		ID: driftID, HostID: apitest.HostID, Host: "h1", Name: "h1", Promise: "memory", Promised: "max=1000", Found: "max=900<b>", State: "open",
 		StateMeans: "the host is not as promised", Since: apitest.Now, Operations: allowed("accept", "repair"), Version: 1,
+	}
+}
+
+// TestAcceptedDriftNamesWhoAndUntilWhen: the list says who accepted a drift, and when that ends.
+func TestAcceptedDriftNamesWhoAndUntilWhen(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	d, until := sampleDrift(), time.Now().Add(47*time.Hour+30*time.Minute)
+	d.State, d.AcceptedBy, d.AcceptUntil = "accepted", "grace", &until
+	s.api.Answer("list-drifts", 200, apitest.Page(d))
+	if got := s.get("/drift").body; !strings.Contains(got, "By grace, ends") || !strings.Contains(got, until.UTC().Format(time.RFC3339)) {
+		t.Error("the list does not say who accepted the drift until when")
 	}
 }
 
