@@ -64,11 +64,12 @@ func TestQuotasHold(t *testing.T) {
 	first := decode[api.Allocation](t, b.mustDo(http.MethodPost, "/allocations", api.CreateAllocation{LoginUser: "ada", SSHKeys: []string{sshKey}, CPUs: 1}, 202))
 	b.mustDo(http.MethodPost, "/quotas", api.SetQuota{Scope: "default/default", Resource: "units", Amount: 4}, 200)
 	b.mustDo(http.MethodPost, "/quotas", api.SetQuota{Scope: "default/default/default", Resource: "cpus", Amount: 100}, 200)
+	b.mustDo(http.MethodPost, "/quotas", api.SetQuota{Scope: "default/default/default", Resource: "memory_bytes", Amount: 1 << 49}, 200) // more than 32 bits hold, as is the memory of a unit
 	b.mustDo(http.MethodPost, "/quotas", api.SetQuota{Scope: "default", Resource: "hosts", Amount: 2}, 200)
 	if q := b.quotas("default")["default/default units"]; q.Used != 1 || q.Amount != 4 {
 		t.Errorf("%+v", q)
 	}
-	if over := b.quotas("default/default/default"); len(over) != 3 || over["default hosts"].Used != 2 {
+	if over := b.quotas("default/default/default"); len(over) != 4 || over["default hosts"].Used != 2 {
 		t.Errorf("%+v", over)
 	}
 	var wg sync.WaitGroup

@@ -48,8 +48,8 @@ const sqlThisQuota = sqlQuota + ` AND q.scope_id = $1 AND q.resource = $2`
 
 const sqlUse = `
 UPDATE quotas
-   SET used = used + $3
- WHERE scope_id = $1 AND resource = $2 AND ($3 <= 0 OR used + $3 <= amount)`
+   SET used = used + $3::INT8
+ WHERE scope_id = $1 AND resource = $2 AND ($3::INT8 <= 0 OR used + $3::INT8 <= amount)`
 
 // levels is the order in which quotas are changed, so that no two transactions wait
 // for each other.
