@@ -35,7 +35,7 @@ export const tasks = {
     const press = (name) => page.getByRole("button", { name }).first().click();
     await page.goto("/dns-zones");
     await page.getByRole("link", { name: "Add a zone" }).first().click();
-    await page.getByLabel("Zone").fill("walk.example");
+    await page.getByRole("textbox", { name: "Zone" }).fill("walk.example");
     await page.getByLabel("Name server that takes updates").fill("not a server");
     await page.getByLabel("Name of the key").fill("walk-key");
     await page.getByLabel("Secret of the key").fill("c2VjcmV0IG9mIHRoZSB3YWxr");
