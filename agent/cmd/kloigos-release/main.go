@@ -131,8 +131,8 @@ func sign(args []string) error {
 		return err
 	}
 	return errors.Join(
-		os.WriteFile(flags.Arg(0)+release.ManifestEnding, text, 0o644),       //nolint:gosec // public
-		os.WriteFile(flags.Arg(0)+release.SignatureEnding, signature, 0o644)) //nolint:gosec // public
+		os.WriteFile(flags.Arg(0)+release.ManifestEnding, text, 0o644),       // public
+		os.WriteFile(flags.Arg(0)+release.SignatureEnding, signature, 0o644)) // public
 }
 
 func load(secret, file string) (minisign.PrivateKey, error) {

@@ -80,7 +80,7 @@ func (p Place) receive(ctx context.Context, m release.Manifest, first Part, path
 
 // parts reads the pieces of a build one behind the other.
 type parts struct {
-	ctx         context.Context //nolint:containedctx // of one download
+	ctx         context.Context // of one download
 	left        *bytes.Reader
 	next, total int
 	get         func(ctx context.Context, part int) (Part, error)

@@ -23,7 +23,7 @@ func Free(dir string, size int64) error {
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return fmt.Errorf("look at the free space of %s: %w", dir, err)
 	}
-	if free := int64(s.Bavail) * s.Bsize; free < size+KeepFree { //nolint:gosec // bounded by the kernel
+	if free := int64(s.Bavail) * s.Bsize; free < size+KeepFree { // bounded by the kernel
 		return fmt.Errorf("%s has %d MB free, and the build needs %d MB with 10 MB to spare", dir, free>>20, size>>20)
 	}
 	return nil
@@ -32,7 +32,7 @@ func Free(dir string, size int64) error {
 // Serve does what the service's user asked for, once, and answers. It runs as root. Nothing in the state folder is trusted: the
 // build is copied to where only root writes, and checked there.
 func Serve(p Place) error {
-	if err := os.MkdirAll(p.Versions, 0o755); err != nil { //nolint:gosec // everybody may run the agent
+	if err := os.MkdirAll(p.Versions, 0o755); err != nil { // everybody may run the agent
 		return err
 	}
 	content, err := readPlain(filepath.Join(p.State, requestFile), 4<<10)
@@ -170,7 +170,7 @@ func (p Place) install(keys release.Keys, version, current string) error {
 		return err
 	}
 	temporary := filepath.Join(p.Versions, ".new")
-	if err := errors.Join(os.RemoveAll(temporary), os.Mkdir(temporary, 0o755)); err != nil { //nolint:gosec // everybody may run the agent
+	if err := errors.Join(os.RemoveAll(temporary), os.Mkdir(temporary, 0o755)); err != nil { // everybody may run the agent
 		return err
 	}
 	defer func() { _ = os.RemoveAll(temporary) }()
@@ -192,12 +192,12 @@ func (p Place) copyBuild(m release.Manifest, from, to string) error {
 		return fmt.Errorf("read the build: %w", err)
 	}
 	defer func() { _ = in.Close() }()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755) //nolint:gosec // everybody may run the agent
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755) // everybody may run the agent
 	if err != nil {
 		return err
 	}
 	err = m.Copy(out, in)
-	return errors.Join(err, out.Sync(), out.Chmod(0o755), out.Close()) //nolint:gosec // as above
+	return errors.Join(err, out.Sync(), out.Chmod(0o755), out.Close())
 }
 
 // turn makes a version the current one, and another one the one before. A crash leaves the links from before, or the new ones.

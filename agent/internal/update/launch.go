@@ -94,7 +94,7 @@ func (p Place) exec(version, command, told string) error {
 	if told != "" {
 		env = append(env, failedEnv+"="+told)
 	}
-	return syscall.Exec(p.binary(version), []string{binaryFile, command}, env) //nolint:gosec // root checked its signature
+	return syscall.Exec(p.binary(version), []string{binaryFile, command}, env) // root checked its signature
 }
 
 // ExecReader makes this process the version that root's reader runs, if that is another one.
@@ -155,7 +155,7 @@ func (p Place) try(ctx context.Context, version string, log *slog.Logger) (reaso
 func (p Place) once(ctx context.Context, version string) (ended bool, err error) {
 	runtime.LockOSThread() // the child dies with the thread that made it, see prctl(2)
 	defer runtime.UnlockOSThread()
-	cmd := exec.CommandContext(ctx, p.binary(version), "run") //nolint:gosec // root checked its signature
+	cmd := exec.CommandContext(ctx, p.binary(version), "run") // root checked its signature
 	cmd.Env = append(os.Environ(), childEnv+"="+version, BaseEnv+"="+p.Base)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
