@@ -18,9 +18,9 @@ const { values: flags } = parseArgs({ options: {
   update: { type: "boolean" }, // write structure/ anew
   showcase: { type: "string" }, // what one that runs has printed
   screenshots: { type: "boolean" }, // write docs/screenshots anew, and do nothing else
-  only: { type: "string" }, // pages and tasks whose names hold this
+  only: { type: "string" }, // pages and tasks whose names hold one of these, between commas
 } });
-const fits = (name) => !flags.only || name.includes(flags.only);
+const fits = (name) => !flags.only || flags.only.split(",").some((part) => name.includes(part));
 
 const wrong = [];
 const say = (text) => console.log(text);

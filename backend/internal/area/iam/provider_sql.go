@@ -166,6 +166,14 @@ func providerByID(ctx context.Context, q db.Reader, id uuid.UUID) (Provider, err
 	return db.First[Provider](ctx, q, fault.ErrNotFound, sqlProviderByID, id)
 }
 
+// ForgetFailure takes back what NoteFailure kept: a login went well.
+func ForgetFailure(ctx context.Context, tx *db.Tx, provider uuid.UUID) error {
+	if _, err := tx.Exec(ctx, sqlForgetFailure, provider); err != nil {
+		return fmt.Errorf("forget a failure of an identity provider: %w", err)
+	}
+	return nil
+}
+
 // NoteFailure keeps why the last login failed because of the provider, for those who run it.
 func NoteFailure(ctx context.Context, tx *db.Tx, provider uuid.UUID, why string) error {
 	if _, err := tx.Exec(ctx, sqlNoteFailure, provider, why); err != nil {

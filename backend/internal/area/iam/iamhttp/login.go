@@ -178,7 +178,10 @@ func (h handlers) end(ctx context.Context, body api.FinishLogin, account *uuid.U
 	if err != nil {
 		return login, s, claims, h.told(ctx, s.Provider, err)
 	}
-	return login, s, claims, nil
+	if s.FailedAt != nil {
+		err = h.server.DB().InTx(ctx, func(tx *db.Tx) error { return iam.ForgetFailure(ctx, tx, s.ID) })
+	}
+	return login, s, claims, err
 }
 
 func (h handlers) finishLogin(ctx context.Context, in *struct{ Body api.FinishLogin }) (*httpapi.Object[api.FinishedLogin], error) {
