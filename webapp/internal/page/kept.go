@@ -26,6 +26,9 @@ type Kept struct {
 var secretFields = []string{"password", "secret", "token"}
 
 func isSecret(name string) bool {
+	if name == "code" || name == "pending" { // a code of a second factor, and the login that waits for it
+		return true
+	}
 	return slices.ContainsFunc(secretFields, func(part string) bool { return strings.Contains(strings.ToLower(name), part) })
 }
 

@@ -53,6 +53,7 @@ func DeletePrice(ctx context.Context, tx *intent.Tx, id uuid.UUID) error {
 	if err := before.CanDelete(time.Now()); err != nil {
 		return err
 	}
+	// It may begin between the look and the statement.
 	if err := tx.One(ctx, before.CanDelete(before.BeginsAt), sqlDeletePrice, id); err != nil {
 		return fmt.Errorf("delete a price: %w", err)
 	}
