@@ -57,7 +57,7 @@ func (w *world) teamHere(s *scopes) {
 	at, units, hosts := w.ago(3*24*time.Hour), int64(len(w.allocations.rows)), int64(len(w.hosts.rows))
 	s.quotas.add("organization", w.org, "units", units*10/9+1, units, "admin", at)
 	s.quotas.add("organization", w.org, "hosts", hosts+10, hosts, "admin", at) // the walk registers some more
-	s.quotas.add("workspace", w.workspace, "memory_bytes", int64(units)<<34, int64(units)<<33, "admin", at)
+	s.quotas.add("workspace", w.workspace, "memory_bytes", units<<34, units<<33, "admin", at)
 }
 
 // dashboard is a program with a role that the organization made, and with a key.

@@ -66,10 +66,11 @@ func run(ctx context.Context, place update.Place, log *slog.Logger) error {
 		return err
 	}
 	if !update.Child() {
-		if err := update.Launch(ctx, place, log); err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
+		err := update.Launch(ctx, place, log)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // it was asked to stop
+		}
+		if err != nil {
 			return err
 		}
 	} else {

@@ -183,7 +183,7 @@ func (p Place) once(ctx context.Context, version string) (ended bool, err error)
 				continue
 			}
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-			<-done
+			<-done //nolint:errcheck // it was killed
 			return false, nil
 		}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"kloigos/backend/internal/area/drift/drifthttp"
 	"kloigos/backend/internal/area/drift/driftwork"
-	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/kernel/audit"
 )
@@ -23,10 +22,9 @@ func driftArea(p Parts) Area {
 // repairs asks for the job that made a host, or a unit if there is one. The intents are made after the areas.
 func repairs(intents **intent.Intents) func(ctx context.Context, by audit.Actor, host, unit, allocation uuid.UUID) (uuid.UUID, error) {
 	return func(ctx context.Context, by audit.Actor, host, unit, allocation uuid.UUID) (uuid.UUID, error) {
-		who := domain.Actor(by)
 		if unit == uuid.Nil {
-			return (*intents).InitializeHost(ctx, who, host, 0, false)
+			return (*intents).InitializeHost(ctx, by, host, 0, false)
 		}
-		return (*intents).SetUpAgain(ctx, who, allocation)
+		return (*intents).SetUpAgain(ctx, by, allocation)
 	}
 }

@@ -293,11 +293,15 @@ func give(ctx context.Context, tx *intent.Tx, p Provider, i Identity, m Mapping)
 	at := Scope{}
 	if m.Scope != string(scope.Installation) {
 		var err error
-		if at, err = levelOf(m.Scope).keep(ctx, tx.Tx, m.ScopeID); isNotFound(err) || err == nil && at.CanWrite() != nil {
+		at, err = levelOf(m.Scope).keep(ctx, tx.Tx, m.ScopeID)
+		if isNotFound(err) {
 			return nil
 		}
 		if err != nil {
 			return err
+		}
+		if at.suspended() {
+			return nil
 		}
 	}
 	name, id := m.Role, uuid.New()

@@ -118,6 +118,9 @@ func (s Scope) CanWrite() error {
 	return nil
 }
 
+// suspended says whether the scope, or one above it, is suspended.
+func (s Scope) suspended() bool { return s.State == ScopeSuspended || s.SuspendedBy != "" }
+
 // facts are what an event tells of a scope.
 func (s Scope) facts() map[string]any {
 	return map[string]any{"name": s.Name, "path": s.Path(), "state": s.State}
