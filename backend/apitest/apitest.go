@@ -45,7 +45,7 @@ import (
 	"kloigos/backend/internal/kernel/work"
 	"kloigos/backend/internal/policy"
 	"kloigos/backend/internal/queue"
-	"kloigos/backend/internal/testkit/dnsserver"
+	"kloigos/rig/dnsserver"
 	"kloigos/backend/internal/testkit/site"
 	"kloigos/backend/internal/worker"
 	"kloigos/playbooks"

@@ -35,6 +35,7 @@ func Scenarios() []Scenario {
 		{Name: "hosts_gone", Goes: "hosts are unplugged, rebooted and fall silent, in the middle of plays", Run: hostsGone},
 		{Name: "disk_full", Goes: "the disk for running plays is full, and that of a host, before a play and in the middle of one", Run: diskFull},
 		{Name: "long_log", Goes: "a play tells very much: none of it is lost, none comes twice", Spec: Spec{Lease: 10 * time.Second}, Run: longLog},
+		{Name: "zones", Goes: "record sets are written to a real name server: backends end between the call and its record and at random, the server is killed, another hand changes a record", Spec: Spec{Hosts: 1}, Run: zones},
 		{Name: "viewers", Goes: "backends are killed under viewers of a log: each reads all of it, in order, and nothing twice", Run: viewers},
 		{Name: "crowd", Goes: "very many follow one job, some a byte a second: all others hear all of it, and its memory is bounded", Spec: Spec{Lease: 10 * time.Second}, Run: crowd},
 		{Name: "balancer", Goes: "the load balancer is restarted, gently and not, and backends die behind it, under clients and viewers", Run: balancer},

@@ -222,7 +222,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	}
 	if b.cfg.Has(config.RoleWorker) {
 		w := worker.New(b.jobs, b.runner, b.keyset, worker.Config{Name: b.name, Targets: targets, Failpoints: points, Metrics: registry, Agents: b.agents()})
-		runner := &work.Runner{DB: b.jobs.DB, Registry: forJobs.Kinds, Handlers: forJobs.Handlers, Backend: b.name}
+		runner := &work.Runner{DB: b.jobs.DB, Registry: forJobs.Kinds, Handlers: forJobs.Handlers, Backend: b.name, Failpoints: points}
 		q := queue.New(b.jobs, queue.Kinds(runner, w.Work), signals, queue.Config{
 			Worker: b.id, Slots: b.cfg.Workers, Lease: b.cfg.Lease, Logger: b.log, Failpoints: points, Metrics: registry, Room: b.room(registry),
 		})

@@ -25,7 +25,7 @@ type Points struct {
 // In arms failpoints by files in the directory; "" for none.
 func In(dir string) Points { return Points{dir: dir, kill: killSelf} }
 
-// The failpoints, but for those of PlayDone.
+// The failpoints, but for those of PlayDone and CallDone.
 const (
 	RequestCommitted = "request_committed"
 	Claiming         = "claiming"
@@ -46,7 +46,7 @@ type Point struct {
 }
 
 // All returns every failpoint, in the order in which a job meets them; PlayDone
-// stands there once, as the pattern of its names.
+// and CallDone stand there once, as the patterns of their names.
 func All() []Point {
 	return []Point{
 		{RequestCommitted, "what a request asks for is committed, and the client has no answer yet"},
@@ -57,6 +57,7 @@ func All() []Point {
 		{LogFlushed, "a piece of the log is written, and the play goes on"},
 		{LeaseRenewed, "the lease has just been renewed"},
 		{PlayDone("<playbook>", "<file>"), "a play has ended well on the host, and nothing of that is written"},
+		{CallDone("<kind>"), "a call to an outside system has ended well, and nothing of that is written"},
 		{StepEnded, "the end of a step is written and its host let go, and the next has not begun"},
 		{BeforeEnd, "all of a job's work is done, and its end is not written"},
 		{EndWritten, "the end of a job is written, and nobody in this process knows"},
@@ -67,6 +68,10 @@ func All() []Point {
 // anything of it is written: whoever takes over runs the whole play again.
 // playbook is the bundle's name, file the play's ("playbook.yml").
 func PlayDone(playbook, file string) string { return "play_done." + playbook + "." + file }
+
+// CallDone is the moment after a step of a job without a play has done its work and before anything of it is written:
+// whoever takes over does it again.
+func CallDone(kind string) string { return "call_done." + kind }
 
 // Hit ends the process if the failpoint is armed.
 func (p Points) Hit(name string) {

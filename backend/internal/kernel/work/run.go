@@ -16,6 +16,7 @@ import (
 
 	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/failpoint"
 	"kloigos/backend/internal/kernel/fault"
 )
 
@@ -145,6 +146,8 @@ type Runner struct {
 	// Stopping tells whether this process is about to stop, so that no further step
 	// begins; nil: never.
 	Stopping func(context.Context) bool
+	// Failpoints are those at which a test of faults ends this process; none is the zero value.
+	Failpoints failpoint.Points
 }
 
 // Check finds kinds without a handler for each of their steps.
@@ -223,6 +226,9 @@ func (r *Runner) step(ctx context.Context, a *Attempt, kind Kind, s JobStep, las
 		return err
 	}
 	err := do(ctx, a)
+	if err == nil {
+		r.Failpoints.Hit(failpoint.CallDone(a.Kind))
+	}
 	var wait notYet
 	if errors.As(err, &wait) {
 		return r.waited(kind, s, wait)

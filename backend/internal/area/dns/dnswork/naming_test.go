@@ -11,7 +11,7 @@ import (
 	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/kernel/intent"
 	"kloigos/backend/internal/kernel/reconcile"
-	"kloigos/backend/internal/testkit/dnsserver"
+	"kloigos/rig/dnsserver"
 )
 
 // allocation adds a unit with an allocation of its own to the workspace.

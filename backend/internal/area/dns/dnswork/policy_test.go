@@ -12,7 +12,7 @@ import (
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/kernel/work"
-	"kloigos/backend/internal/testkit/dnsserver"
+	"kloigos/rig/dnsserver"
 )
 
 // policy is the zone's, on the bench's database.

@@ -12,7 +12,7 @@ import (
 	"kloigos/backend/internal/area/dns"
 	"kloigos/backend/internal/area/dns/dnswork/provider"
 	"kloigos/backend/internal/area/dns/dnswork/rfc2136"
-	"kloigos/backend/internal/testkit/dnsserver"
+	"kloigos/rig/dnsserver"
 )
 
 const zone = dns.Name("example.org.")

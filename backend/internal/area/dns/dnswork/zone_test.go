@@ -23,7 +23,7 @@ import (
 	"kloigos/backend/internal/kernel/scope"
 	"kloigos/backend/internal/kernel/secret"
 	"kloigos/backend/internal/testkit"
-	"kloigos/backend/internal/testkit/dnsserver"
+	"kloigos/rig/dnsserver"
 	"kloigos/backend/internal/testkit/sqlguard"
 	"kloigos/backend/internal/testkit/writeguard"
 )

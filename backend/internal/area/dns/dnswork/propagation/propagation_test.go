@@ -13,7 +13,7 @@ import (
 
 	"kloigos/backend/internal/area/dns"
 	"kloigos/backend/internal/area/dns/dnswork/provider"
-	"kloigos/backend/internal/testkit/dnsserver"
+	"kloigos/rig/dnsserver"
 )
 
 const zone = dns.Name("example.org.")

@@ -1,5 +1,5 @@
-// Package dnsserver gives a test a real name server on a loopback address: knot or bind9, from Debian's packages, with a
-// zone and TSIG keys of its own, in a directory of its own. It ends with the test.
+// Package dnsserver gives a test or a trial a real name server on a loopback address: knot or bind9, from Debian's
+// packages, with a zone and TSIG keys of its own, in a directory of its own. It ends with the test, or when it is closed.
 //
 // It refuses mocks, ports that others can reach, and to touch a server that it did not start.
 package dnsserver
@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -53,6 +54,7 @@ type Server struct {
 	SHA256  Key
 	SHA512  Key
 
+	dir     string
 	command []string
 	mu      sync.Mutex
 	process *exec.Cmd
@@ -120,9 +122,32 @@ zone %q { type forward; forward only; forwarders { %s port %s; }; };
 	})
 }
 
-func start(t testing.TB, kind, program string, options Options, config func(dir string, s *Server, o Options, port int) (string, []string)) *Server {
+// New starts knotd for a program that is no test. Who starts it closes it.
+func New(options Options) (*Server, error) { return run("knot", "knotd", options, knotConfig) }
+
+// config makes the text of a configuration file, and the program's arguments.
+type config func(dir string, s *Server, o Options, port int) (text string, args []string)
+
+func start(t testing.TB, kind, program string, options Options, c config) *Server {
 	t.Helper()
-	path := lookUp(t, program)
+	s, err := run(kind, program, options, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.Close()
+		if t.Failed() {
+			t.Logf("%s wrote:\n%s", program, s.log)
+		}
+	})
+	return s
+}
+
+func run(kind, program string, options Options, c config) (*Server, error) {
+	path, err := lookUp(program)
+	if err != nil {
+		return nil, err
+	}
 	if options.Zone == "" {
 		options.Zone = "example.org."
 	}
@@ -132,88 +157,85 @@ func start(t testing.TB, kind, program string, options Options, config func(dir 
 	if len(options.NameServers) == 0 {
 		options.NameServers = []string{"ns1.example.net."}
 	}
-	s := &Server{Kind: kind, Zone: options.Zone, SHA256: newKey(t, "hmac-sha256"), SHA512: newKey(t, "hmac-sha512")}
+	s := &Server{Kind: kind, Zone: options.Zone, SHA256: newKey("hmac-sha256"), SHA512: newKey("hmac-sha512")}
+	// A short path: knot's control socket lies in it.
+	if s.dir, err = os.MkdirTemp("", "kldns"); err != nil {
+		return nil, err
+	}
 	// Another process may take a free port before the server does.
 	for attempt := 1; ; attempt++ {
-		port := options.Port
-		if port == 0 {
-			port = FreePort(t, options.Address)
-		}
-		// A short path: knot's control socket lies in it.
-		dir, err := os.MkdirTemp("", "kldns")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = os.RemoveAll(dir) })
-		text, args := config(dir, s, options, port)
-		write(t, filepath.Join(dir, "zone"), zoneFile(options))
-		write(t, filepath.Join(dir, "conf"), text)
-		s.command = append([]string{path}, args...)
-		s.Address = net.JoinHostPort(options.Address, strconv.Itoa(port))
-		err = s.start()
+		err := s.tryPort(path, options, c)
 		if err == nil {
-			break
+			return s, nil
 		}
 		s.Stop()
 		if attempt == 3 || options.Port != 0 {
-			t.Fatalf("%s does not start: %v\n%s", program, err, s.log)
+			s.Close()
+			return nil, fmt.Errorf("%s does not start: %w\n%s", program, err, s.log)
 		}
 	}
-	t.Cleanup(func() {
-		s.Stop()
-		if t.Failed() {
-			t.Logf("%s wrote:\n%s", program, s.log)
-		}
-	})
-	return s
 }
 
-func lookUp(t testing.TB, program string) string {
-	t.Helper()
+// tryPort starts the server on the port of the options, or on one that is free.
+func (s *Server) tryPort(path string, options Options, c config) (err error) {
+	port := options.Port
+	if port == 0 {
+		if port, err = freePort(options.Address); err != nil {
+			return err
+		}
+	}
+	text, args := c(s.dir, s, options, port)
+	for name, text := range map[string]string{"zone": zoneFile(options), "conf": text} {
+		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	s.command = append([]string{path}, args...)
+	s.Address = net.JoinHostPort(options.Address, strconv.Itoa(port))
+	return s.start()
+}
+
+func lookUp(program string) (string, error) {
 	for _, dir := range append(filepath.SplitList(os.Getenv("PATH")), "/usr/sbin", "/usr/local/sbin") {
 		path := filepath.Join(dir, program)
 		if found, err := os.Stat(path); err == nil && !found.IsDir() {
-			return path
+			return path, nil
 		}
 	}
-	t.Fatalf("%s is needed for the tests of DNS (Debian: apt-get install knot bind9)", program)
-	return ""
+	return "", fmt.Errorf("%s is needed for DNS (Debian: apt-get install knot bind9)", program)
 }
 
-func write(t testing.TB, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func newKey(t testing.TB, algorithm string) Key {
-	t.Helper()
+func newKey(algorithm string) Key {
 	secret := make([]byte, 32)
-	if _, err := rand.Read(secret); err != nil {
-		t.Fatal(err)
-	}
+	_, _ = rand.Read(secret) // it never fails
 	return Key{"key-" + algorithm[len("hmac-"):] + ".", algorithm, base64.StdEncoding.EncodeToString(secret)}
 }
 
 // FreePort is a port that is free on an address for both TCP and UDP.
 func FreePort(t testing.TB, address string) int {
 	t.Helper()
+	port, err := freePort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+func freePort(address string) (int, error) {
 	for range 50 {
 		listener, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
 		if err != nil {
-			t.Fatal(err)
+			return 0, err
 		}
 		port := listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // a TCP listener
 		packets, err := net.ListenPacket("udp", listener.Addr().String())
 		_ = listener.Close()
 		if err == nil {
 			_ = packets.Close()
-			return port
+			return port, nil
 		}
 	}
-	t.Fatal("no port is free for both TCP and UDP")
-	return 0
+	return 0, errors.New("no port is free for both TCP and UDP")
 }
 
 func zoneFile(o Options) string {
@@ -340,6 +362,12 @@ func (s *Server) Stop() {
 	s.process = nil
 }
 
+// Close ends the server for good and removes its directory.
+func (s *Server) Close() {
+	s.Stop()
+	_ = os.RemoveAll(s.dir)
+}
+
 // Freeze stops the server from answering while its connections stay open. Thaw lets it go on.
 func (s *Server) Freeze(t testing.TB) {
 	t.Helper()
@@ -386,22 +414,37 @@ func (s *Server) signal(t testing.TB, signal syscall.Signal) {
 // Restart starts the server again on its port, with its zone as it was.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
+	if err := s.StartAgain(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// StartAgain does what Restart does, for a program that is no test.
+func (s *Server) StartAgain() error {
 	s.Stop()
 	if err := s.start(); err != nil {
-		t.Fatalf("%s does not start again: %v\n%s", s.Kind, err, s.log)
+		return fmt.Errorf("%s does not start again: %w\n%s", s.Kind, err, s.log)
 	}
+	return nil
 }
 
 // Update changes the zone as another hand would: with an update of its own. Lines begin with "+" to add the record that
 // follows, or with "-" to remove the record set that has its name and type.
 func (s *Server) Update(t testing.TB, lines ...string) {
 	t.Helper()
+	if err := s.Change(lines...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Change does what Update does, for a program that is no test.
+func (s *Server) Change(lines ...string) error {
 	message := new(mdns.Msg)
 	message.SetUpdate(s.Zone)
 	for _, line := range lines {
 		record, err := mdns.NewRR(line[1:])
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		if line[0] == '+' {
 			message.Insert([]mdns.RR{record})
@@ -409,10 +452,35 @@ func (s *Server) Update(t testing.TB, lines ...string) {
 			message.RemoveRRset([]mdns.RR{record})
 		}
 	}
+	answer, err := s.exchange(message)
+	if err == nil && answer.Rcode != mdns.RcodeSuccess {
+		err = fmt.Errorf("%v", answer)
+	}
+	if err != nil {
+		return fmt.Errorf("update by another hand: %w", err)
+	}
+	return nil
+}
+
+// Values are those that the server tells for a name and type, sorted; none if there is no such name.
+func (s *Server) Values(name string, kind uint16) (values []string, err error) {
+	question := new(mdns.Msg)
+	question.SetQuestion(name, kind)
+	answer, err := s.exchange(question)
+	if err != nil {
+		return nil, err
+	}
+	for _, record := range answer.Answer {
+		values = append(values, strings.TrimPrefix(record.String(), record.Header().String()))
+	}
+	slices.Sort(values)
+	return values, nil
+}
+
+// exchange signs a message and sends it over TCP.
+func (s *Server) exchange(message *mdns.Msg) (*mdns.Msg, error) {
 	message.SetTsig(s.SHA256.Name, s.SHA256.Algorithm+".", 300, time.Now().Unix())
 	client := mdns.Client{Net: "tcp", Timeout: 5 * time.Second, TsigSecret: map[string]string{s.SHA256.Name: s.SHA256.Secret}}
 	answer, _, err := client.Exchange(message, s.Address)
-	if err != nil || answer.Rcode != mdns.RcodeSuccess {
-		t.Fatalf("update by another hand: %v, %v", err, answer)
-	}
+	return answer, err
 }
