@@ -349,11 +349,13 @@ func holdForTaking(ctx context.Context, tx *intent.Tx, grants []Grant) error {
 
 // takeGrant takes a grant away; false if it must stay: that of the last owner or operator.
 func takeGrant(ctx context.Context, tx *intent.Tx, g Grant, at Scope) (bool, error) {
-	sql := sqlDeleteGrant
+	var n int64
+	var err error
 	if g.Scope == string(scope.Installation) {
-		sql = sqlDeleteOperator
+		n, err = tx.Exec(ctx, sqlDeleteOperator, g.ID)
+	} else {
+		n, err = tx.Exec(ctx, sqlDeleteGrant, g.ID)
 	}
-	n, err := tx.Exec(ctx, db.Statement(sql), g.ID)
 	if err != nil {
 		return false, fmt.Errorf("take a role away: %w", err)
 	}
