@@ -53,15 +53,15 @@ func ConfirmSecondFactor(ctx context.Context, tx *intent.Tx, keys *secret.Keyset
 	if factor.Confirmed() {
 		return fault.Conflictf("second_factor_exists", "The second factor is confirmed already.")
 	}
-	if err := onlyThisRelease(ctx, tx, release, "they would not ask for a code"); err != nil {
-		return err
-	}
 	good, err := factor.takeStep(ctx, tx, keys, code, now)
 	if err != nil {
 		return err
 	}
 	if !good {
 		return badCode()
+	}
+	if err := onlyThisRelease(ctx, tx, release, "they would not ask for a code"); err != nil {
+		return err
 	}
 	if err := tx.One(ctx, noSecondFactor(), sqlConfirm, account.ID); err != nil {
 		return fmt.Errorf("confirm a second factor: %w", err)
