@@ -56,6 +56,29 @@ func TestNobodyWorks(t *testing.T) {
 	}
 }
 
+// TestAreasSayWhatWaits: what areas hand in stands with what else waits for a person; an area that refuses hides nothing
+// of the others.
+func TestAreasSayWhatWaits(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	const zone, promise = "DNS zone example.org: held", "Drift: 1 promise"
+	if a := s.get("/"); strings.Contains(a.body, zone) {
+		t.Error("a live zone waits for a person")
+	}
+	held := dnsZone()
+	held.State, held.Message = "held", "The plan changes 4 of 10 records."
+	s.api.Answer("list-dns-zones", 200, apitest.Page(held))
+	s.api.Answer("list-drifts", 200, apitest.Page[api.Drift]())
+	s.wantText(s.get("/"), zone, held.Message, `href="/dns-zones/`+zoneID)
+	s.api.Answer("list-dns-zones", 403, api.Problem{Status: 403, Code: "forbidden"})
+	s.api.Answer("list-drifts", 200, apitest.Page(api.Drift{ID: "d1", Name: "h1-cu01", Promise: "memory", State: "open", UnitID: apitest.UnitID}))
+	a := s.get("/")
+	s.wantText(a, promise, `href="/drift?state=open"`)
+	if strings.Contains(a.body, zone) {
+		t.Error("a zone that may not be seen is shown")
+	}
+}
+
 // TestLeases: which backend has which job, and until when nobody else takes it.
 func TestLeases(t *testing.T) {
 	t.Parallel()

@@ -25,6 +25,7 @@ var Zones = page.Area{
 		{Href: "/dns-foreign-records", Label: "Foreign DNS records", Icon: icon, Needs: "project.workspace.dns_zone:read"},
 	},
 	Finds: []page.Find{{Noun: "DNS zones", Do: findZones}},
+	Waits: zonesThatWait,
 	Nouns: []page.Noun{{Name: "dns_zone", Path: "/dns-zones/"}},
 	Notices: map[string]string{
 		"dns-zone-created":   "The zone is added. A synchronization is due; it lists what the name server already has.",
@@ -53,6 +54,23 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post("/dns-zones/:id/adopt", a.Page(adopt))
 	r.Post("/dns-zones/:id/delete", a.Page(deleteZone))
 	r.Get("/dns-foreign-records", a.Page(listForeign))
+}
+
+// zonesThatWait are zones that a person has to look at: a plan waits for a word, or the name server refuses.
+func zonesThatWait(ctx context.Context, r *page.Request) (all []page.Task, err error) {
+	for _, state := range []string{"failed", "held"} {
+		found, err := r.API.ListDNSZones(ctx, api.DNSZoneFilter{State: state, PageQuery: api.PageQuery{Limit: page.MaxFound}})
+		if err != nil {
+			return nil, err
+		}
+		for _, z := range found.Items {
+			if z.State != state { // it has changed since
+				continue
+			}
+			all = append(all, page.Task{Tone: zoneTones[z.State], Title: "DNS zone " + z.Name + ": " + ui.Word(z.State), Why: ui.Sentence(z.Message), Href: "/dns-zones/" + z.ID})
+		}
+	}
+	return all, nil
 }
 
 func findZones(ctx context.Context, r *page.Request, query string) ([]ui.Target, error) {

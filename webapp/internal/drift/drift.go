@@ -18,6 +18,7 @@ const icon = "M2.500 8h3l1.500-4 2 8 1.500-4h3"
 // Area is the page of this folder.
 var Area = page.Area{
 	Mount:   mount,
+	Waits:   waiting,
 	Nav:     []ui.NavEntry{{Group: ui.MoreGroup, Href: "/drift", Label: "Drift", Icon: icon, Needs: "project.workspace.drift:read"}},
 	Notices: map[string]string{"drift-repair": "A job puts it right."},
 }
@@ -45,6 +46,35 @@ func list(r *page.Request) error {
 		Sort:  r.Sorter("-since"), Pages: r.Pages(found.PreviousCursor, found.NextCursor),
 	}
 	return r.Show(page.View{Title: l.Title, Nav: "/drift", Body: driftPage(l, found.Items)})
+}
+
+// waiting is what no repair puts right, and how much nobody repairs.
+func waiting(ctx context.Context, r *page.Request) (all []page.Task, err error) {
+	given, err := r.API.ListDrifts(ctx, api.DriftFilter{State: "given_up", PageQuery: api.PageQuery{Limit: page.MaxFound}})
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range given.Items {
+		if d.State != "given_up" { // it has changed since
+			continue
+		}
+		all = append(all, page.Task{Tone: ui.Bad, Title: d.Name + ": " + ui.Word(d.Promise) + " keeps drifting", Why: ui.Sentence(d.Message), Href: of(d)})
+	}
+	open, err := r.API.ListDrifts(ctx, api.DriftFilter{State: "open", PageQuery: api.PageQuery{Limit: mostCounted}})
+	if n := len(open.Items); n > 0 {
+		all = append(all, page.Task{Tone: ui.Bad, Title: "Drift: " + counted(n), Why: "Hosts are not as promised: somebody or something changed them. See what, and have it repaired or accept it.", Href: "/drift?state=open"})
+	}
+	return all, err
+}
+
+// mostCounted is up to how many drifts are counted for the overview.
+const mostCounted = 100
+
+func counted(n int) string {
+	if n == mostCounted {
+		return "100 or more promises"
+	}
+	return ui.Count(n, "promise")
 }
 
 func repair(r *page.Request) error {

@@ -4,6 +4,7 @@ package overview
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -29,6 +30,7 @@ type view struct {
 	Events      []api.Event
 	Failed      []api.Allocation
 	Quarantined int
+	OfAreas     []page.Task // what areas hand in
 }
 
 func show(r *page.Request) error {
@@ -82,7 +84,16 @@ func gather(ctx context.Context, r *page.Request) (view, error) {
 		v.Events = found.Items
 		return err
 	})
+	waits := r.App().Waits()
+	tasks := make([][]page.Task, len(waits))
+	for i, ask := range waits {
+		part(func() (err error) {
+			tasks[i], err = ask(ctx, r)
+			return err
+		})
+	}
 	err := g.Wait()
+	v.OfAreas = slices.Concat(tasks...)
 	v.Failed = append(failed, refused...)
 	return v, err
 }

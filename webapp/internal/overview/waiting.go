@@ -6,35 +6,31 @@ import (
 	"time"
 
 	"kloigos/backend/api"
+	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/states"
 	"kloigos/webapp/internal/ui"
 )
-
-// task is something that waits for a person.
-type task struct {
-	Tone             ui.Tone
-	Title, Why, Href string
-}
 
 // longInQueue is how long a job that could be begun waits where nothing is wrong.
 const longInQueue = 10 * time.Minute
 
 // tasks are what waits for a person, what failed before what is to be decided.
-func (v view) tasks() []task {
-	var all []task
+func (v view) tasks() []page.Task {
+	var all []page.Task
 	for _, h := range v.Hosts {
 		all = append(all, ofHost(h)...)
 	}
 	for _, a := range v.Failed {
-		all = append(all, task{ui.Bad, a.LoginUser + " on " + a.Unit + ": " + ui.Word(a.State), ui.Sentence(a.StateMeans) + ".", "/allocations/" + a.ID})
+		all = append(all, page.Task{Tone: ui.Bad, Title: a.LoginUser + " on " + a.Unit + ": " + ui.Word(a.State), Why: ui.Sentence(a.StateMeans) + ".", Href: "/allocations/" + a.ID})
 	}
 	if q := v.Queue; !q.Paused && seconds(q.OldestQueuedSeconds) > longInQueue {
-		all = append(all, task{ui.Wait, "Jobs do not start", "The first job in the queue has waited for " + ui.Span(seconds(q.OldestQueuedSeconds)) + ". Check that backends with the role worker are alive.", "/system"})
+		all = append(all, page.Task{Tone: ui.Wait, Title: "Jobs do not start", Why: "The first job in the queue has waited for " + ui.Span(seconds(q.OldestQueuedSeconds)) + ". Check that backends with the role worker are alive.", Href: "/system"})
 	}
 	if v.Quarantined > 0 {
-		all = append(all, task{ui.Wait, ui.Count(v.Quarantined, "address") + " in quarantine", "Release them when the lost host is off for good.", "/address-pool?state=quarantined"})
+		all = append(all, page.Task{Tone: ui.Wait, Title: ui.Count(v.Quarantined, "address") + " in quarantine", Why: "Release them when the lost host is off for good.", Href: "/address-pool?state=quarantined"})
 	}
-	slices.SortStableFunc(all, func(a, b task) int { return cmp.Compare(urgency(a.Tone), urgency(b.Tone)) })
+	all = append(all, v.OfAreas...)
+	slices.SortStableFunc(all, func(a, b page.Task) int { return cmp.Compare(urgency(a.Tone), urgency(b.Tone)) })
 	return all
 }
 
@@ -45,10 +41,10 @@ func urgency(t ui.Tone) int {
 	return 1
 }
 
-func ofHost(h api.CapacityHost) (all []task) {
+func ofHost(h api.CapacityHost) (all []page.Task) {
 	at := "/hosts/" + h.ID
 	add := func(tone ui.Tone, what, why, href string) {
-		all = append(all, task{tone, h.Name + ": " + what, why, href})
+		all = append(all, page.Task{Tone: tone, Title: h.Name + ": " + what, Why: why, Href: href})
 	}
 	switch h.State {
 	case "awaiting_host_key":

@@ -18,6 +18,7 @@ type Area struct {
 	Nav     []ui.NavEntry
 	Pages   []ui.Target       // what the palette offers beside the entries of the navigation
 	Finds   []Find            // what the palette finds by its name
+	Waits   Waits             // what of it waits for a person, for the overview; nil: nothing ever
 	Nouns   []Noun            // what events, conditions and jobs are about
 	Notices map[string]string // what was just done, by the key that stands in an address: nobody can put words of their own on a page
 }
@@ -27,6 +28,15 @@ type Find struct {
 	Noun string // heads what was found
 	Do   func(ctx context.Context, r *Request, query string) ([]ui.Target, error)
 }
+
+// Task is something that waits for a person.
+type Task struct {
+	Tone             ui.Tone
+	Title, Why, Href string
+}
+
+// Waits finds what waits for a person, a few of it at most.
+type Waits func(ctx context.Context, r *Request) ([]Task, error)
 
 // MaxFound is how many objects of a noun the palette shows.
 const MaxFound = 6
@@ -54,6 +64,9 @@ func (a *App) Mount(r fiber.Router, areas ...Area) error {
 		}
 		a.targets = append(a.targets, area.Pages...)
 		a.finds = append(a.finds, area.Finds...)
+		if area.Waits != nil {
+			a.waits = append(a.waits, area.Waits)
+		}
 		for key, text := range area.Notices {
 			if a.notices[key] != "" {
 				return fmt.Errorf("two areas have a notice %q", key)
@@ -85,6 +98,9 @@ func entries(all []ui.NavEntry, refused map[string]bool) []ui.NavEntry {
 
 // Finds are what the palette finds.
 func (a *App) Finds() []Find { return a.finds }
+
+// Waits are what finds all that waits for a person.
+func (a *App) Waits() []Waits { return a.waits }
 
 // Nouns are the names of all nouns, as events have them.
 func (a *App) Nouns() []string { return a.nouns }

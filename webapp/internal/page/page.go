@@ -49,6 +49,7 @@ type App struct {
 	nav     []ui.NavEntry
 	targets []ui.Target
 	finds   []Find
+	waits   []Waits
 	nouns   []string
 	notices map[string]string
 	places  ui.Places
