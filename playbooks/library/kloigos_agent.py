@@ -4,7 +4,7 @@
 The host fetches the program from the control plane, in parts, and takes it only if its SHA-256 is the one that the play
 names. C(present) also names the services that run with something older than what is on the disk, by comparing their
 start with the times of the files. C(enrolled) waits until the agent has used its token and returns whether it did as
-C(kloigos_result); it never fails, since a control plane that cannot be reached yet is no fault of the installation. C(absent) stops the agent and removes program, key and
+C(kloigos_result); it never fails, since a control plane that cannot be reached yet is no fault of the installation. C(absent) stops the agent and removes program, versions, key and
 token.
 """
 
@@ -37,6 +37,7 @@ author: Kloigos
 PROGRAM = "/usr/lib/kloigos-agent/kloigos-agent"
 NEW = "/usr/lib/kloigos-agent/.kloigos-agent.kloigos-new"
 STATE = "/var/lib/kloigos-agent"
+VERSIONS = "/var/lib/kloigos-agent-versions"
 TOKEN = STATE + "/token"
 CA = "/etc/kloigos-agent/ca.pem"
 USER = "kloigos-agent"
@@ -48,6 +49,8 @@ MADE_OF = {
     "kloigos-agent-read.service": [PROGRAM, UNITS + "kloigos-agent-read.service"],
 }
 SOCKET = "kloigos-agent-read.socket"
+# What brings updates: it ends first, or it would install one again.
+UPDATES = ["kloigos-agent-update.path", "kloigos-agent-update.service"]
 # One answer of the control plane, the space that stays free beside the program, and how often a part is asked for.
 PART, SPARE, TRIES = 1 << 20, 10 << 20, 4
 ENROLLED_WITHIN = 60
@@ -174,7 +177,7 @@ class Agent:
     # absent
 
     def absent(self):
-        for unit, state in self.show(SOCKET, *MADE_OF).items():
+        for unit, state in self.show(*UPDATES, SOCKET, *MADE_OF).items():
             if state.get("UnitFileState") == "enabled":
                 self.change("change", "service", unit, "disabled")
                 if not self.check:
@@ -189,6 +192,10 @@ class Agent:
                 self.change("remove", "file", path)
                 if not self.check:
                     os.unlink(path)
+        if os.path.isdir(VERSIONS) and not os.path.islink(VERSIONS):
+            self.change("remove", "directory", VERSIONS, "versions that updates brought")
+            if not self.check:
+                shutil.rmtree(VERSIONS)
         left = sorted(os.listdir(STATE)) if os.path.isdir(STATE) and not os.path.islink(STATE) else []
         for name in left:
             path = os.path.join(STATE, name)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"kloigos/agent/release"
 	"kloigos/backend/internal/area/agent"
 	"kloigos/backend/internal/area/agent/agenthttp"
 	"kloigos/backend/internal/area/agent/agentwork"
@@ -46,16 +47,30 @@ func programs(cfg config.Config) *agent.Programs {
 	return agent.NewPrograms(dir)
 }
 
+// releaseKeys are the public keys whose builds hosts take; none where none are set.
+func releaseKeys(cfg config.Config) (release.Keys, error) {
+	if cfg.AgentReleaseKeys == "" {
+		return nil, nil
+	}
+	return release.LoadKeys(cfg.AgentReleaseKeys)
+}
+
 // agents is how jobs install the agents of hosts, and end them.
 func (b *Backend) agents() worker.Agents {
 	all := programs(b.cfg)
+	keys := make([]string, 0, len(b.keys))
+	for _, key := range b.keys {
+		keys = append(keys, key.String())
+	}
 	return worker.Agents{
 		Offer: func(architecture string) (inputs.HostAgent, string) {
 			if b.cfg.AgentURL == "" {
 				return inputs.HostAgent{}, "KLOIGOS_AGENT_URL is not set"
 			}
 			program, why := all.Of(architecture)
-			return inputs.HostAgent{URL: b.cfg.AgentURL, CA: string(b.cfg.AgentCA), SHA256: program.SHA256, Size: program.Size}, why
+			return inputs.HostAgent{
+				URL: b.cfg.AgentURL, CA: string(b.cfg.AgentCA), SHA256: program.SHA256, Size: program.Size, ReleaseKeys: keys,
+			}, why
 		},
 		Token: func(ctx context.Context, host uuid.UUID) (string, error) {
 			return agent.TokenForJob(ctx, kernel.Engine{DB: b.jobs.DB}, host, b.name)

@@ -124,7 +124,8 @@ func initOrganizationKey(ctx context.Context, db *store.DB, keyset *secret.Keyse
 	return db.InTx(ctx, func(tx *store.Tx) error { return tx.InsertOrganizationKey(ctx, k) })
 }
 
-// storeBuilds takes the builds of the agent of a release. Their signatures are for the hosts.
+// storeBuilds takes the builds of the agent of a release. Each host checks their signatures itself. They are looked at here too if
+// this backend knows the keys: no host would take a build of another key.
 func storeBuilds(ctx context.Context, cfg config.Config, out io.Writer) error {
 	if cfg.AgentReleaseDir == "" {
 		return nil
@@ -132,6 +133,9 @@ func storeBuilds(ctx context.Context, cfg config.Config, out io.Writer) error {
 	builds, err := release.Folder(cfg.AgentReleaseDir)
 	if err != nil {
 		return fmt.Errorf("read the builds of the agent: %w", err)
+	}
+	if err := signed(cfg, builds); err != nil {
+		return err
 	}
 	opened, err := db.Open(ctx, cfg.DatabaseURL)
 	if err != nil {
@@ -145,6 +149,19 @@ func storeBuilds(ctx context.Context, cfg config.Config, out io.Writer) error {
 		}
 		if added {
 			_, _ = fmt.Fprintf(out, "agent: %s for %s (%s)\n", b.Version, b.Arch, b.SHA256[:12])
+		}
+	}
+	return nil
+}
+
+func signed(cfg config.Config, builds []release.Build) error {
+	keys, err := releaseKeys(cfg)
+	if err != nil || keys == nil {
+		return err
+	}
+	for _, b := range builds {
+		if _, err := keys.Verify(b.Text, b.Signature); err != nil {
+			return fmt.Errorf("build %s of the agent: %w", b.Path, err)
 		}
 	}
 	return nil

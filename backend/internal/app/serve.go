@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"kloigos/agent/release"
 	"kloigos/backend/api"
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/area/iam"
@@ -85,6 +86,7 @@ type Backend struct {
 	judge  *judge.Judge
 	id     uuid.UUID
 	name   string
+	keys   release.Keys // whose builds of the agent hosts take
 }
 
 // sweep ends and removes what is left of runs whose backend was killed. It needs
@@ -149,6 +151,9 @@ func (b *Backend) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	if err := allowed(ctx, b.db); err != nil || !b.cfg.Has(config.RoleWorker) {
+		return err
+	}
+	if b.keys, err = releaseKeys(b.cfg); err != nil {
 		return err
 	}
 	runner, err := ansible.NewRunner(ansible.Config{

@@ -81,7 +81,9 @@ type HostAgent struct {
 	CA     string `json:"host_agent_ca"` // PEM; "" for the host's own
 	SHA256 string `json:"host_agent_sha256"`
 	Size   int64  `json:"host_agent_size"`
-	Token  string `json:"host_agent_token"` // "" where an agent speaks for the host already
+	// ReleaseKeys are the public keys whose builds the host takes. None: it takes no update.
+	ReleaseKeys []string `json:"host_agent_release_keys"`
+	Token       string   `json:"host_agent_token"` // "" where an agent speaks for the host already
 }
 
 type allocationVars struct {

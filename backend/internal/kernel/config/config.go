@@ -57,6 +57,7 @@ type Config struct {
 	AgentURL           string          // that agents on hosts speak to; "": none is installed
 	AgentCA            []byte          // authorities that agents trust (PEM); empty: those of each host
 	AgentDir           string          // with the programs of agents; "": beside this program
+	AgentReleaseKeys   string          // file with the public keys whose builds hosts take; "": hosts take no update
 	AgentReleaseDir    string          // folder with signed builds of the agent, which init stores; "" for none
 	DeliverySoak       time.Duration   // how long a delivered version of the agent must run before it is proven
 	RunRoot            string          // where plays have their directories; "" for the best place there is
@@ -126,6 +127,10 @@ func settings() []setting {
 		{"KLOIGOS_KEEP_EVENTS_DAYS", "keep-events-days", "how long the audit trail is kept; 0 for ever", "0", func(c *Config, v string) (err error) {
 			c.KeepEvents, err = days(v)
 			return err
+		}},
+		{"KLOIGOS_AGENT_RELEASE_KEYS_FILE", "agent-release-keys-file", "public keys whose builds of the agent hosts take, one a line, brought to each host; empty for hosts that take no update", "", func(c *Config, v string) error {
+			c.AgentReleaseKeys = v
+			return nil
 		}},
 		{"KLOIGOS_AGENT_RELEASE_DIR", "agent-release-dir", "folder with signed builds of the agent, which init stores; empty for none", "", func(c *Config, v string) error {
 			c.AgentReleaseDir = v
