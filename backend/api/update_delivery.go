@@ -88,7 +88,25 @@ type DeliveryTargetFilter struct {
 	State    string `query:"state" enum:"waiting,told,proven,failed,skipped,returning,returned"`
 }
 
+// AgentBuild is a build of the agent that init has stored.
+type AgentBuild struct {
+	AgentVersion string    `json:"agent_version"`
+	Arch         string    `json:"arch" enum:"amd64,arm64" doc:"of the hosts that it runs on"`
+	LowestBefore string    `json:"lowest_before,omitempty" doc:"a host that runs less takes another version first; absent: any"`
+	ExpiresAt    time.Time `json:"expires_at" doc:"no host installs it afterwards"`
+	SizeBytes    int64     `json:"size_bytes"`
+	SHA256       string    `json:"sha256" doc:"of the build, in hexadecimal"`
+	CreatedAt    time.Time `json:"created_at" doc:"when init stored it"`
+}
+
+// AgentBuildFilter narrows a list of builds.
+type AgentBuildFilter struct {
+	PageQuery
+	Arch string `query:"arch" enum:"amd64,arm64" doc:"only builds for hosts of this kind"`
+}
+
 var _ = addRoutes(
+	Route{"list-agent-builds", http.MethodGet, "/agent-builds", "project.workspace.update_delivery:read", "agents", "List the builds of the agent that can be delivered", false},
 	Route{"list-update-deliveries", http.MethodGet, "/update-deliveries", "project.workspace.update_delivery:read", "agents", "List deliveries of versions of the agent", false},
 	Route{"create-update-delivery", http.MethodPost, "/update-deliveries", "project.workspace.update_delivery:create", "agents", "Bring a version of the agent to hosts, in waves", false},
 	Route{"get-update-delivery", http.MethodGet, "/update-deliveries/{id}", "project.workspace.update_delivery:read", "agents", "Show a delivery with its waves", false},

@@ -57,3 +57,16 @@ func (c *Client) AllDeliveryTargets(ctx context.Context, f api.DeliveryTargetFil
 		return c.ListDeliveryTargets(ctx, f)
 	})
 }
+
+// ListAgentBuilds returns one page of builds of the agent.
+func (c *Client) ListAgentBuilds(ctx context.Context, f api.AgentBuildFilter) (api.Page[api.AgentBuild], error) {
+	return list[api.AgentBuild](ctx, c, "/agent-builds", f)
+}
+
+// AllAgentBuilds yields the builds of all pages.
+func (c *Client) AllAgentBuilds(ctx context.Context, f api.AgentBuildFilter) iter.Seq2[api.AgentBuild, error] {
+	return all(func(cursor string) (api.Page[api.AgentBuild], error) {
+		f.Cursor, f.Limit = cursor, orMax(f.Limit)
+		return c.ListAgentBuilds(ctx, f)
+	})
+}

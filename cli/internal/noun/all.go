@@ -14,6 +14,7 @@ func All() []shape.Entry {
 		driftMode,
 		updateDelivery,
 		deliveryTarget,
+		agentBuild,
 		unit,
 		allocation,
 		address,

@@ -2,6 +2,7 @@ package noun
 
 import (
 	"fmt"
+	"time"
 
 	"kloigos/backend/api"
 	"kloigos/backend/api/client"
@@ -46,4 +47,17 @@ var deliveryTarget = shape.Noun[api.DeliveryTarget, api.DeliveryTargetFilter]{
 	ID:    func(t api.DeliveryTarget) string { return t.HostID },
 	Label: func(t api.DeliveryTarget) string { return t.Host },
 	List:  shape.List("list-delivery-targets", (*client.Client).AllDeliveryTargets),
+}
+
+var agentBuild = shape.Noun[api.AgentBuild, api.AgentBuildFilter]{
+	Name: "agent-build", Plural: "builds", Help: "Builds of the agent that can be delivered",
+	Columns: []show.Column[api.AgentBuild]{
+		{Header: "VERSION", Value: func(b api.AgentBuild) string { return b.AgentVersion }},
+		{Header: "ARCH", Value: func(b api.AgentBuild) string { return b.Arch }},
+		{Header: "EXPIRES", Value: func(b api.AgentBuild) string { return b.ExpiresAt.Format(time.DateOnly) }},
+		{Header: "SHA256", Value: func(b api.AgentBuild) string { return b.SHA256[:min(12, len(b.SHA256))] }},
+	},
+	ID:    func(b api.AgentBuild) string { return b.AgentVersion },
+	Label: func(b api.AgentBuild) string { return b.AgentVersion + " for " + b.Arch },
+	List:  shape.List("list-agent-builds", (*client.Client).AllAgentBuilds),
 }

@@ -61,6 +61,15 @@ func TestAssembledStatements(t *testing.T) {
 			}
 		}
 	}
+	for _, after := range []*db.Position{nil, {}} {
+		for _, sort := range BuildSorting.Names() {
+			for _, arch := range []string{"", "amd64"} {
+				if _, err := StoredBuilds(t.Context(), q, BuildFilter{Arch: arch, Sort: sort, After: after, Limit: 1}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
 	slices.Sort(p.sent)
 	var text strings.Builder
 	text.WriteString("-- Statements that the area puts together at run time; written by go test ./backend/internal/area/agent -run Assembled -update\n")

@@ -51,3 +51,38 @@ func builds(ctx context.Context, q db.Reader, version string) ([]offered, error)
 	}
 	return all, nil
 }
+
+// StoredBuild is a build in the list of those that can be delivered.
+type StoredBuild struct {
+	Version      string    `db:"version"`
+	Arch         string    `db:"arch"`
+	LowestBefore string    `db:"lowest_before"`
+	ExpiresAt    time.Time `db:"expires_at"`
+	Size         int64     `db:"size_bytes"`
+	SHA256       []byte    `db:"sha256"`
+	CreatedAt    time.Time `db:"created_at"`
+}
+
+const sqlStoredBuilds = `
+SELECT b.version, b.arch, b.lowest_before, b.expires_at, b.size_bytes, b.sha256, b.created_at
+  FROM agent_builds b
+ WHERE true`
+
+// BuildSorting is the orders that builds can be listed in.
+var BuildSorting = db.Sorting[StoredBuild]{
+	{Name: "-created_at", Columns: []db.Column{db.ByTime("b.created_at"), db.ByText("b.version || ' ' || b.arch")}, At: func(b StoredBuild) db.Position {
+		return db.Position{Time: b.CreatedAt, Text: b.Version + " " + b.Arch}
+	}},
+}
+
+// BuildFilter narrows a list of builds.
+type BuildFilter struct {
+	Arch, Sort string
+	After      *db.Position
+	Limit      int
+}
+
+// StoredBuilds lists the builds of the agent. A release has a few, so no index is needed for it.
+func StoredBuilds(ctx context.Context, q db.Reader, f BuildFilter) ([]StoredBuild, error) {
+	return BuildSorting.Read(ctx, q, db.NewList(sqlStoredBuilds).AndIf(f.Arch, "b.arch = ?"), f.Sort, f.After, f.Limit)
+}

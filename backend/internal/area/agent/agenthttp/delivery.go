@@ -2,6 +2,7 @@ package agenthttp
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 
 	"kloigos/backend/api"
@@ -18,6 +19,7 @@ type delivery = httpapi.Versioned[api.UpdateDelivery]
 
 func (h handlers) registerDeliveries() {
 	s := h.server
+	httpapi.Register(s, "list-agent-builds", h.builds, httpapi.Sorted(agent.BuildSorting))
 	httpapi.Register(s, "list-update-deliveries", h.deliveries, httpapi.Sorted(agent.DeliverySorting))
 	httpapi.Register(s, "create-update-delivery", h.deliver, httpapi.Created, httpapi.Example(api.CreateUpdateDelivery{
 		Name: "agent-1.4.0", AgentVersion: "v1.4.0", DeliveryPlan: api.DeliveryPlan{Canaries: []string{"fra2-042"}, FirstPercent: 10, Groups: 3, ProofSeconds: 900},
@@ -170,4 +172,18 @@ func presentDelivery(d agent.Delivery) api.UpdateDelivery {
 		out.Plan.Window = &api.DeliveryWindow{Days: w.Days, From: w.From, To: w.To}
 	}
 	return out
+}
+
+// builds are the same for every workspace: they came with a release.
+func (h handlers) builds(ctx context.Context, in *struct{ api.AgentBuildFilter }) (*httpapi.Object[api.Page[api.AgentBuild]], error) {
+	return httpapi.PageOf(h.server, "list-agent-builds", in.PageQuery, []string{in.Arch}, agent.BuildSorting,
+		func(after *db.Position, limit int) ([]agent.StoredBuild, error) {
+			return agent.StoredBuilds(ctx, h.server.DB().Reader, agent.BuildFilter{Arch: in.Arch, Sort: in.Sort, After: after, Limit: limit})
+		},
+		func(b agent.StoredBuild) api.AgentBuild {
+			return api.AgentBuild{
+				AgentVersion: b.Version, Arch: b.Arch, LowestBefore: b.LowestBefore, ExpiresAt: b.ExpiresAt, SizeBytes: b.Size,
+				SHA256: hex.EncodeToString(b.SHA256), CreatedAt: b.CreatedAt,
+			}
+		})
 }

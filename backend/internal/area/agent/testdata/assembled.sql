@@ -496,6 +496,62 @@ SELECT a.id, a.workspace_id, a.host_id, h.name AS host_name, a.incarnation, a.pu
 ORDER BY a.state, a.id
 LIMIT $2;
 
+SELECT b.version, b.arch, b.lowest_before, b.expires_at, b.size_bytes, b.sha256, b.created_at
+  FROM agent_builds b
+ WHERE true
+  AND (b.created_at, b.version || ' ' || b.arch) < ($1, $2)
+ORDER BY b.created_at DESC, b.version || ' ' || b.arch DESC
+LIMIT $3;
+
+SELECT b.version, b.arch, b.lowest_before, b.expires_at, b.size_bytes, b.sha256, b.created_at
+  FROM agent_builds b
+ WHERE true
+  AND (b.created_at, b.version || ' ' || b.arch) > ($1, $2)
+ORDER BY b.created_at, b.version || ' ' || b.arch
+LIMIT $3;
+
+SELECT b.version, b.arch, b.lowest_before, b.expires_at, b.size_bytes, b.sha256, b.created_at
+  FROM agent_builds b
+ WHERE true
+  AND b.arch = $1
+  AND (b.created_at, b.version || ' ' || b.arch) < ($2, $3)
+ORDER BY b.created_at DESC, b.version || ' ' || b.arch DESC
+LIMIT $4;
+
+SELECT b.version, b.arch, b.lowest_before, b.expires_at, b.size_bytes, b.sha256, b.created_at
+  FROM agent_builds b
+ WHERE true
+  AND b.arch = $1
+  AND (b.created_at, b.version || ' ' || b.arch) > ($2, $3)
+ORDER BY b.created_at, b.version || ' ' || b.arch
+LIMIT $4;
+
+SELECT b.version, b.arch, b.lowest_before, b.expires_at, b.size_bytes, b.sha256, b.created_at
+  FROM agent_builds b
+ WHERE true
+  AND b.arch = $1
+ORDER BY b.created_at DESC, b.version || ' ' || b.arch DESC
+LIMIT $2;
+
+SELECT b.version, b.arch, b.lowest_before, b.expires_at, b.size_bytes, b.sha256, b.created_at
+  FROM agent_builds b
+ WHERE true
+  AND b.arch = $1
+ORDER BY b.created_at, b.version || ' ' || b.arch
+LIMIT $2;
+
+SELECT b.version, b.arch, b.lowest_before, b.expires_at, b.size_bytes, b.sha256, b.created_at
+  FROM agent_builds b
+ WHERE true
+ORDER BY b.created_at DESC, b.version || ' ' || b.arch DESC
+LIMIT $1;
+
+SELECT b.version, b.arch, b.lowest_before, b.expires_at, b.size_bytes, b.sha256, b.created_at
+  FROM agent_builds b
+ WHERE true
+ORDER BY b.created_at, b.version || ' ' || b.arch
+LIMIT $1;
+
 SELECT d.id, d.workspace_id, d.name, d.version, d.region, d.zone, r.state, r.plan, r.wave, r.waves, r.reason, r.next_at, r.ended_at,
        r.version AS revision, d.created_at, r.updated_at
   FROM update_deliveries d
