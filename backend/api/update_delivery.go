@@ -90,7 +90,7 @@ type DeliveryTargetFilter struct {
 
 // AgentBuild is a build of the agent that init has stored.
 type AgentBuild struct {
-	AgentVersion string    `json:"agent_version"`
+	AgentVersion string    `json:"agent_version" doc:"as it is signed"`
 	Arch         string    `json:"arch" enum:"amd64,arm64" doc:"of the hosts that it runs on"`
 	LowestBefore string    `json:"lowest_before,omitempty" doc:"a host that runs less takes another version first; absent: any"`
 	ExpiresAt    time.Time `json:"expires_at" doc:"no host installs it afterwards"`

@@ -102,6 +102,7 @@ func (w *world) makeRows() {
 	w.channels()
 	w.tenancy()
 	w.drift()
+	w.updates()
 }
 
 // read takes up what init made.

@@ -22,6 +22,7 @@ import (
 	"kloigos/webapp/internal/agent"
 	"kloigos/webapp/internal/allocation"
 	"kloigos/webapp/internal/channel"
+	"kloigos/webapp/internal/delivery"
 	"kloigos/webapp/internal/dns"
 	"kloigos/webapp/internal/drift"
 	"kloigos/webapp/internal/event"
@@ -64,6 +65,7 @@ var areas = []page.Area{
 	playbook.Area,
 	address.Area,
 	agent.Area,
+	delivery.Area,
 	drift.Area,
 	dns.Zones,
 	dns.RecordSets,

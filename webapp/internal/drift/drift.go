@@ -3,6 +3,7 @@ package drift
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -17,16 +18,26 @@ const icon = "M2.500 8h3l1.500-4 2 8 1.500-4h3"
 
 // Area is the page of this folder.
 var Area = page.Area{
-	Mount:   mount,
-	Waits:   waiting,
-	Nav:     []ui.NavEntry{{Group: ui.MoreGroup, Href: "/drift", Label: "Drift", Icon: icon, Needs: "project.workspace.drift:read"}},
-	Notices: map[string]string{"drift-repair": "A job puts it right."},
+	Mount: mount,
+	Waits: waiting,
+	Nav:   []ui.NavEntry{{Group: ui.MoreGroup, Href: "/drift", Label: "Drift", Icon: icon, Needs: "project.workspace.drift:read"}},
+	Pages: []ui.Target{{Href: modesPath, Label: "What is done about drift", Icon: icon, Needs: "project.workspace.drift:read"}},
+	Notices: map[string]string{
+		"drift-repair":   "A job puts it right.",
+		"drift-accepted": "The difference is accepted until its time ends.",
+		"drift-mode":     "It is set. It holds for what drifts from now on, and for what is open.",
+	},
 }
 
 var tones = states.Tones{"open": ui.Bad, "repairing": ui.Busy, "given_up": ui.Bad, "accepted": ui.Idle, "ended": ui.Good}
 
 func mount(r fiber.Router, a *page.App) {
 	r.Get("/drift", a.Page(list))
+	r.Get(modesPath, a.Page(listModes))
+	r.Get(modesPath+"/set", a.Page(showSetMode))
+	r.Post(modesPath+"/set", a.Page(setMode))
+	r.Get("/drift/:id/accept", a.Page(showAccept))
+	r.Post("/drift/:id/accept", a.Page(accept))
 	r.Post("/drift/:id/repair", a.Page(repair))
 }
 
@@ -38,7 +49,7 @@ func list(r *page.Request) error {
 		return err
 	}
 	l := ui.List{
-		Title: "Drift", Path: "/drift", Here: r.Here(),
+		Title: "Drift", Path: "/drift", Here: r.Here(), Links: []ui.Target{modesTarget},
 		Means:   "A promise of a host or a unit that no longer holds, by the word of the host's agent.",
 		Filters: filters(f), Filtered: f.State+f.Host+f.Promise != "", Empty: len(found.Items) == 0,
 		None: "Nothing has drifted", NoneText: "All hosts with an agent are as promised.", NoMatch: "No drift matches",
@@ -98,13 +109,9 @@ func of(d api.Drift) string {
 	return "/hosts/" + d.HostID
 }
 
-func repairable(d api.Drift) bool {
-	for _, o := range d.Operations {
-		if o.Name == "repair" {
-			return o.Allowed
-		}
-	}
-	return false
+// can tells whether something can be done with a drift now.
+func can(d api.Drift, name string) bool {
+	return slices.ContainsFunc(d.Operations, func(o api.Operation) bool { return o.Name == name && o.Allowed })
 }
 
 func word(state string) string { return strings.ReplaceAll(state, "_", " ") }

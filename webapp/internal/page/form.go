@@ -49,8 +49,16 @@ func (r *Request) Typed(want string) error {
 // Bind reads a form into a body of the API, by the names that the fields have there: texts, numbers, checkboxes, and lists
 // with one value a line. Pointers are set. What is no number is a problem of its field.
 func (r *Request) Bind(body any) (wrong ui.Problems) {
-	v := reflect.ValueOf(body).Elem()
+	r.bind(reflect.ValueOf(body).Elem(), &wrong)
+	return wrong
+}
+
+func (r *Request) bind(v reflect.Value, wrong *ui.Problems) {
 	for i := range v.NumField() {
+		if v.Type().Field(i).Anonymous {
+			r.bind(v.Field(i), wrong)
+			continue
+		}
 		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
 		if !r.C.Request().PostArgs().Has(name) && v.Field(i).Kind() != reflect.Bool {
 			continue
@@ -66,7 +74,7 @@ func (r *Request) Bind(body any) (wrong ui.Problems) {
 			field.SetString(text)
 		case reflect.Bool:
 			field.SetBool(text == "true")
-		case reflect.Int:
+		case reflect.Int, reflect.Int64:
 			n, err := Number(text)
 			if err != nil {
 				wrong.Title = "Not accepted. Nothing was changed."
@@ -77,7 +85,6 @@ func (r *Request) Bind(body any) (wrong ui.Problems) {
 			field.Set(reflect.ValueOf(append([]string{}, Lines(text)...)))
 		}
 	}
-	return wrong
 }
 
 // typed is the form as it was typed, so that it can be drawn again. What is secret is left out.

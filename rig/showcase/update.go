@@ -1,0 +1,42 @@
+package showcase
+
+import (
+	"bytes"
+	"time"
+)
+
+// updates makes two builds of the agent, and a delivery that a bad one halted and that was rolled back.
+func (w *world) updates() {
+	builds := &table{name: "agent_builds", columns: []string{
+		"version", "arch", "manifest", "signature", "lowest_before", "expires_at", "size_bytes", "sha256", "parts", "created_at",
+	}}
+	deliveries := &table{name: "update_deliveries", columns: []string{"id", "workspace_id", "name", "version", "region", "zone", "open", "created_at"}}
+	rollouts := &table{name: "rollouts", columns: []string{"id", "state", "plan", "wave", "waves", "reason", "ended_at", "created_at", "updated_at"}}
+	targets := &table{name: "rollout_targets", columns: []string{
+		"rollout_id", "target_id", "name", "region", "zone", "wave", "state", "reason", "told_at", "ended_at",
+	}}
+	w.more = append(w.more, builds, deliveries, rollouts, targets)
+	made, ended := w.ago(7*time.Hour), w.ago(6*time.Hour)
+	for n, version := range []string{"v1.3.0", "v1.4.0"} {
+		for _, arch := range []string{"amd64", "arm64"} {
+			sum := bytes.Repeat([]byte{byte(n + 1), arch[1]}, 16)
+			builds.add(version, arch, []byte("{}"), []byte{}, "", w.now.AddDate(0, 5, 0), 7_900_000+n, sum, 0, w.ago(time.Duration(200-100*n)*time.Hour))
+		}
+	}
+	id := w.id()
+	deliveries.add(id, w.workspace, "agent-1.4.0", "v1.4.0", "", "", false, made)
+	plan := map[string]any{"first": 10, "groups": 3, "gap_ms": 60_000, "within_ms": 900_000, "limit": 0, "by_zone": false, "window": map[string]any{}}
+	for n, h := range w.ended[:min(8, len(w.ended))] {
+		told := made.Add(2 * time.Minute)
+		switch {
+		case n == 0:
+			plan["canaries"] = []string{h.name}
+			targets.add(id, h.id, h.name, h.place.region, h.place.zone, 1, "failed", "It ended by itself 3 times before a heartbeat was accepted.", &told, &ended)
+		case n < 3:
+			targets.add(id, h.id, h.name, h.place.region, h.place.zone, 2, "returned", "", &told, &ended)
+		default:
+			targets.add(id, h.id, h.name, h.place.region, h.place.zone, 3, "skipped", "It was not told before the way back began.", nil, &ended)
+		}
+	}
+	rollouts.add(id, "returned", plan, 2, 3, "Each host that was told is back.", &ended, made, ended)
+}

@@ -1,0 +1,67 @@
+package app
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"kloigos/backend/api"
+	"kloigos/webapp/internal/apitest"
+)
+
+const deliveryID = "6a1e0000-0000-4000-8000-000000000064"
+
+var _ = addPages(map[string]string{
+	"/update-deliveries":                               "waits for &lt;b&gt;its proof",
+	"/update-deliveries?state=halted":                  `href="/update-deliveries">Clear<`,
+	"/update-deliveries/new":                           `<option value="v1.4.0"`,
+	"/update-deliveries/" + deliveryID:                 "ended by &lt;b&gt;itself",
+	"/update-deliveries/" + deliveryID + "?state=told": "All hosts",
+	"/agent-builds":                                    "0123456789abcdef",
+	"/agent-builds?arch=arm64":                         `href="/agent-builds">Clear<`,
+}, func(a *apitest.API) {
+	a.Answer("list-update-deliveries", 200, apitest.Page(sampleDelivery()))
+	a.Answer("get-update-delivery", 200, sampleDelivery())
+	a.Answer("list-delivery-targets", 200, apitest.Page(api.DeliveryTarget{HostID: apitest.HostID, Host: "h1", Zone: "fra2", Wave: 1, State: "failed", Reason: "It ended by <b>itself.", ToldAt: &apitest.Now}))
+	a.Answer("list-agent-builds", 200, apitest.Page(api.AgentBuild{AgentVersion: "v1.4.0", Arch: "amd64", ExpiresAt: apitest.Now, SizeBytes: 7_000_000, SHA256: strings.Repeat("0123456789abcdef", 4), CreatedAt: apitest.Now}))
+})
+
+func sampleDelivery() api.UpdateDelivery {
+	return api.UpdateDelivery{
+		ID: deliveryID, Name: "agent-1.4.0", AgentVersion: "v1.4.0", State: "running", Reason: "Wave 1 waits for <b>its proof.", Wave: 1, WaveCount: 2,
+		Waves:      []api.DeliveryWave{{Wave: 1, State: "failed", Count: 1}, {Wave: 2, State: "waiting", Count: 7}},
+		Plan:       api.DeliveryPlan{Canaries: []string{"h1"}, ProofSeconds: 900},
+		Operations: append(allowed("pause", "roll_back"), api.Operation{Name: "resume", Prevents: "It is running."}), Version: 5, CreatedAt: apitest.Now,
+	}
+}
+
+// TestDeliveriesAreBegunAndMoved: the form sends the plan, and each button what was seen.
+func TestDeliveriesAreBegunAndMoved(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	at := "/update-deliveries/" + deliveryID
+	for operation, said := range map[string]string{"pause-update-delivery": "paused", "resume-update-delivery": "resumed", "roll-back-update-delivery": "returned"} {
+		s.api.Answer(operation, 200, sampleDelivery())
+		form := url.Values{"version": {"5"}, "confirm": {"agent-1.4.0"}}
+		s.wantRedirect(s.post(at+"/"+strings.TrimSuffix(operation, "-update-delivery"), form), at+"?said=delivery-"+said)
+		if got := s.only(operation).Header.Get("If-Match"); got != `"5"` {
+			t.Errorf("%s went with the version %s", operation, got)
+		}
+	}
+	if a := s.post(at+"/roll-back", url.Values{"confirm": {"another"}, "version": {"5"}}); a.StatusCode == http.StatusSeeOther {
+		t.Error("it is rolled back without its name")
+	}
+	s.api.Answer("create-update-delivery", 201, sampleDelivery())
+	s.wantRedirect(s.post("/update-deliveries/new", url.Values{
+		"name": {"agent-1.4.0"}, "agent_version": {"v1.4.0"}, "canaries": {"h1\nh2"}, "gap_seconds": {"0"}, "groups": {"4"}, "by_zone": {"true"}, "limit": {"2"},
+	}), at+"?said=delivery-begun")
+	var sent api.CreateUpdateDelivery
+	s.only("create-update-delivery").Into(t, &sent)
+	if sent.Name != "agent-1.4.0" || strings.Join(sent.Canaries, " ") != "h1 h2" || sent.GapSeconds == nil || *sent.GapSeconds != 0 || sent.Groups != 4 || !sent.ByZone || sent.Limit != 2 {
+		t.Errorf("%+v", sent)
+	}
+	a := s.post("/update-deliveries/new", url.Values{"name": {"agent-1.4.0"}, "groups": {"many"}})
+	s.wantStatus(a, http.StatusUnprocessableEntity)
+	s.wantText(a, "whole number", `value="agent-1.4.0"`)
+}
