@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,8 +28,9 @@ type Check struct {
 // backend dies, a tenant goes, another one comes.
 func (i *Installation) Checks() []Check {
 	c := &checker{i: i}
-	return []Check{
+	all := []Check{
 		{"inventory: plain Ansible reaches the host through it", c.inventory},
+		{"update: a second build of the agent, signed by the release key, is offered to the host", c.deliver(goodAgent)},
 		{"relayout, through a plan: the free unit is cut anew, and its neighbour's limits, mount and processes stay", c.relaidOut},
 		{"a second tenant gets the other unit", c.secondTenant},
 		{"hostile text: templates and commands in keys stay text, on the host and here", c.hostileText},
@@ -40,8 +42,12 @@ func (i *Installation) Checks() []Check {
 		{"second tenant: sees nothing of the first", c.strangers},
 		{"limits: more tasks and more memory than promised are refused, and the neighbour lives", c.limits},
 		{"use: a busy CPU and a file are measured of the tenant who has them, and not of the neighbour", c.use},
+		{"update: the agent of the host is the second build", c.updated},
 		{"linger: after a reboot of the host the tenant's own service runs, held like before", c.afterReboot},
 		{"after the reboot: logins, limits and addresses are as before", c.wayInCommand},
+		{"update: a build that ends at once is offered", c.deliver(endingAgent)},
+		{"drift: a unit's limit that was changed by hand is back within two minutes, and the record says what, when, by which job", c.drift},
+		{"update: the host went back by itself, the delivery halted, and it is rolled back", c.wentBack},
 		{"keys: put again by a backend that stands still past its lease, then by another one; Ansible of the first wakes up, the fence refuses it, and nothing is changed", c.twoMasters},
 		{"initialize again, its backend killed with -9 somewhere in the play: another one ends it, and nothing is changed", c.takeover},
 		{"plan: the trial of an uploaded version that does what was just done says that nothing would change", c.planNothing},
@@ -59,6 +65,12 @@ func (i *Installation) Checks() []Check {
 		{"decommission: nothing of Kloigos is left on the host", c.clean},
 		{"wall: under the shipped unit, code in a play and in ansible-lint sees no keyset, no environment of the backend and no socket of the database", c.wall},
 	}
+	if !steady() {
+		all = slices.DeleteFunc(all, func(c Check) bool {
+			return strings.HasPrefix(c.Name, "update: ") || strings.HasPrefix(c.Name, "drift: ")
+		})
+	}
+	return all
 }
 
 // Check runs all checks and prints a line for each. A check whose ground is gone fails with it.

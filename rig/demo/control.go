@@ -44,13 +44,10 @@ func (i *Installation) build(ctx context.Context) error {
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, bytes.TrimSpace(output))
 	}
-	// The agent of the VM: static, and of its architecture, which is this machine's.
-	agent := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", i.path("bin", "kloigos-agent-"+runtime.GOARCH), "./agent/cmd/kloigos-agent")
-	agent.Dir, agent.Env = i.options.Root, append(os.Environ(), "CGO_ENABLED=0")
-	if output, err := agent.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build of the agent: %w\n%s", err, bytes.TrimSpace(output))
+	if err := i.buildAgent(ctx, "", "bin", "kloigos-agent-"+runtime.GOARCH); err != nil || !i.options.Check || !steady() {
+		return err
 	}
-	return nil
+	return i.makeRelease(ctx)
 }
 
 func (i *Installation) startDatabase(ctx context.Context) (err error) {
@@ -77,6 +74,9 @@ func (i *Installation) backendEnv() []string {
 	}
 	if i.options.Check {
 		env = append(env, "KLOIGOS_LEASE="+checkLease.String(), "KLOIGOS_FAILPOINT_DIR="+i.path(failpointDir))
+	}
+	if i.options.Check && steady() {
+		env = append(env, "KLOIGOS_AGENT_RELEASE_DIR="+i.path(releaseDir), "KLOIGOS_AGENT_RELEASE_KEYS_FILE="+i.path(releaseKeysFile), "KLOIGOS_DELIVERY_SOAK=20s")
 	}
 	return env
 }
