@@ -12,7 +12,7 @@ import (
 func iamArea(p Parts) Area {
 	providers := &iamoidc.Client{Rule: egress.Rule{Allowed: p.Config.IdentityNetworks, Denied: p.Config.DeniedNetworks}}
 	return Area{
-		Policies: []reconcile.Policy{iamwork.Quotas(p.DB), iamwork.ExpiredLogins(p.DB)},
+		Policies: []reconcile.Policy{iamwork.Quotas(p.DB), iamwork.ExpiredLogins(p.DB), iamwork.ExpiredInvitations(p.DB)},
 		Routes:   iamhttp.Routes(iamhttp.Parts{Engine: p.Engine, Keys: p.Keyset, Release: p.Version, Providers: providers, Web: p.Config.WebURL}),
 	}
 }

@@ -45,7 +45,7 @@ func passwordCommand(a *shape.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			link, fresh, err := askTwo(cmd.Context(), a, setStdin, "Link: ")
+			link, fresh, err := askTwo(cmd.Context(), a, setStdin, linkQuestion)
 			if err != nil {
 				return err
 			}

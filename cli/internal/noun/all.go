@@ -31,6 +31,7 @@ func All() []shape.Entry {
 		usage,
 		price,
 		member,
+		invitation,
 		role,
 		serviceAccount,
 		account,

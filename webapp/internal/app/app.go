@@ -27,6 +27,7 @@ import (
 	"kloigos/webapp/internal/drift"
 	"kloigos/webapp/internal/event"
 	"kloigos/webapp/internal/host"
+	"kloigos/webapp/internal/invitation"
 	"kloigos/webapp/internal/job"
 	"kloigos/webapp/internal/login"
 	"kloigos/webapp/internal/member"
@@ -73,6 +74,7 @@ var areas = []page.Area{
 	event.Area,
 	organization.Area,
 	member.Area,
+	invitation.Area,
 	role.Area,
 	service.Area,
 	quota.Area,

@@ -128,6 +128,8 @@ func answerOf(route string) any {
 		return &api.Scope{}
 	case "list-grants":
 		return &api.Page[api.Grant]{}
+	case "list-invitations":
+		return &api.Page[api.Invitation]{}
 	case "list-roles":
 		return &api.Page[api.Role]{}
 	case "get-role":

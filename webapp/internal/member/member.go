@@ -86,9 +86,9 @@ func draw(r *page.Request, status int, wrong ui.Problems) error {
 	}
 	l := ui.List{
 		Title: "Members of " + s.Path, Path: "/members", Here: r.Here(), Means: "A role reaches everything below the scope at which it was given.",
-		Empty: len(rows) == 0, None: "Nobody has a role here", NoneText: "Give one to an account.", Pages: r.Pages(found.PreviousCursor, found.NextCursor),
+		Empty: len(rows) == 0, None: "Nobody has a role here", NoneText: "Give one to an account, or invite somebody.", Pages: r.Pages(found.PreviousCursor, found.NextCursor),
 		Heads: []ui.Head{{Label: "Account"}, {Label: "Role"}, {Label: "Given at"}, {Label: "Given"}, {Label: ""}}, Sort: r.Sorter("account"),
-		Up: organization.Crumbs(s),
+		Up: organization.Crumbs(s), Links: []ui.Target{{Href: "/invitations?scope=" + url.QueryEscape(s.Path), Label: "Invitations"}},
 	}
 	if may[s.Path] {
 		l.New = ui.Target{Href: "/members/new?scope=" + url.QueryEscape(s.Path), Label: "Give a role"}

@@ -92,6 +92,11 @@ func TestAssembledStatements(t *testing.T) {
 				check(Usage(t.Context(), q, UsageFilter{Scope: Scope{Kind: kind, ID: id, OrganizationID: id}, Sort: sort, After: after, Limit: 1}))
 			}
 		}
+		for _, sort := range InvitationSorting.Names() {
+			for _, kind := range []string{OrganizationNoun, ProjectNoun, WorkspaceNoun} {
+				check(Invitations(t.Context(), q, Scope{Kind: kind, ID: id, OrganizationID: id}, sort, after, 1))
+			}
+		}
 		for _, sort := range GrantSorting.Names() {
 			for _, f := range []GrantFilter{{}, {Account: id}} {
 				f.Sort, f.After, f.Limit = sort, after, 1

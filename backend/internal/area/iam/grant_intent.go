@@ -62,21 +62,22 @@ func GiveRole(ctx context.Context, tx *intent.Tx, builtIn BuiltIn, may May, ref 
 	if account.Kind == Service && (account.OrganizationID == nil || *account.OrganizationID != at.OrganizationID) {
 		return Grant{}, fault.Conflictf("other_organization", "A service account has roles in its own organization only.")
 	}
-	grant, err := insertGrant(ctx, tx, at, account, permits)
+	grant, err := insertGrant(ctx, tx, at, account, permits, tx.Call().Actor.Name)
 	if err != nil {
 		return Grant{}, err
 	}
 	return grant, tx.Made(ctx, GrantNoun, grant.ID, uuid.Nil)
 }
 
-func insertGrant(ctx context.Context, tx *intent.Tx, at Scope, account Account, role rolePermits) (Grant, error) {
+// insertGrant gives a role in the name of whoever decided it.
+func insertGrant(ctx context.Context, tx *intent.Tx, at Scope, account Account, role rolePermits, by string) (Grant, error) {
 	name := role.name
 	if role.id != nil {
 		name = customRole
 	}
 	id := uuid.New()
 	there := fault.Conflictf("grant_exists", "%s already has the role %s at %s.", account.Name, role.name, at.Path())
-	err := tx.One(ctx, there, sqlInsertGrant, id, account.ID, name, role.id, at.Kind, at.ID, Manual, tx.Call().Actor.Name)
+	err := tx.One(ctx, there, sqlInsertGrant, id, account.ID, name, role.id, at.Kind, at.ID, Manual, by)
 	if err != nil {
 		return Grant{}, fmt.Errorf("give a role: %w", err)
 	}

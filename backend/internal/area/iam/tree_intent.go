@@ -109,7 +109,7 @@ func CreateOrganization(ctx context.Context, tx *intent.Tx, keys *secret.Keyset,
 	if err := made.told(ctx, tx, "create", nil, made.facts()); err != nil {
 		return Scope{}, err
 	}
-	_, err = insertGrant(ctx, tx, made, owner, rolePermits{name: RoleOwner})
+	_, err = insertGrant(ctx, tx, made, owner, rolePermits{name: RoleOwner}, tx.Call().Actor.Name)
 	if err != nil {
 		return Scope{}, err
 	}
@@ -311,7 +311,7 @@ func (l Level) Remove(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], 
 	if err := before.told(ctx, tx, "delete", before.facts(), nil); err != nil {
 		return err
 	}
-	for _, sql := range []db.Statement{sqlDeleteGrantsAt, sqlDeleteMappingsAt, sqlEndSessionsOfProviders, sqlDeleteProvidersOf} {
+	for _, sql := range []db.Statement{sqlDeleteGrantsAt, sqlDeleteMappingsAt, sqlDeleteInvitationsAt, sqlEndSessionsOfProviders, sqlDeleteProvidersOf} {
 		if _, err := tx.Exec(ctx, sql, before.ID); err != nil {
 			return fmt.Errorf("take away what gives roles at a %s: %w", l.Noun, err)
 		}

@@ -44,6 +44,7 @@ func Routes(parts Parts) func(*httpapi.Server) {
 		h.registerScopes()
 		h.registerGrants()
 		h.registerAccounts()
+		h.registerInvitations()
 		h.registerRoles()
 		h.registerServiceAccounts()
 		h.registerQuotas()

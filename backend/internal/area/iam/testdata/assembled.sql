@@ -5608,3 +5608,197 @@ SELECT g.id, g.account_id, a.name AS account, a.kind AS account_kind, a.state AS
   AND g.scope_id = ANY($1)
 ORDER BY g.created_at, g.id
 LIMIT $2;
+
+SELECT i.id, i.organization_id, i.scope, i.scope_id, COALESCE(r.name, i.role) AS role, i.role_id, i.account, i.email, i.inviter_id, i.taken_names,
+       i.expires_at, i.created_by, i.created_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path
+  FROM invitations i
+  JOIN organizations o ON o.id = i.organization_id
+  LEFT JOIN roles r ON r.id = i.role_id
+  LEFT JOIN projects p ON p.id = i.scope_id AND i.scope = 'project'
+  LEFT JOIN workspaces w ON w.id = i.scope_id AND i.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+ WHERE true
+   AND i.expires_at > now()
+  AND i.organization_id = $1
+  AND (i.created_at, i.id) < ($2, $3)
+ORDER BY i.created_at DESC, i.id DESC
+LIMIT $4;
+
+SELECT i.id, i.organization_id, i.scope, i.scope_id, COALESCE(r.name, i.role) AS role, i.role_id, i.account, i.email, i.inviter_id, i.taken_names,
+       i.expires_at, i.created_by, i.created_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path
+  FROM invitations i
+  JOIN organizations o ON o.id = i.organization_id
+  LEFT JOIN roles r ON r.id = i.role_id
+  LEFT JOIN projects p ON p.id = i.scope_id AND i.scope = 'project'
+  LEFT JOIN workspaces w ON w.id = i.scope_id AND i.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+ WHERE true
+   AND i.expires_at > now()
+  AND i.organization_id = $1
+  AND (i.created_at, i.id) > ($2, $3)
+ORDER BY i.created_at, i.id
+LIMIT $4;
+
+SELECT i.id, i.organization_id, i.scope, i.scope_id, COALESCE(r.name, i.role) AS role, i.role_id, i.account, i.email, i.inviter_id, i.taken_names,
+       i.expires_at, i.created_by, i.created_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path
+  FROM invitations i
+  JOIN organizations o ON o.id = i.organization_id
+  LEFT JOIN roles r ON r.id = i.role_id
+  LEFT JOIN projects p ON p.id = i.scope_id AND i.scope = 'project'
+  LEFT JOIN workspaces w ON w.id = i.scope_id AND i.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+ WHERE true
+   AND i.expires_at > now()
+  AND i.organization_id = $1
+  AND (i.scope_id = $2 OR wp.id = $3)
+  AND (i.created_at, i.id) < ($4, $5)
+ORDER BY i.created_at DESC, i.id DESC
+LIMIT $6;
+
+SELECT i.id, i.organization_id, i.scope, i.scope_id, COALESCE(r.name, i.role) AS role, i.role_id, i.account, i.email, i.inviter_id, i.taken_names,
+       i.expires_at, i.created_by, i.created_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path
+  FROM invitations i
+  JOIN organizations o ON o.id = i.organization_id
+  LEFT JOIN roles r ON r.id = i.role_id
+  LEFT JOIN projects p ON p.id = i.scope_id AND i.scope = 'project'
+  LEFT JOIN workspaces w ON w.id = i.scope_id AND i.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+ WHERE true
+   AND i.expires_at > now()
+  AND i.organization_id = $1
+  AND (i.scope_id = $2 OR wp.id = $3)
+  AND (i.created_at, i.id) > ($4, $5)
+ORDER BY i.created_at, i.id
+LIMIT $6;
+
+SELECT i.id, i.organization_id, i.scope, i.scope_id, COALESCE(r.name, i.role) AS role, i.role_id, i.account, i.email, i.inviter_id, i.taken_names,
+       i.expires_at, i.created_by, i.created_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path
+  FROM invitations i
+  JOIN organizations o ON o.id = i.organization_id
+  LEFT JOIN roles r ON r.id = i.role_id
+  LEFT JOIN projects p ON p.id = i.scope_id AND i.scope = 'project'
+  LEFT JOIN workspaces w ON w.id = i.scope_id AND i.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+ WHERE true
+   AND i.expires_at > now()
+  AND i.organization_id = $1
+  AND (i.scope_id = $2 OR wp.id = $3)
+ORDER BY i.created_at DESC, i.id DESC
+LIMIT $4;
+
+SELECT i.id, i.organization_id, i.scope, i.scope_id, COALESCE(r.name, i.role) AS role, i.role_id, i.account, i.email, i.inviter_id, i.taken_names,
+       i.expires_at, i.created_by, i.created_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path
+  FROM invitations i
+  JOIN organizations o ON o.id = i.organization_id
+  LEFT JOIN roles r ON r.id = i.role_id
+  LEFT JOIN projects p ON p.id = i.scope_id AND i.scope = 'project'
+  LEFT JOIN workspaces w ON w.id = i.scope_id AND i.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+ WHERE true
+   AND i.expires_at > now()
+  AND i.organization_id = $1
+  AND (i.scope_id = $2 OR wp.id = $3)
+ORDER BY i.created_at, i.id
+LIMIT $4;
+
+SELECT i.id, i.organization_id, i.scope, i.scope_id, COALESCE(r.name, i.role) AS role, i.role_id, i.account, i.email, i.inviter_id, i.taken_names,
+       i.expires_at, i.created_by, i.created_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path
+  FROM invitations i
+  JOIN organizations o ON o.id = i.organization_id
+  LEFT JOIN roles r ON r.id = i.role_id
+  LEFT JOIN projects p ON p.id = i.scope_id AND i.scope = 'project'
+  LEFT JOIN workspaces w ON w.id = i.scope_id AND i.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+ WHERE true
+   AND i.expires_at > now()
+  AND i.organization_id = $1
+  AND i.scope_id = $2
+  AND (i.created_at, i.id) < ($3, $4)
+ORDER BY i.created_at DESC, i.id DESC
+LIMIT $5;
+
+SELECT i.id, i.organization_id, i.scope, i.scope_id, COALESCE(r.name, i.role) AS role, i.role_id, i.account, i.email, i.inviter_id, i.taken_names,
+       i.expires_at, i.created_by, i.created_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path
+  FROM invitations i
+  JOIN organizations o ON o.id = i.organization_id
+  LEFT JOIN roles r ON r.id = i.role_id
+  LEFT JOIN projects p ON p.id = i.scope_id AND i.scope = 'project'
+  LEFT JOIN workspaces w ON w.id = i.scope_id AND i.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+ WHERE true
+   AND i.expires_at > now()
+  AND i.organization_id = $1
+  AND i.scope_id = $2
+  AND (i.created_at, i.id) > ($3, $4)
+ORDER BY i.created_at, i.id
+LIMIT $5;
+
+SELECT i.id, i.organization_id, i.scope, i.scope_id, COALESCE(r.name, i.role) AS role, i.role_id, i.account, i.email, i.inviter_id, i.taken_names,
+       i.expires_at, i.created_by, i.created_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path
+  FROM invitations i
+  JOIN organizations o ON o.id = i.organization_id
+  LEFT JOIN roles r ON r.id = i.role_id
+  LEFT JOIN projects p ON p.id = i.scope_id AND i.scope = 'project'
+  LEFT JOIN workspaces w ON w.id = i.scope_id AND i.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+ WHERE true
+   AND i.expires_at > now()
+  AND i.organization_id = $1
+  AND i.scope_id = $2
+ORDER BY i.created_at DESC, i.id DESC
+LIMIT $3;
+
+SELECT i.id, i.organization_id, i.scope, i.scope_id, COALESCE(r.name, i.role) AS role, i.role_id, i.account, i.email, i.inviter_id, i.taken_names,
+       i.expires_at, i.created_by, i.created_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path
+  FROM invitations i
+  JOIN organizations o ON o.id = i.organization_id
+  LEFT JOIN roles r ON r.id = i.role_id
+  LEFT JOIN projects p ON p.id = i.scope_id AND i.scope = 'project'
+  LEFT JOIN workspaces w ON w.id = i.scope_id AND i.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+ WHERE true
+   AND i.expires_at > now()
+  AND i.organization_id = $1
+  AND i.scope_id = $2
+ORDER BY i.created_at, i.id
+LIMIT $3;
+
+SELECT i.id, i.organization_id, i.scope, i.scope_id, COALESCE(r.name, i.role) AS role, i.role_id, i.account, i.email, i.inviter_id, i.taken_names,
+       i.expires_at, i.created_by, i.created_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path
+  FROM invitations i
+  JOIN organizations o ON o.id = i.organization_id
+  LEFT JOIN roles r ON r.id = i.role_id
+  LEFT JOIN projects p ON p.id = i.scope_id AND i.scope = 'project'
+  LEFT JOIN workspaces w ON w.id = i.scope_id AND i.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+ WHERE true
+   AND i.expires_at > now()
+  AND i.organization_id = $1
+ORDER BY i.created_at DESC, i.id DESC
+LIMIT $2;
+
+SELECT i.id, i.organization_id, i.scope, i.scope_id, COALESCE(r.name, i.role) AS role, i.role_id, i.account, i.email, i.inviter_id, i.taken_names,
+       i.expires_at, i.created_by, i.created_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path
+  FROM invitations i
+  JOIN organizations o ON o.id = i.organization_id
+  LEFT JOIN roles r ON r.id = i.role_id
+  LEFT JOIN projects p ON p.id = i.scope_id AND i.scope = 'project'
+  LEFT JOIN workspaces w ON w.id = i.scope_id AND i.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+ WHERE true
+   AND i.expires_at > now()
+  AND i.organization_id = $1
+ORDER BY i.created_at, i.id
+LIMIT $2;
