@@ -27,6 +27,7 @@ import (
 	"kloigos/webapp/internal/drift"
 	"kloigos/webapp/internal/event"
 	"kloigos/webapp/internal/host"
+	"kloigos/webapp/internal/identity"
 	"kloigos/webapp/internal/invitation"
 	"kloigos/webapp/internal/job"
 	"kloigos/webapp/internal/login"
@@ -49,6 +50,7 @@ import (
 	"kloigos/webapp/internal/system"
 	"kloigos/webapp/internal/token"
 	"kloigos/webapp/internal/unit"
+	"kloigos/webapp/internal/usage"
 )
 
 // csp lets a page load what is embedded here and nothing else; nothing in a
@@ -78,6 +80,8 @@ var areas = []page.Area{
 	role.Area,
 	service.Area,
 	quota.Area,
+	usage.Area,
+	identity.Area,
 	account.Area,
 	policy.Area,
 	object.Area,

@@ -128,6 +128,18 @@ func answerOf(route string) any {
 		return &api.Scope{}
 	case "list-grants":
 		return &api.Page[api.Grant]{}
+	case "list-identity-providers", "list-installation-providers":
+		return &api.Page[api.IdentityProvider]{}
+	case "get-identity-provider", "get-installation-provider":
+		return &api.IdentityProvider{}
+	case "list-identities":
+		return &api.Page[api.Identity]{}
+	case "list-linkable-providers":
+		return &api.Page[api.LoginProvider]{}
+	case "list-usage":
+		return &api.Page[api.UsageLine]{}
+	case "get-statement":
+		return &api.Statement{}
 	case "list-invitations":
 		return &api.Page[api.Invitation]{}
 	case "list-roles":

@@ -98,12 +98,7 @@ func jsonLines(w io.Writer) form {
 
 func commaSeparated(w io.Writer) form {
 	out := csv.NewWriter(w)
-	row := func(cells ...string) error {
-		for i, cell := range cells {
-			cells[i] = harmless(cell)
-		}
-		return out.Write(cells)
-	}
+	row := page.Row(out)
 	_ = out.Write([]string{"at", "actor_kind", "actor", "client", "action", "object_kind", "object_id", "object", "job_id", "request_id", "before", "after"})
 	return form{
 		event: func(e api.Event) error {
@@ -116,18 +111,5 @@ func commaSeparated(w io.Writer) form {
 			out.Flush()
 			return out.Error()
 		},
-	}
-}
-
-// harmless keeps a spreadsheet from taking a text for a formula.
-func harmless(cell string) string {
-	if cell == "" {
-		return cell
-	}
-	switch cell[0] {
-	case '=', '+', '-', '@', '\t', '\r':
-		return "'" + cell
-	default:
-		return cell
 	}
 }

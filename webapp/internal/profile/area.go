@@ -13,6 +13,8 @@ var Area = page.Area{
 	Nav:   []ui.NavEntry{{Group: ui.MoreGroup, Href: "/profile", Label: "Your account", Icon: icon}},
 	Notices: map[string]string{
 		"second-factor-removed": "The second factor is removed. Your logins ask for the password only.",
+		"identity-linked":       "The identity is linked. You can log in by its provider.",
+		"identity-unlinked":     "The identity is unlinked. It logs nobody in to this account any more.",
 		"session-ended":         "The session has ended, with the API tokens that it made.",
 	},
 }

@@ -16,6 +16,8 @@ type view struct {
 	Factor   api.SecondFactor
 	Sessions []api.Token
 	Events   []api.Event
+	Linked   []api.Identity
+	Linkable []api.LoginProvider
 	Wrong    map[string]ui.Problems // by the form that was refused
 	Secret   *api.SecondFactorSecret
 	QR       code
@@ -37,6 +39,8 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post("/profile/second-factor/recovery-codes", a.Page(renewCodes))
 	r.Post("/profile/second-factor/remove", a.Page(remove))
 	r.Post("/profile/sessions/:id/end", a.Page(endSession))
+	r.Post("/profile/identities", a.Page(link))
+	r.Post("/profile/identities/:id/unlink", a.Page(unlink))
 }
 
 func draw(r *page.Request, status int, v view) (err error) {
@@ -60,6 +64,9 @@ func draw(r *page.Request, status int, v view) (err error) {
 		return err
 	}
 	v.Events = events.Items
+	if err := v.identities(r); err != nil {
+		return err
+	}
 	r.C.Set(fiber.HeaderCacheControl, "no-store") // a secret may stand on it
 	return r.Show(page.View{Title: "Your account", Nav: "/profile", Status: status, Body: profilePage(v)})
 }
