@@ -48,7 +48,7 @@ func TestTheDocumentIsComplete(t *testing.T) {
 	// Open sets: what they hold grows without a change of the API.
 	open := []string{
 		"Event.action", "list-events action", "Event.object_kind", "list-events object_kind", "list-organization-events action", "list-organization-events object_kind", "list-installation-events action", "list-installation-events object_kind", "PlanChange.kind", "LogEntry.action", "LogEntry.role", "LogTask.role", "PlanChange.role", "Grant.role", "CreateGrant.role", "AccessGrant.role", "LintFinding.severity", "JobObject.role",
-		"GroupMapping.role", "CreateGroupMapping.role", "CreateInstallationMapping.role", "FinishLogin.state",
+		"Invitation.role", "CreateInvitation.role", "OfferedRole.role", "Joined.role", "GroupMapping.role", "CreateGroupMapping.role", "CreateInstallationMapping.role", "FinishLogin.state",
 	}
 	closed := []string{"state", "host_state", "kind", "health", "role", "action", "profile", "purpose", "method", "change", "actor_kind", "token_kind", "lint_state", "object_kind", "severity"}
 	check := func(where, name string, s *described) {

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -39,7 +40,7 @@ func TestInvitationByLink(t *testing.T) {
 	join := func(name string) answer {
 		return b.do(http.MethodPost, "/invitations/join", api.JoinByInvitation{Link: made.Link, Name: name, Password: word}, out...)
 	}
-	if a := join("theirs"); a.status != 422 || a.problem(t).Errors[0].Field != "body.name" {
+	if a := join("theirs"); a.status != 422 || a.problem(t).Errors[0].Field != "name" {
 		t.Errorf("a taken name: %d %s", a.status, a.body)
 	}
 	if a := join("newcomer"); a.status != http.StatusCreated {
@@ -72,8 +73,12 @@ func TestMatrixOfInvitations(t *testing.T) {
 	roles := iam.Permissions(api.Permissions())
 	scopes := tree.scopes()
 	ids := map[uuid.UUID]string{}
+	owners := map[uuid.UUID]string{}
+	for n, id := range tree.organizations {
+		owners[id] = b.granted(fmt.Sprintf("owner%d", n), iam.RoleOwner, scope.Organization, id)
+	}
 	for id := range scopes {
-		owner := b.granted("o"+id.String()[:8], iam.RoleOwner, scope.Organization, scopes[id].Organization)
+		owner := owners[scopes[id].Organization]
 		made := decode[api.Invitation](t, b.mustDo(http.MethodPost, "/invitations", api.CreateInvitation{Person: "x@example.org", Role: "viewer", Scope: id.String()}, 201, "Authorization", "Bearer "+owner))
 		ids[id] = made.ID
 	}
