@@ -1,6 +1,7 @@
 package app
 
 import (
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/area/iam/iamhttp"
 	"kloigos/backend/internal/area/iam/iamoidc"
 	"kloigos/backend/internal/area/iam/iamwork"
@@ -12,7 +13,7 @@ import (
 func iamArea(p Parts) Area {
 	providers := &iamoidc.Client{Rule: egress.Rule{Allowed: p.Config.IdentityNetworks, Denied: p.Config.DeniedNetworks}}
 	return Area{
-		Policies: []reconcile.Policy{iamwork.Quotas(p.DB), iamwork.ExpiredLogins(p.DB), iamwork.ExpiredInvitations(p.DB)},
-		Routes:   iamhttp.Routes(iamhttp.Parts{Engine: p.Engine, Keys: p.Keyset, Release: p.Version, Providers: providers, Web: p.Config.WebURL}),
+		Policies: []reconcile.Policy{iamwork.Quotas(p.DB), iamwork.ExpiredLogins(p.DB), iamwork.ExpiredInvitations(p.DB), iamwork.ExpiredChallenges(p.DB)},
+		Routes:   iamhttp.Routes(iamhttp.Parts{Engine: p.Engine, Keys: p.Keyset, Release: p.Version, Providers: providers, Web: p.Config.WebURL, Passkeys: iam.NewPasskeys(p.Config.WebURL, p.Keyset)}),
 	}
 }

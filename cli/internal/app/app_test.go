@@ -32,6 +32,10 @@ func leaves(cmd *cobra.Command) (all []*cobra.Command) {
 
 // noCommand are routes that no command is for, each with its reason.
 var noCommand = map[string]string{
+	"begin-passkey":           "a device answers in a browser",
+	"create-passkey":          "a device answers in a browser",
+	"begin-passkey-login":     "a device answers in a browser",
+	"create-passkey-session":  "a device answers in a browser",
 	"list-linkable-providers": "an identity is linked in a browser",
 	"start-link":              "an identity is linked in a browser",
 	"finish-link":             "an identity is linked in a browser",
@@ -39,6 +43,7 @@ var noCommand = map[string]string{
 
 // notInScripts are routes that no script can reach, each with its reason.
 var notInScripts = map[string]string{
+	"delete-passkey":       "a passkey comes from a device in a browser",
 	"list-login-providers": "the login page of the web app calls it",
 	"start-login":          "a login by a provider goes through a browser",
 	"finish-login":         "a login by a provider goes through a browser",

@@ -38,6 +38,7 @@ func All() []shape.Entry {
 		identityProvider,
 		groupMapping,
 		identity,
+		passkey,
 		installationProvider,
 		installationMapping,
 		playbook,

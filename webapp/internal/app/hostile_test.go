@@ -132,6 +132,8 @@ func answerOf(route string) any {
 		return &api.Page[api.IdentityProvider]{}
 	case "get-identity-provider", "get-installation-provider":
 		return &api.IdentityProvider{}
+	case "list-passkeys":
+		return &api.Page[api.Passkey]{}
 	case "list-identities":
 		return &api.Page[api.Identity]{}
 	case "list-linkable-providers":

@@ -5,16 +5,13 @@ package identity
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"strings"
-
 	"kloigos/backend/api"
 	"kloigos/webapp/internal/ui"
+	"strings"
 )
 
 func listPage(w realm, l ui.List, all []api.IdentityProvider) templ.Component {

@@ -3,6 +3,7 @@
 package login
 
 import (
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -36,6 +37,8 @@ func mount(r fiber.Router, a *page.App) {
 	r.Get("/login", a.Open(show))
 	r.Post("/login", a.Open(enter))
 	r.Post("/login/code", a.Open(confirm))
+	r.Post("/login/passkey/challenge", a.Open(func(r *page.Request) error { return r.Ask(r.API.BeginPasskeyLogin(r.Ctx)) }))
+	r.Post("/login/passkey", a.Open(byPasskey))
 	r.Post("/logout", a.Page(leave))
 	r.Get("/login/:provider", a.Open(showProvider))
 	r.Get("/login/:provider/start", a.Open(start))
@@ -56,7 +59,7 @@ func draw(r *page.Request, status int, f form) error {
 			f.Providers = found.Items
 		}
 	}
-	return r.Show(page.View{Title: "Log in", Status: status, Body: loginPage(f)})
+	return r.Show(page.View{Title: "Log in", Status: status, Script: "passkey.js", Body: loginPage(f)})
 }
 
 func enter(r *page.Request) error {
@@ -83,7 +86,7 @@ func begin(r *page.Request, f form, s api.Session) error {
 
 func drawCode(r *page.Request, status int, f form) error {
 	r.C.Set(fiber.HeaderCacheControl, "no-store") // the secret of the pending login stands in it
-	return r.Show(page.View{Title: "Log in", Status: status, Body: codePage(f)})
+	return r.Show(page.View{Title: "Log in", Status: status, Script: "passkey.js", Body: codePage(f)})
 }
 
 // confirm is the second step of a login.
@@ -105,6 +108,25 @@ func confirm(r *page.Request) error {
 	if wrong, ok := page.Problems(err); ok {
 		f.Wrong = wrong
 		return drawCode(r, fiber.StatusUnprocessableEntity, f)
+	}
+	return refuse(r, f, err)
+}
+
+// byPasskey logs in with what a device answered. It takes the place of password and code.
+func byPasskey(r *page.Request) error {
+	f := form{Next: session.ReturnPath(r.Form("next")), Kept: page.KeptOf(r.FormRaw("kept_path"), r.FormRaw("kept_form"))}
+	in := api.PasskeyLogin{Challenge: r.Form("challenge"), Credential: json.RawMessage(r.FormRaw("credential"))}
+	if !json.Valid(in.Credential) {
+		in.Credential = json.RawMessage("{}")
+	}
+	s, err := r.API.CreatePasskeySession(r.Ctx, in)
+	if err == nil {
+		return begin(r, f, s)
+	}
+	var p *api.Problem
+	if errors.As(err, &p) && p.Code == "bad_passkey" {
+		f.Wrong = ui.Problems{Title: "You are not logged in.", Detail: p.Detail}
+		return draw(r, fiber.StatusUnauthorized, f)
 	}
 	return refuse(r, f, err)
 }

@@ -26,7 +26,7 @@ type Kept struct {
 var secretFields = []string{"password", "secret", "token"}
 
 func isSecret(name string) bool {
-	if name == "code" || name == "pending" { // a code of a second factor, and the login that waits for it
+	if name == "code" || name == "pending" || name == "credential" || name == "challenge" { // of a second factor or a passkey
 		return true
 	}
 	return slices.ContainsFunc(secretFields, func(part string) bool { return strings.Contains(strings.ToLower(name), part) })

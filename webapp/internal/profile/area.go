@@ -15,6 +15,8 @@ var Area = page.Area{
 		"second-factor-removed": "The second factor is removed. Your logins ask for the password only.",
 		"identity-linked":       "The identity is linked. You can log in by its provider.",
 		"identity-unlinked":     "The identity is unlinked. It logs nobody in to this account any more.",
+		"passkey-added":         "The passkey is added. The login page takes it from now on.",
+		"passkey-removed":       "The passkey is removed. It logs nobody in any more.",
 		"session-ended":         "The session has ended, with the API tokens that it made.",
 	},
 }

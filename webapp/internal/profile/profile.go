@@ -18,6 +18,7 @@ type view struct {
 	Events   []api.Event
 	Linked   []api.Identity
 	Linkable []api.LoginProvider
+	Passkeys []api.Passkey
 	Wrong    map[string]ui.Problems // by the form that was refused
 	Secret   *api.SecondFactorSecret
 	QR       code
@@ -39,6 +40,9 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post("/profile/second-factor/recovery-codes", a.Page(renewCodes))
 	r.Post("/profile/second-factor/remove", a.Page(remove))
 	r.Post("/profile/sessions/:id/end", a.Page(endSession))
+	r.Post("/profile/passkeys/challenge", a.Page(askForPasskey))
+	r.Post("/profile/passkeys", a.Page(addPasskey))
+	r.Post("/profile/passkeys/:id/remove", a.Page(removePasskey))
 	r.Post("/profile/identities", a.Page(link))
 	r.Post("/profile/identities/:id/unlink", a.Page(unlink))
 }
@@ -67,8 +71,13 @@ func draw(r *page.Request, status int, v view) (err error) {
 	if err := v.identities(r); err != nil {
 		return err
 	}
+	passkeys, err := r.API.ListPasskeys(r.Ctx)
+	if err != nil {
+		return err
+	}
+	v.Passkeys = passkeys.Items
 	r.C.Set(fiber.HeaderCacheControl, "no-store") // a secret may stand on it
-	return r.Show(page.View{Title: "Your account", Nav: "/profile", Status: status, Body: profilePage(v)})
+	return r.Show(page.View{Title: "Your account", Nav: "/profile", Status: status, Script: "passkey.js", Body: profilePage(v)})
 }
 
 // refused draws the page again, with what is wrong in one of its forms.

@@ -29,6 +29,8 @@ type Parts struct {
 	// Providers asks identity providers, and Web is where they send browsers back to; nil: nowhere.
 	Providers *iamoidc.Client
 	Web       *url.URL
+	// Passkeys checks what devices answer; nil where the installation has no web app.
+	Passkeys *iam.Passkeys
 }
 
 type handlers struct {
@@ -49,6 +51,7 @@ func Routes(parts Parts) func(*httpapi.Server) {
 		h.registerServiceAccounts()
 		h.registerQuotas()
 		h.registerSecondFactors()
+		h.registerPasskeys()
 		billing{h}.register()
 		h.registerProviders()
 		h.registerLogins()

@@ -18,6 +18,11 @@ func ExpiredLogins(d *db.DB) reconcile.Policy {
 	return expires(d, "expired_logins", "a login that waited for a code and has expired is of no use to anyone; it is refused long before", iam.DropExpiredLogins)
 }
 
+// ExpiredChallenges takes away challenges of passkeys that were answered and that nobody can use any more.
+func ExpiredChallenges(d *db.DB) reconcile.Policy {
+	return expires(d, "expired_challenges", "a challenge that a passkey answered is kept so that it is good once; after it has expired it is of no use", iam.DropExpiredChallenges)
+}
+
 // ExpiredInvitations takes away invitations that nobody accepted in time, and tells it.
 func ExpiredInvitations(d *db.DB) reconcile.Policy {
 	const name = "expired_invitations"
