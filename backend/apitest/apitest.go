@@ -45,10 +45,10 @@ import (
 	"kloigos/backend/internal/kernel/work"
 	"kloigos/backend/internal/policy"
 	"kloigos/backend/internal/queue"
-	"kloigos/rig/dnsserver"
 	"kloigos/backend/internal/testkit/site"
 	"kloigos/backend/internal/worker"
 	"kloigos/playbooks"
+	"kloigos/rig/dnsserver"
 )
 
 // Site is one installation.

@@ -258,7 +258,7 @@ func LoginWithPasskey(ctx context.Context, tx *intent.Tx, p *Passkeys, a Answer,
 	if err != nil {
 		return Session{}, false, err
 	}
-	row, err := db.First[Passkey](ctx, tx.Reader, fault.ErrNotFound, sqlHoldPasskey, a.Account, []byte(a.parsed.RawID))
+	row, err := db.First[Passkey](ctx, tx.Reader, fault.ErrNotFound, sqlHoldPasskey, a.Account, a.parsed.RawID)
 	if err != nil {
 		return Session{}, false, err
 	}

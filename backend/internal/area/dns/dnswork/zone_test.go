@@ -23,9 +23,9 @@ import (
 	"kloigos/backend/internal/kernel/scope"
 	"kloigos/backend/internal/kernel/secret"
 	"kloigos/backend/internal/testkit"
-	"kloigos/rig/dnsserver"
 	"kloigos/backend/internal/testkit/sqlguard"
 	"kloigos/backend/internal/testkit/writeguard"
+	"kloigos/rig/dnsserver"
 )
 
 // bench is a zone in a real database and on a real server.
