@@ -7,6 +7,9 @@ export async function pages({ first }) {
     { name: "drift", route: "/drift", path: "/drift" },
     { name: "drift-ended", route: "/drift", path: "/drift?state=ended" },
     { name: "drift-none", route: "/drift", path: "/drift?promise=nothing-is-called-so" },
+    { name: "drift-accept", route: "/drift/:id/accept", path: `/drift/${unit.id}/accept` },
+    { name: "drift-modes", route: "/drift-modes", path: "/drift-modes" },
+    { name: "drift-mode-set", route: "/drift-modes/set", path: `/drift-modes/set?host=${host.host_id}` },
     { name: "host-drifted", route: "/hosts/:id", path: `/hosts/${host.host_id}` },
     { name: "unit-drifted", route: "/compute-units/:id", path: `/compute-units/${unit.unit_id}` },
   ];
