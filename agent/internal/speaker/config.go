@@ -89,6 +89,7 @@ func authorities(file string) (*x509.CertPool, error) {
 
 const (
 	askWithin     = 5 * time.Second
+	partWithin    = time.Minute // a part of a build on a slow line
 	connectWithin = 3 * time.Second
 )
 
@@ -108,7 +109,7 @@ func newClient(c Config) (*http.Client, error) {
 		transport.TLSClientConfig.RootCAs = pool
 	}
 	return &http.Client{
-		Transport: transport, Timeout: askWithin,
+		Transport: transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a credential goes nowhere else
 	}, nil
 }

@@ -291,6 +291,12 @@ func isTimeout(err error) bool {
 }
 
 func (s *speaker) send(ctx context.Context, credential, path string, body []byte, out any) error {
+	limit := askWithin
+	if path == buildPath {
+		limit = partWithin
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(s.URL, "/")+api.AgentPrefix+path, bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -298,7 +304,7 @@ func (s *speaker) send(ctx context.Context, credential, path string, body []byte
 	request.Header.Set("Content-Type", "application/json")
 	most := int64(mostAnswer)
 	switch path {
-	case "/build":
+	case buildPath:
 		most = mostPart
 		fallthrough
 	case "/heartbeat", "/state":

@@ -91,6 +91,26 @@ func TestACredentialGoesNowhereElse(t *testing.T) {
 	}
 }
 
+// TestAPartMayTakeLongerThanAHeartbeat: on a slow line a part of a build takes longer than any other answer may.
+func TestAPartMayTakeLongerThanAHeartbeat(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-time.After(askWithin + time.Second):
+		case <-r.Context().Done():
+		}
+		_, _ = w.Write([]byte("{}"))
+	}))
+	defer server.Close()
+	s, out := speakTo(t, server), struct{}{}
+	if err := s.askAs(t.Context(), "c", buildPath, []byte("{}"), &out); err != nil {
+		t.Errorf("a part: %v", err)
+	}
+	if err := s.askAs(t.Context(), "c", "/heartbeat", []byte("{}"), &out); !isTimeout(err) {
+		t.Errorf("a heartbeat: %v", err)
+	}
+}
+
 // TestATokenThatIsRefusedIsPutAside, so that it is not tried for ever, and the key is the one from before.
 func TestATokenThatIsRefusedIsPutAside(t *testing.T) {
 	t.Parallel()

@@ -22,6 +22,7 @@ const (
 	// quickWithin is how soon after its start a version that runs reaches a backend, if the network is there.
 	quickWithin = time.Minute
 	mostReason  = 300
+	buildPath   = "/build"
 )
 
 // updater is what the agent does about the version that it was told to run.
@@ -158,7 +159,7 @@ func (s *speaker) fetch(ctx context.Context, want string) {
 				return update.Part{}, err
 			}
 			var got api.AgentBuildPart
-			if err := s.askAs(ctx, credential, "/build", body, &got); err != nil {
+			if err := s.askAs(ctx, credential, buildPath, body, &got); err != nil {
 				return update.Part{}, fmt.Errorf("fetch part %d: %w", part, err)
 			}
 			return update.Part{Manifest: got.Manifest, Signature: got.Signature, Data: got.Data, Parts: got.Parts}, nil
