@@ -109,7 +109,7 @@ func newClient(c Config) (*http.Client, error) {
 		transport.TLSClientConfig.RootCAs = pool
 	}
 	return &http.Client{
-		Transport: transport,
+		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a credential goes nowhere else
 	}, nil
 }
