@@ -86,7 +86,7 @@ func TestAnExportThatIsNotWholeSaysSo(t *testing.T) {
 	s := setup(t)
 	s.manyEvents(1000, 500)
 	a := s.get("/events/export?format=csv")
-	if n := strings.Count(a.body, "2026-03-14T15:09:26Z"); n != 100_000 || !strings.Contains(a.body, "cut off after 100,000 events") {
+	if n := strings.Count(a.body, "2026-03-14T15:09:26Z"); n != 100_000 || !strings.Contains(a.body, "cut off after 100,000 rows") {
 		t.Errorf("%d events: %.200q", n, a.body[max(0, len(a.body)-200):])
 	}
 	calls := 0

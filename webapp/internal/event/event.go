@@ -56,7 +56,7 @@ func trailOf(r *page.Request) trail {
 
 func mount(r fiber.Router, a *page.App) {
 	r.Get("/events", a.Page(list))
-	r.Get("/events/export", export(a))
+	r.Get("/events/export", a.Page(export))
 }
 
 // filterOf reads the filter from the address. A day is taken as its beginning

@@ -1,82 +1,33 @@
 package usage
 
 import (
-	"bufio"
 	"context"
-	"encoding/csv"
 	"io"
 	"strconv"
-	"time"
-
-	"github.com/gofiber/fiber/v2"
 
 	"kloigos/backend/api"
-	"kloigos/backend/api/client"
 	"kloigos/webapp/internal/page"
 )
 
-const (
-	exportPage = 500     // lines in memory
-	exportMost = 100_000 // lines of one file
-	exportTime = 10 * time.Minute
-)
-
-func asFile(c *fiber.Ctx, name string) {
-	c.Set(fiber.HeaderContentType, "text/csv; charset=utf-8")
-	c.Set(fiber.HeaderContentDisposition, `attachment; filename="`+name+`"`)
-	c.Set(fiber.HeaderCacheControl, "no-store")
-}
-
 // export sends the usage of a period as CSV.
-func export(a *page.App) fiber.Handler {
-	return a.Page(func(r *page.Request) error {
-		p := periodOf(r)
-		some, err := r.API.ListUsage(r.Ctx, p.filter("", exportPage))
-		if err != nil {
-			return err
-		}
-		speaker := r.API
-		asFile(r.C, "usage.csv")
-		page.Stream(r.C, func(w *bufio.Writer) {
-			ctx, cancel := context.WithTimeout(a.Closing, exportTime)
-			defer cancel()
-			writeUsage(ctx, speaker, p, some, w)
-			_ = w.Flush() // to a client that has left: nobody is there to be told
-		})
-		return nil
-	})
+func export(r *page.Request) error {
+	p, speaker := periodOf(r), r.API
+	first, err := speaker.ListUsage(r.Ctx, p.filter("", page.ExportPage))
+	if err != nil {
+		return err
+	}
+	return page.SendList(r, "usage.csv", "text/csv", first, func(ctx context.Context, cursor string) (api.Page[api.UsageLine], error) {
+		return speaker.ListUsage(ctx, p.filter(cursor, page.ExportPage))
+	}, usageTable)
 }
 
-func writeUsage(ctx context.Context, speaker *client.Client, p period, some api.Page[api.UsageLine], w io.Writer) {
-	out := csv.NewWriter(w)
-	defer out.Flush()
-	row := page.Row(out)
-	_ = row("day", "project", "workspace", "allocation_id", "name", "cpu_count", "memory_bytes", "volume_bytes", "seconds")
-	for written := 0; ; {
-		for _, l := range some.Items {
-			if written == exportMost {
-				_ = row("cut off after 100,000 lines; choose a shorter time")
-				return
-			}
-			err := row(l.Day, l.Project, l.Workspace, l.AllocationID, l.Name, strconv.FormatInt(l.CPUCount, 10), strconv.FormatInt(l.MemoryBytes, 10),
-				strconv.FormatInt(l.VolumeBytes, 10), strconv.FormatFloat(l.Seconds, 'f', -1, 64))
-			if err != nil {
-				return
-			}
-			written++
+func usageTable(w io.Writer) page.Rows[api.UsageLine] {
+	return page.Table(w, func(l api.UsageLine) []string {
+		return []string{
+			l.Day, l.Project, l.Workspace, l.AllocationID, l.Name, strconv.FormatInt(l.CPUCount, 10), strconv.FormatInt(l.MemoryBytes, 10),
+			strconv.FormatInt(l.VolumeBytes, 10), strconv.FormatFloat(l.Seconds, 'f', -1, 64),
 		}
-		if some.NextCursor == "" {
-			return
-		}
-		one, cancel := context.WithTimeout(ctx, page.Patience)
-		more, err := speaker.ListUsage(one, p.filter(some.NextCursor, exportPage))
-		cancel()
-		if err != nil {
-			_ = row("cut off: the rest could not be read; export it again")
-			return
-		}
-		some = more
-	}
+	}, "day", "project", "workspace", "allocation_id", "name", "cpu_count", "memory_bytes", "volume_bytes", "seconds")
 }
 
 // statementFile sends a statement as CSV.
@@ -85,15 +36,14 @@ func statementFile(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	asFile(r.C, "statement-"+s.Month+".csv")
-	out := csv.NewWriter(r.C)
-	row := page.Row(out)
-	_ = row("project", "workspace", "resource", "quantity", "price", "currency", "cost")
+	page.AsFile(r.C, "statement-"+s.Month+".csv", "text/csv")
+	to := page.Table(r.C, func(l api.StatementLine) []string {
+		return []string{l.Project, l.Workspace, l.Resource, l.Quantity, l.Price, l.Currency, l.Cost}
+	}, "project", "workspace", "resource", "quantity", "price", "currency", "cost")
 	for _, l := range s.Lines {
-		if err := row(l.Project, l.Workspace, l.Resource, l.Quantity, l.Price, l.Currency, l.Cost); err != nil {
+		if err := to.Write(l); err != nil {
 			return err
 		}
 	}
-	out.Flush()
-	return out.Error()
+	return to.End("")
 }

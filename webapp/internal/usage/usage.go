@@ -29,7 +29,7 @@ var Area = page.Area{
 
 func mount(r fiber.Router, a *page.App) {
 	r.Get("/usage", a.Page(show))
-	r.Get("/usage/export", export(a))
+	r.Get("/usage/export", a.Page(export))
 	r.Get("/statements", a.Page(statement))
 	r.Get("/statements/export", a.Page(statementFile))
 }
