@@ -110,7 +110,7 @@ func (c *checker) updated(ctx context.Context) error {
 	return c.agentRuns(ctx, goodAgent)
 }
 
-// wentBack sees that a build that ends at once has halted its delivery, and that the host has an agent all the same.
+// wentBack checks what a build does that ends at once: its delivery is halted, and the host runs the build before.
 func (c *checker) wentBack(ctx context.Context) error {
 	if err := c.awaitDelivery(ctx, endingAgent, "halted"); err != nil {
 		return err
@@ -171,7 +171,7 @@ func (c *checker) drift(ctx context.Context) (err error) {
 	return c.driftRecorded(ctx, v.unit.ID, promised, wrong)
 }
 
-// driftRecorded sees that the record says what, when, by which job.
+// driftRecorded checks the record of the repair: the value, the times, the job and the events.
 func (c *checker) driftRecorded(ctx context.Context, unit, promised, wrong string) error {
 	var d api.Drift
 	err := until(ctx, repairedWithin, func(ctx context.Context) (bool, string, error) {

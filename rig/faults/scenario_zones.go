@@ -74,8 +74,7 @@ func (z *zoneWorld) add(ctx context.Context) error {
 	return nil
 }
 
-// record asks for one more record set, at one backend after the other, until one answers. A try without an answer may
-// have added it: then the next is told that it is there.
+// record asks for one more record set, always under one key, until a backend answers.
 func (z *zoneWorld) record(ctx context.Context) error {
 	n := len(z.wants) + 1
 	in := api.CreateDNSRecordSet{Zone: z.id, Name: fmt.Sprintf("r%d", n), Type: "A", Values: []string{fmt.Sprintf("192.0.2.%d", n)}}

@@ -30,7 +30,7 @@ func ResetPassword(ctx context.Context, databaseURL, name string, out io.Writer)
 	return err
 }
 
-// ResetSecondFactor ends the second factor of a person who lost the device and the recovery codes.
+// ResetSecondFactor ends the second factor and the passkeys of a person who lost the device and the recovery codes.
 func ResetSecondFactor(ctx context.Context, databaseURL, name string, out io.Writer) error {
 	err := onAccount(ctx, databaseURL, name, func(ctx context.Context, tx *intent.Tx, ref scope.Ref[iam.Account]) error {
 		_, err := iam.ResetSecondFactor(ctx, tx, ref, 0)

@@ -118,7 +118,7 @@ var account = shape.Noun[api.Account, api.AccountFilter]{
 		shape.Do("disable", "disable-account", (*client.Client).DisableAccount).Asks("Disable %s? Its sessions and tokens end at once."),
 		shape.Do("enable", "enable-account", (*client.Client).EnableAccount),
 		shape.Do("reset-password", "reset-password", (*client.Client).ResetPassword).Full(),
-		shape.Do("reset-second-factor", "reset-second-factor", (*client.Client).ResetSecondFactor).Asks("Reset the second factor of %s? Their logins then ask for the password only."),
+		shape.Do("reset-second-factor", "reset-second-factor", (*client.Client).ResetSecondFactor).Asks("Reset the second factor of %s, and remove their passkeys? Their logins then ask for the password only."),
 	},
 }
 

@@ -26,7 +26,7 @@ func invitationOf() api.Invitation {
 	}
 }
 
-// The link of an invitation is shown once, on a page that is kept nowhere; a form that is refused keeps what was typed.
+// The page shows the link of an invitation once, and is not cached. A refused form comes back with its values.
 func TestInvitations(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

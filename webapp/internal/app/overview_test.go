@@ -56,8 +56,7 @@ func TestNobodyWorks(t *testing.T) {
 	}
 }
 
-// TestAreasSayWhatWaits: what areas hand in stands with what else waits for a person; an area that refuses hides nothing
-// of the others.
+// TestAreasSayWhatWaits: the overview shows what areas hand in. If one area is refused, the others are shown.
 func TestAreasSayWhatWaits(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

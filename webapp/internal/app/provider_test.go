@@ -121,7 +121,7 @@ func TestLinkedIdentities(t *testing.T) {
 	s.wantRedirect(s.post("/profile/identities/"+grantID+"/unlink", nil), "/profile?said=identity-unlinked")
 }
 
-// What was used and what it costs are pages and files, in which no text is a formula.
+// Usage and statements are shown as pages and as CSV, in which a spreadsheet finds no formula.
 func TestUsageAndStatement(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

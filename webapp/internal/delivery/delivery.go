@@ -1,5 +1,5 @@
-// Package delivery owns the pages of update deliveries: which version of the agent is on its way to which hosts, what each of
-// them waits for, and the builds that can be delivered.
+// Package delivery owns the pages of update deliveries (version, waves, state of each host) and of the builds that can be
+// delivered.
 package delivery
 
 import (

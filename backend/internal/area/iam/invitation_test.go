@@ -154,7 +154,7 @@ func TestTakenNamesEndAnInvitation(t *testing.T) {
 	}
 }
 
-// What is withdrawn, has expired, or stands at a scope that is gone gives nothing. What others have is not listed.
+// An invitation gives no role once it was withdrawn, has expired, or its scope is gone. Lists leave out those of others.
 func TestInvitationsEnd(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

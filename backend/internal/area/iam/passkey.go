@@ -203,7 +203,7 @@ func AddPasskey(ctx context.Context, tx *intent.Tx, p *Passkeys, ref scope.Ref[A
 	if err := tx.One(ctx, many, sqlInsertPasskey, id, account.ID, name, made.ID, credential, mostPasskeys); err != nil {
 		return Passkey{}, fmt.Errorf("store a passkey: %w", err)
 	}
-	row, err := passkeyOf(ctx, tx.Reader, account.ID, id)
+	row, err := PasskeyOf(ctx, tx.Reader, account.ID, id)
 	if err != nil {
 		return Passkey{}, err
 	}
@@ -216,7 +216,7 @@ func RemovePasskey(ctx context.Context, tx *intent.Tx, ref scope.Ref[Account], i
 	if err != nil {
 		return err
 	}
-	row, err := passkeyOf(ctx, tx.Reader, account.ID, id)
+	row, err := PasskeyOf(ctx, tx.Reader, account.ID, id)
 	if err != nil {
 		return err
 	}

@@ -43,6 +43,10 @@ UPDATE passkeys
 DELETE FROM passkeys
  WHERE account_id = $1 AND id = $2`
 
+	sqlDropPasskeys = `
+DELETE FROM passkeys
+ WHERE account_id = $1`
+
 	sqlUseChallenge = `
 INSERT INTO used_challenges (hash, expires_at)
 VALUES ($1, now() + $2::INT8 * INTERVAL '1 second')
@@ -62,7 +66,8 @@ func PasskeysOf(ctx context.Context, q db.Reader, account uuid.UUID) ([]Passkey,
 	return db.Collect[Passkey](ctx, q, sqlPasskeysOf, account)
 }
 
-func passkeyOf(ctx context.Context, q db.Reader, account, id uuid.UUID) (Passkey, error) {
+// PasskeyOf finds a passkey of an account.
+func PasskeyOf(ctx context.Context, q db.Reader, account, id uuid.UUID) (Passkey, error) {
 	return db.First[Passkey](ctx, q, fault.ErrNotFound, sqlPasskeyByID, account, id)
 }
 

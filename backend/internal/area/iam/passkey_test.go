@@ -137,7 +137,7 @@ func TestPasskeys(t *testing.T) {
 	}
 }
 
-// What another site, person or device answered, what is altered, and what comes too late or for another purpose proves nothing.
+// A passkey is refused for another site, person or device, where its answer was altered, too late, or for another purpose.
 func TestPasskeysThatProveNothing(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -197,6 +197,29 @@ func TestPasskeysThatProveNothing(t *testing.T) {
 }
 
 // Challenges that were answered are forgotten once nobody can use them any more.
+// Who lost a device loses its passkey with the second factor, whether there is a code or not.
+func TestAResetRemovesPasskeys(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	keys, phone := p.passkeys(t), newDevice(p.ada)
+	if _, _, err := phone.add(t, p, keys, p.ada, p.ada); err != nil {
+		t.Fatal(err)
+	}
+	phone.auth.AddCredential(phone.key)
+	reset := func(ctx context.Context, tx *intent.Tx) (Account, error) {
+		return ResetSecondFactor(ctx, tx, scope.Found[Account](p.ada.ID, p.ada.ID), 0)
+	}
+	must(t, p, reset)
+	asked, err := keys.BeginLogin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = loginWith(t, p, keys, asked.Sealed, phone.asserted(t, asked.Options))
+	wantNotFound(t, err)
+	_, err = do(t, p, reset)
+	wantConflict(t, err, "no_second_factor")
+}
+
 func TestUsedChallengesExpire(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -105,27 +105,52 @@ func putRecovery(ctx context.Context, tx *intent.Tx, account uuid.UUID, recovery
 
 // RemoveSecondFactor ends the second factor of the one who asks, who has shown the password.
 func RemoveSecondFactor(ctx context.Context, tx *intent.Tx, ref scope.Ref[Account]) error {
-	_, err := dropSecondFactor(ctx, tx, ref, "remove_second_factor")
-	return err
+	account, err := holdAccount(ctx, tx.Tx, ref.ID())
+	if err != nil {
+		return err
+	}
+	dropped, err := dropSecondFactor(ctx, tx, account)
+	if err != nil {
+		return err
+	}
+	if !dropped {
+		return noSecondFactor()
+	}
+	return account.told(ctx, tx, "remove_second_factor", map[string]any{"second_factor": true}, map[string]any{"second_factor": false})
 }
 
-// ResetSecondFactor ends the second factor of somebody who lost it. An operator of the installation does it; the account sees by whom.
+// ResetSecondFactor ends the second factor and the passkeys of somebody who lost a device: whoever has it now logs in with neither.
+// An operator of the installation does it; the account sees by whom.
 func ResetSecondFactor(ctx context.Context, tx *intent.Tx, ref scope.Ref[Account], _ int64) (Account, error) {
-	return dropSecondFactor(ctx, tx, ref, "reset_second_factor")
-}
-
-func dropSecondFactor(ctx context.Context, tx *intent.Tx, ref scope.Ref[Account], action string) (Account, error) {
 	account, err := holdAccount(ctx, tx.Tx, ref.ID())
 	if err != nil {
 		return Account{}, err
 	}
-	if err := tx.One(ctx, noSecondFactor(), sqlDropSecondFactor, account.ID); err != nil {
-		return Account{}, fmt.Errorf("remove a second factor: %w", err)
+	dropped, err := dropSecondFactor(ctx, tx, account)
+	if err != nil {
+		return Account{}, err
+	}
+	passkeys, err := tx.Exec(ctx, sqlDropPasskeys, account.ID)
+	if err != nil {
+		return Account{}, fmt.Errorf("remove passkeys: %w", err)
+	}
+	if !dropped && passkeys == 0 {
+		return Account{}, fault.Conflictf("no_second_factor", "The account has no second factor and no passkey.")
+	}
+	return account, account.told(ctx, tx, "reset_second_factor",
+		map[string]any{"second_factor": dropped, "passkeys": passkeys}, map[string]any{"second_factor": false, "passkeys": 0})
+}
+
+// dropSecondFactor tells whether there was one.
+func dropSecondFactor(ctx context.Context, tx *intent.Tx, account Account) (bool, error) {
+	n, err := tx.Exec(ctx, sqlDropSecondFactor, account.ID)
+	if err != nil {
+		return false, fmt.Errorf("remove a second factor: %w", err)
 	}
 	if _, err := tx.Exec(ctx, sqlDropPending, account.ID); err != nil {
-		return Account{}, fmt.Errorf("end logins that wait for a code: %w", err)
+		return false, fmt.Errorf("end logins that wait for a code: %w", err)
 	}
-	return account, account.told(ctx, tx, action, map[string]any{"second_factor": true}, map[string]any{"second_factor": false})
+	return n > 0, nil
 }
 
 // holdSecondFactor returns a second factor that nobody else changes until the transaction ends.

@@ -81,16 +81,11 @@ func (h handlers) createPasskey(ctx context.Context, in *struct{ Body api.Create
 	if err != nil {
 		return nil, err
 	}
-	rows, err := iam.PasskeysOf(ctx, h.server.DB().Reader, account.ID)
+	row, err := iam.PasskeyOf(ctx, h.server.DB().Reader, account.ID, made.Object)
 	if err != nil {
 		return nil, err
 	}
-	for _, row := range rows {
-		if row.ID == made.Object {
-			return &httpapi.Object[api.Passkey]{Body: presentPasskey(row)}, nil
-		}
-	}
-	return nil, fault.ErrNotFound // removed meanwhile
+	return &httpapi.Object[api.Passkey]{Body: presentPasskey(row)}, nil
 }
 
 func (h handlers) deletePasskey(ctx context.Context, in *httpapi.ByID) (*httpapi.Nothing, error) {
