@@ -49,7 +49,7 @@ async function as(open, s, account, more = {}) {
   await page.goto("/login");
   await page.getByLabel("Account").fill(account);
   await page.getByLabel("Password").fill(s.password);
-  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByRole("button", { name: "Log in", exact: true }).click();
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
   return page;
 }
