@@ -109,14 +109,8 @@ func accountChanged(ctx context.Context, tx *intent.Tx, before Account, action s
 // DisableAccount ends what an account can do, with its sessions and tokens. The last owner of an organization and the last
 // operator of the installation stay.
 func DisableAccount(ctx context.Context, tx *intent.Tx, ref scope.Ref[Account], version int64) (Account, error) {
-	for _, sql := range []db.Statement{sqlHoldOwned, sqlHoldOperators} {
-		args := []any{ref.ID()}
-		if sql == sqlHoldOperators {
-			args = nil
-		}
-		if _, err := tx.Exec(ctx, sql, args...); err != nil {
-			return Account{}, fmt.Errorf("hold what an account owns: %w", err)
-		}
+	if _, err := holdOwned(ctx, tx, sqlHoldOwned, sqlOperates, ref.ID()); err != nil {
+		return Account{}, err
 	}
 	before, err := accountAt(ctx, tx, ref, version)
 	if err != nil {

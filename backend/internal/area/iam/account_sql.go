@@ -181,7 +181,8 @@ UPDATE accounts
                                         FROM grants other
                                         JOIN accounts a ON a.id = other.account_id
                                        WHERE other.scope_id = own.scope_id AND other.scope = own.scope AND other.role = own.role
-                                         AND other.account_id <> $1 AND a.kind = 'person' AND a.state = 'active'))`
+                                         AND other.account_id <> $1
+                                         AND ` + logsIn + `))`
 
 	// Everybody who ends an owner or an operator holds the rows of what they own, in this order.
 	sqlHoldOwned = `
@@ -190,6 +191,12 @@ SELECT o.id
  WHERE o.id IN (SELECT g.scope_id FROM grants g WHERE g.account_id = $1 AND g.role = 'owner' AND g.scope = 'organization')
  ORDER BY o.id
    FOR UPDATE`
+
+	sqlOperates = `
+SELECT g.id
+  FROM grants g
+ WHERE g.account_id = $1 AND g.scope = 'installation' AND g.role = 'installation_operator'
+ LIMIT 1`
 
 	sqlHoldOperators = `
 SELECT g.id

@@ -92,7 +92,7 @@ DELETE FROM grants
                      FROM grants other
                      JOIN accounts a ON a.id = other.account_id
                     WHERE other.scope_id = grants.scope_id AND other.scope = 'organization' AND other.role = 'owner' AND other.id <> $1
-                      AND a.kind = 'person' AND a.state = 'active'))`
+                      AND ` + logsIn + `))`
 
 	sqlRole = `
 SELECT r.id, r.name, r.permissions

@@ -165,6 +165,10 @@ func UnlinkIdentity(ctx context.Context, tx *intent.Tx, ref scope.Ref[Identity],
 	if err != nil {
 		return err
 	}
+	owns, err := holdOwned(ctx, tx, sqlHoldOwned, sqlOperates, account)
+	if err != nil {
+		return err
+	}
 	if err := tx.One(ctx, errLastWayIn, sqlOtherWayIn, account, identity.ID); err != nil {
 		return err
 	}
@@ -176,6 +180,9 @@ func UnlinkIdentity(ctx context.Context, tx *intent.Tx, ref scope.Ref[Identity],
 		return err
 	}
 	if err := tx.One(ctx, fault.ErrNotFound, sqlDeleteIdentity, account, identity.ID); err != nil {
+		return err
+	}
+	if err := owns.keep(ctx, tx); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, sqlEndSessionsByProvider, account, p.ID); err != nil {

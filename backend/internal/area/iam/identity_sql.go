@@ -50,12 +50,16 @@ UPDATE identities
 DELETE FROM identities
  WHERE account_id = $1 AND id = $2`
 
-	// Somebody who can log in by a password, or by another identity.
+	// Somebody who can log in by a password, or by another identity whose provider lets people in.
 	sqlOtherWayIn = `
 SELECT a.id
   FROM accounts a
  WHERE a.id = $1
-   AND (a.password_hash <> 'none' OR EXISTS (SELECT 1 FROM identities i WHERE i.account_id = a.id AND i.id <> $2))
+   AND (a.password_hash <> 'none'
+        OR EXISTS (SELECT 1
+                     FROM identities i
+                     JOIN identity_providers p ON p.id = i.provider_id
+                    WHERE i.account_id = a.id AND i.id <> $2 AND i.issuer = p.issuer AND p.state = 'enabled'))
    FOR UPDATE`
 
 	sqlEndSessionsByProvider = `
@@ -110,7 +114,7 @@ DELETE FROM grants
                      FROM grants other
                      JOIN accounts a ON a.id = other.account_id
                     WHERE other.scope = 'installation' AND other.role = 'installation_operator' AND other.id <> $1
-                      AND a.kind = 'person' AND a.state = 'active'))`
+                      AND ` + logsIn + `))`
 )
 
 // Identities lists what proves that somebody is an account.

@@ -100,9 +100,14 @@ func providerAt(ctx context.Context, tx *intent.Tx, ref scope.Ref[Provider], ver
 
 // ChangeProvider changes a provider. change is given it as it is; a secret that stays nil is kept. Whoever says which provider
 // is asked, or which claim has the groups, says who gets the roles that groups are mapped to: so they need all of those. The
-// sessions that were opened on the word of another issuer or client end, and so do all if the provider is disabled.
+// sessions that were opened on the word of another issuer or client end, and so do all if the provider is disabled. An organization
+// keeps an owner who can log in, and the installation an operator.
 func ChangeProvider(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, rule egress.Rule, builtIn BuiltIn, may May, ref scope.Ref[Provider], version int64, change func(*ProviderDraft)) (Provider, error) {
 	before, err := providerAt(ctx, tx, ref, version)
+	if err != nil {
+		return Provider{}, err
+	}
+	owns, err := holdOwned(ctx, tx, sqlHoldOwnedBy, sqlOperatedBy, before.ID)
 	if err != nil {
 		return Provider{}, err
 	}
@@ -142,6 +147,9 @@ func ChangeProvider(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, rul
 		if _, err := tx.Exec(ctx, sqlEndSessionsOfProvider, before.ID); err != nil {
 			return Provider{}, fmt.Errorf("end the sessions of an identity provider: %w", err)
 		}
+		if err := owns.keep(ctx, tx); err != nil {
+			return Provider{}, err
+		}
 	}
 	after, err := providerByID(ctx, tx.Reader, before.ID)
 	if err != nil {
@@ -164,6 +172,10 @@ func DeleteProvider(ctx context.Context, tx *intent.Tx, builtIn BuiltIn, may May
 	if err := mappingsWithin(ctx, tx, builtIn, may, before); err != nil {
 		return err
 	}
+	owns, err := holdOwned(ctx, tx, sqlHoldOwnedBy, sqlOperatedBy, before.ID)
+	if err != nil {
+		return err
+	}
 	if err := takeAll(ctx, tx, sqlGrantsOfSource, before.source()); err != nil {
 		return err
 	}
@@ -171,6 +183,9 @@ func DeleteProvider(ctx context.Context, tx *intent.Tx, builtIn BuiltIn, may May
 		if _, err := tx.Exec(ctx, sql, before.ID); err != nil {
 			return fmt.Errorf("delete an identity provider: %w", err)
 		}
+	}
+	if err := owns.keep(ctx, tx); err != nil {
+		return err
 	}
 	return before.told(ctx, tx, "delete", before.facts(), nil)
 }

@@ -101,7 +101,7 @@ func (p *place) texts(t *testing.T, sql string, args ...any) [][]string {
 func (p *place) account(t *testing.T, name string) Account {
 	t.Helper()
 	id := uuid.New()
-	p.sql(t, "INSERT INTO accounts (id, name, password_hash, role) VALUES ($1, $2, 'none', 'account')", id, name)
+	p.sql(t, "INSERT INTO accounts (id, name, password_hash, role) VALUES ($1, $2, 'a hash', 'account')", id, name)
 	made, err := accountByID(t.Context(), p.Reader, id)
 	if err != nil {
 		t.Fatal(err)
