@@ -14,6 +14,7 @@ type UpdateDelivery struct {
 	Region       string         `json:"region,omitempty" doc:"of the hosts that it reaches; absent: any"`
 	Zone         string         `json:"zone,omitempty" doc:"of the hosts that it reaches; absent: any"`
 	State        string         `json:"state" enum:"running,paused,halted,returning,done,returned"`
+	StateMeans   string         `json:"state_means"`
 	Reason       string         `json:"reason" doc:"what it waits for, or why it ended"`
 	Wave         int64          `json:"wave" doc:"the last that has begun; 0: none has"`
 	Waves        []DeliveryWave `json:"waves,omitempty" doc:"how many hosts of each wave are in which state; only where one delivery is shown"`

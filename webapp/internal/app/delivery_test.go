@@ -29,7 +29,7 @@ var _ = addPages(map[string]string{
 
 func sampleDelivery() api.UpdateDelivery {
 	return api.UpdateDelivery{
-		ID: deliveryID, Name: "agent-1.4.0", AgentVersion: "v1.4.0", State: "running", Reason: "Wave 1 waits for <b>its proof.", Wave: 1, WaveCount: 2,
+		ID: deliveryID, Name: "agent-1.4.0", AgentVersion: "v1.4.0", State: "running", StateMeans: "targets are <b>told", Reason: "Wave 1 waits for <b>its proof.", Wave: 1, WaveCount: 2,
 		Waves:      []api.DeliveryWave{{Wave: 1, State: "failed", Count: 1}, {Wave: 2, State: "waiting", Count: 7}},
 		Plan:       api.DeliveryPlan{Canaries: []string{"h1"}, ProofSeconds: 900},
 		Operations: append(allowed("pause", "roll_back"), api.Operation{Name: "resume", Prevents: "It is running."}), Version: 5, CreatedAt: apitest.Now,

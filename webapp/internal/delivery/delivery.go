@@ -49,12 +49,6 @@ var (
 	}
 )
 
-var means = map[string]string{
-	"running": "hosts are told, wave by wave", "paused": "no further hosts are told until a person resumes it",
-	"halted": "failures have passed the limit; hosts that have not changed yet stay as they are", "returning": "each host that was told goes back",
-	"done": "all hosts that it could reach run the version", "returned": "each host that was told is back",
-}
-
 func mount(r fiber.Router, a *page.App) {
 	r.Get(path, a.Page(list))
 	r.Get(path+"/new", a.Page(showNew))
@@ -152,7 +146,7 @@ func show(r *page.Request) error {
 	}
 	at := path + "/" + d.ID
 	v.Up, v.Name, v.Here = []ui.Target{deliveriesTarget}, d.Name, r.Here()
-	v.Tone, v.Detail.State, v.Means, v.Message = tones.Of(d.State), d.State, means[d.State], d.Reason
+	v.Tone, v.Detail.State, v.Means, v.Message = tones.Of(d.State), d.State, d.StateMeans, d.Reason
 	v.Operations = page.Operations(d.Operations, []ui.Operation{
 		{Name: "pause", Label: "Pause", What: "Tells no further hosts. Hosts that were told go on.", Action: at + "/pause", Version: d.Version},
 		{Name: "resume", Label: "Resume", What: "Goes on. Failures until now count no more.", Action: at + "/resume", Main: true, Version: d.Version},

@@ -81,7 +81,7 @@ func listPage(l ui.List, all []api.UpdateDelivery) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.State(tones.Of(d.State), d.State, means[d.State]).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.State(tones.Of(d.State), d.State, d.StateMeans).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/lifecycle"
 )
 
 // State of a rollout.
@@ -21,6 +22,21 @@ const (
 	Done      State = "done"
 	Returned  State = "returned"
 )
+
+var states = lifecycle.Lifecycle[State]{
+	Noun: "rollout", Initial: Running,
+	States: []lifecycle.StateInfo[State]{
+		{State: Running, Means: "targets are told, wave by wave"},
+		{State: Paused, Means: "no further targets are told until a person resumes it"},
+		{State: Halted, Means: "failures have passed the limit; targets that have not changed yet stay as they are", Failed: true},
+		{State: Returning, Means: "each target that was told goes back"},
+		{State: Done, Means: "all targets that it could reach have changed", Final: true},
+		{State: Returned, Means: "each target that was told is back", Final: true},
+	},
+}
+
+// Means is the state in a sentence, for people.
+func (s State) Means() string { return states.Info(s).Means }
 
 // Ended tells whether nothing happens any more.
 func (s State) Ended() bool { return s == Done || s == Returned }

@@ -160,7 +160,7 @@ func presentDelivery(d agent.Delivery) api.UpdateDelivery {
 	gap := int(d.Plan.GapMS / 1000)
 	out := api.UpdateDelivery{
 		ID: d.ID.String(), Workspace: d.WorkspaceID.String(), Name: d.Name, AgentVersion: d.Version, Region: d.Region, Zone: d.Zone,
-		State: string(d.State), Reason: d.Reason, Wave: d.Wave, WaveCount: d.Waves, NextAt: d.NextAt, EndedAt: d.EndedAt,
+		State: string(d.State), StateMeans: d.State.Means(), Reason: d.Reason, Wave: d.Wave, WaveCount: d.Waves, NextAt: d.NextAt, EndedAt: d.EndedAt,
 		Plan: api.DeliveryPlan{
 			Canaries: d.Plan.Canaries, FirstPercent: d.Plan.First, Groups: d.Plan.Groups, ByZone: d.Plan.ByZone, GapSeconds: &gap,
 			ProofSeconds: int(d.Plan.WithinMS / 1000), Limit: d.Plan.Limit,

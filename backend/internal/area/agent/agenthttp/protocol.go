@@ -104,7 +104,8 @@ func (p *protocol) enrol(ctx context.Context, in httpapi.MachineRequest) (any, e
 	return credential(made), p.answered(who, err)
 }
 
-// program sends a part of the program of an agent to a host that installs it.
+// program sends a part of the program of an agent to the play that installs it. The play has no credential yet, and asks for
+// the program that this backend has in its directory, by its checksum. build is for an agent that updates itself.
 func (p *protocol) program(_ context.Context, in httpapi.MachineRequest) (any, error) {
 	who := in.Client + " program"
 	if err := p.free(who); err != nil {
@@ -207,7 +208,8 @@ func (p *protocol) heartbeat(ctx context.Context, in httpapi.MachineRequest) (an
 	return api.AgentAccepted{Accepted: true, DesiredVersion: p.parts.Desired, RunVersion: run}, nil
 }
 
-// build sends a part of the build that the agent was told to run.
+// build sends a part of the signed build that the agent was told to run: from the database, with the agent's credential, and
+// no other build than that of its delivery.
 func (p *protocol) build(ctx context.Context, in httpapi.MachineRequest) (any, error) {
 	who, id, hash, err := p.admitted(ctx, in)
 	if err != nil {
