@@ -15,7 +15,7 @@ type Host struct {
 	Networks         []string          `json:"networks" nullable:"false" doc:"networks whose addresses its units can get"`
 	Labels           map[string]string `json:"labels" nullable:"false"`
 	Profile          string            `json:"profile" enum:"minimal,standard,build" doc:"set of packages for tenants"`
-	Purpose          string            `json:"purpose" enum:"units,kubernetes"`
+	Purpose          string            `json:"purpose" enum:"units,kubernetes" doc:"units: it is cut into compute units; kubernetes: all of it is a node of a cluster"`
 	TrustOnFirstUse  bool              `json:"trust_on_first_use" doc:"trust the SSH host key that the first probe sees"`
 	State            string            `json:"state"`
 	StateMeans       string            `json:"state_means" doc:"the state in a sentence"`
@@ -147,6 +147,7 @@ type RegisterHost struct {
 	Networks        []string          `json:"networks,omitempty" maxItems:"32" doc:"networks whose addresses its units can get; default: the network default"`
 	Labels          map[string]string `json:"labels,omitempty"`
 	Profile         string            `json:"profile,omitempty" enum:"minimal,standard,build" default:"minimal"`
+	Purpose         string            `json:"purpose,omitempty" enum:"units,kubernetes" doc:"units: it is cut into compute units; kubernetes: all of it is a node of a cluster; default: what its workspace is for"`
 	HostKey         string            `json:"host_key,omitempty" maxLength:"16384" doc:"its SSH host key, as in known_hosts without the name; without it a person has to confirm the fingerprint"`
 	TrustOnFirstUse bool              `json:"trust_on_first_use,omitempty" doc:"trust the SSH host key that the first probe sees"`
 }
@@ -161,6 +162,7 @@ type UpdateHost struct {
 	Networks *[]string          `json:"networks,omitempty" minItems:"1" maxItems:"32" nullable:"false" doc:"networks whose addresses its units can get; a network in use by an allocation of the host cannot be left out"`
 	Labels   *map[string]string `json:"labels,omitempty" nullable:"false" doc:"replaces all labels"`
 	Profile  *string            `json:"profile,omitempty" enum:"minimal,standard,build" nullable:"false" doc:"set of packages for tenants; installed at the next initialization"`
+	Purpose  *string            `json:"purpose,omitempty" enum:"units,kubernetes" nullable:"false" doc:"only before the host is initialized and without a layout"`
 }
 
 // ProbeHosts asks for the facts of several hosts.

@@ -139,7 +139,7 @@ func (s *Server) registerHost(ctx context.Context, in *struct{ Body api.Register
 func hostRequest(b api.RegisterHost) intent.RegisterHost {
 	return intent.RegisterHost{
 		Name: b.Name, Address: b.Address, Port: b.Port, AdminUser: b.AdminUser, Region: b.Region, Zone: b.Zone, Networks: b.Networks,
-		Labels: b.Labels, Profile: domain.Profile(b.Profile), HostKey: b.HostKey, TrustOnFirstUse: b.TrustOnFirstUse,
+		Labels: b.Labels, Profile: domain.Profile(b.Profile), HostKey: b.HostKey, TrustOnFirstUse: b.TrustOnFirstUse, Purpose: b.Purpose,
 	}
 }
 
@@ -158,7 +158,7 @@ func (s *Server) updateHost(ctx context.Context, in *struct {
 	b := in.Body
 	out, err := s.onHost(ctx, in.Change, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
 		return s.intents.UpdateHost(ctx, actor(ctx), host, ifMatch, intent.UpdateHost{
-			Address: b.Address, Port: b.Port, HostKey: b.HostKey, Region: b.Region, Zone: b.Zone, Networks: b.Networks, Labels: b.Labels, Profile: b.Profile,
+			Address: b.Address, Port: b.Port, HostKey: b.HostKey, Region: b.Region, Zone: b.Zone, Networks: b.Networks, Labels: b.Labels, Profile: b.Profile, Purpose: b.Purpose,
 		})
 	})
 	if err != nil {

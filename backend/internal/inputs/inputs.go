@@ -142,8 +142,12 @@ func kept(units []store.Unit) []string {
 // Plays are the plays of a job of this kind, in order; number is that of the
 // host's holder.
 func (r Rows) Plays(number int64) ([]Play, error) {
-	if r.Host.Layout == nil || r.Host.Facts == nil {
+	whole := r.Host.Purpose == store.PurposeKubernetes // it is not cut
+	if r.Host.Layout == nil && !whole || r.Host.Facts == nil {
 		return nil, fmt.Errorf("plays of %s: the host has no layout", r.Kind)
+	}
+	if whole && r.Kind == domain.KindHostInitialize {
+		return []Play{OfBootstrap(r.Host, r.Refence, number)}, nil
 	}
 	switch r.Kind {
 	case domain.KindHostInitialize:
@@ -280,8 +284,12 @@ func OfRelayout(h store.Host, units []store.Unit) Play { return OfInitialize(h, 
 
 // OfDecommission takes everything of Kloigos off a host.
 func OfDecommission(h store.Host, units []store.Unit) Play {
+	layout := domain.Layout{VolumeGroup: domain.DefaultVolumeGroup} // of a host that was never cut: there is none of ours
+	if h.Layout != nil {
+		layout = *h.Layout
+	}
 	return Play{File: Main, Vars: HostDecommission{
-		Host: varsOfHost(h), Units: varsOfUnits(units), VolumeGroup: h.Layout.VolumeGroup, Devices: orEmpty(h.Layout.Devices),
+		Host: varsOfHost(h), Units: varsOfUnits(units), VolumeGroup: layout.VolumeGroup, Devices: orEmpty(layout.Devices),
 		Uplink: h.Facts.Uplink.Interface,
 	}}
 }

@@ -23,6 +23,7 @@ type RegisterHost struct {
 	Networks                               []string
 	Labels                                 map[string]string
 	Profile                                domain.Profile // "": minimal
+	Purpose                                string         // "": what the workspace is for
 	HostKey                                string
 	TrustOnFirstUse                        bool
 }
@@ -35,13 +36,16 @@ func (in *Intents) RegisterHost(ctx context.Context, who domain.Actor, workspace
 		return uuid.Nil, uuid.Nil, err
 	}
 	err = in.do(ctx, func(tx *store.Tx) error {
+		if err := hasPurpose(ctx, tx, &h); err != nil {
+			return err
+		}
 		if err := tx.InsertHost(ctx, h); err != nil {
 			return err
 		}
 		audit := hostAudit(h, "host.register")
 		audit.Before, audit.After = nil, map[string]any{
 			"name": h.Name, "address": h.Address, "port": h.Port, "region": h.Region,
-			"zone": h.Zone, "profile": h.Profile, "trust_on_first_use": h.TrustOnFirstUse,
+			"zone": h.Zone, "profile": h.Profile, "purpose": h.Purpose, "trust_on_first_use": h.TrustOnFirstUse,
 		}
 		jobID, err = in.asked(ctx, tx, who, job.HostProbe{HostID: h.ID}, audit)
 		if err != nil {
@@ -50,6 +54,21 @@ func (in *Intents) RegisterHost(ctx context.Context, who domain.Actor, workspace
 		return iam.HostBegins(ctx, tx.Tx, workspace)
 	})
 	return h.ID, jobID, err
+}
+
+// hasPurpose gives a host what its workspace is for, or refuses another purpose.
+func hasPurpose(ctx context.Context, tx *store.Tx, h *store.Host) error {
+	kind, err := tx.WorkspaceType(ctx, h.WorkspaceID)
+	if err != nil {
+		return fmt.Errorf("load the workspace: %w", err)
+	}
+	if h.Purpose == "" {
+		h.Purpose = store.PurposeUnits
+		if kind == store.PurposeKubernetes {
+			h.Purpose = store.PurposeKubernetes
+		}
+	}
+	return store.CheckPurpose(h.Purpose, kind)
 }
 
 // CheckHost tells what is wrong with a registration, as RegisterHost would.
@@ -96,6 +115,9 @@ func (in *Intents) checkedHost(workspace uuid.UUID, r RegisterHost) (store.Host,
 	default:
 		bad.Add("profile", "must be minimal, standard or build")
 	}
+	if r.Purpose != "" && r.Purpose != store.PurposeUnits && r.Purpose != store.PurposeKubernetes {
+		bad.Add("purpose", "must be units or kubernetes")
+	}
 	key, err := checkHostKey(r.HostKey)
 	bad.Check("host_key", err)
 	if err := bad.OrNil(); err != nil {
@@ -104,7 +126,7 @@ func (in *Intents) checkedHost(workspace uuid.UUID, r RegisterHost) (store.Host,
 	return store.Host{
 		ID: uuid.New(), WorkspaceID: workspace, Name: r.Name, Address: r.Address,
 		Port: r.Port, AdminUser: r.AdminUser, Region: r.Region, Zone: r.Zone, Networks: r.Networks, Labels: r.Labels,
-		Profile: string(r.Profile), TrustOnFirstUse: r.TrustOnFirstUse, HostKey: key, State: domain.HostLifecycle.Initial,
+		Profile: string(r.Profile), Purpose: r.Purpose, TrustOnFirstUse: r.TrustOnFirstUse, HostKey: key, State: domain.HostLifecycle.Initial,
 		Incarnation: uuid.New(),
 	}, nil
 }
@@ -210,7 +232,7 @@ func (in *Intents) InitializeHost(ctx context.Context, who domain.Actor, id uuid
 // owner reads the files of a tenant. A host with tenants is left as it is; each
 // allocation is checked by itself there.
 func (in *Intents) identitiesAreFree(h store.Host) error {
-	if h.State != domain.HostProbed && h.State != domain.HostInitFailed {
+	if h.State != domain.HostProbed && h.State != domain.HostInitFailed || h.Purpose == store.PurposeKubernetes {
 		return nil
 	}
 	given, possible := h.Facts.ClashingIDs(in.cfg.FirstUID, in.cfg.LastUID)
@@ -246,11 +268,14 @@ func canRefence(h store.Host) error {
 	if err := takes(domain.HostLifecycle, h.State, domain.InitializeRequested); err != nil {
 		return err
 	}
-	if h.Layout == nil {
+	if h.Layout == nil && h.Purpose != store.PurposeKubernetes {
 		return domain.Conflictf("no_layout", "set a layout first")
 	}
 	if missing := h.Facts.Missing(); len(missing) > 0 {
 		return domain.Conflictf(domain.ErrCodeHostUnsupported, "the host can't run units: %s", strings.Join(missing, "; "))
+	}
+	if h.Layout == nil {
+		return nil
 	}
 	if err := h.Layout.Fits(*h.Facts); err != nil {
 		return domain.Conflictf("layout_outdated", "the host changed since its layout was set: %v; set the layout again", err)
@@ -302,6 +327,14 @@ func canDecommission(h store.Host) error {
 	}
 	if h.LiveAllocations > 0 {
 		return domain.Conflictf("host_in_use", "it has %d allocations; deallocate them first", h.LiveAllocations)
+	}
+	return noNode(h)
+}
+
+// noNode refuses a host that is a node of a cluster.
+func noNode(h store.Host) error {
+	if h.ClusterNodes > 0 {
+		return domain.Conflictf("host_in_use", "it is a node of a cluster; delete the cluster first")
 	}
 	return nil
 }
@@ -365,7 +398,7 @@ func (in *Intents) RemoveHost(ctx context.Context, who domain.Actor, id uuid.UUI
 func canRemove(h store.Host) error {
 	switch h.State {
 	case domain.HostRegistered, domain.HostAwaitingHostKey, domain.HostProbed, domain.HostDecommissioned, domain.HostLost:
-		return nil
+		return noNode(h)
 	case domain.HostProbing:
 		return domain.Conflictf("host_state", "a probe is running; wait for it, or cancel the job")
 	default:

@@ -15,10 +15,10 @@ import (
 
 // UpdateHost is what is changed of a host; nil is left as it is.
 type UpdateHost struct {
-	Address, HostKey, Region, Zone, Profile *string
-	Port                                    *int
-	Networks                                *[]string
-	Labels                                  *map[string]string
+	Address, HostKey, Region, Zone, Profile, Purpose *string
+	Port                                             *int
+	Networks                                         *[]string
+	Labels                                           *map[string]string
 }
 
 // UpdateHost changes a host. At another address it must show its confirmed SSH
@@ -105,6 +105,9 @@ func (in *Intents) updated(h store.Host, u UpdateHost) (store.Host, error) {
 	if u.Profile != nil {
 		h.Profile = *u.Profile
 	}
+	if u.Purpose != nil {
+		h.Purpose = *u.Purpose
+	}
 	if u.HostKey != nil {
 		key, err := checkHostKey(*u.HostKey)
 		switch {
@@ -148,6 +151,7 @@ func changesOf(was, h store.Host) (before, after map[string]any) {
 	note("networks", was.Networks, h.Networks, slices.Equal(was.Networks, h.Networks))
 	note("labels", was.Labels, h.Labels, maps.Equal(was.Labels, h.Labels))
 	note("profile", was.Profile, h.Profile, was.Profile == h.Profile)
+	note("purpose", was.Purpose, h.Purpose, was.Purpose == h.Purpose)
 	return before, after
 }
 
@@ -170,6 +174,11 @@ func canBecome(ctx context.Context, tx *store.Tx, was, h store.Host) error {
 	if busy && was.Profile != h.Profile {
 		return domain.Conflictf("host_state", "it is %s; change the profile when that has ended", was.State)
 	}
+	if was.Purpose != h.Purpose {
+		if err := canHavePurpose(ctx, tx, was, h); err != nil {
+			return err
+		}
+	}
 	if slices.Equal(was.Networks, h.Networks) {
 		return nil
 	}
@@ -183,4 +192,17 @@ func canBecome(ctx context.Context, tx *store.Tx, was, h store.Host) error {
 		}
 	}
 	return nil
+}
+
+// canHavePurpose refuses another purpose while there is anything of the present one on the host, or planned for it.
+func canHavePurpose(ctx context.Context, tx *store.Tx, was, h store.Host) error {
+	switch was.State {
+	case domain.HostRegistered, domain.HostAwaitingHostKey, domain.HostProbed:
+	default:
+		return domain.Conflictf("host_state", "it is %s; its purpose changes only before it is initialized", was.State)
+	}
+	if was.Layout != nil {
+		return domain.Conflictf("host_layout", "it has a layout; only a host without one gets another purpose")
+	}
+	return hasPurpose(ctx, tx, &h)
 }

@@ -68,6 +68,8 @@ func (in *Intents) onFacts(ctx context.Context, id uuid.UUID, first func(domain.
 	switch {
 	case err != nil:
 		return err
+	case isForUnits(h) != nil:
+		return isForUnits(h)
 	case h.Facts == nil:
 		return domain.Conflictf("host_state", "it has not been probed")
 	case h.State == domain.HostProbed || h.Layout == nil:
@@ -81,7 +83,18 @@ func (in *Intents) onFacts(ctx context.Context, id uuid.UUID, first func(domain.
 	return again(around)
 }
 
+// isForUnits refuses a layout of a host that is not to be cut.
+func isForUnits(h store.Host) error {
+	if h.Purpose == store.PurposeKubernetes {
+		return domain.Conflictf("host_purpose", "it is for kubernetes; a cluster uses all of it, and it has no layout")
+	}
+	return nil
+}
+
 func canSetLayout(h store.Host) error {
+	if err := isForUnits(h); err != nil {
+		return err
+	}
 	if h.State != domain.HostProbed {
 		if h.Facts == nil {
 			return domain.Conflictf("host_state", "it is %s; set a layout after a probe", h.State)
@@ -231,6 +244,9 @@ func layoutOf(u store.Unit) domain.UnitLayout {
 }
 
 func canRelayout(h store.Host) error {
+	if err := isForUnits(h); err != nil {
+		return err
+	}
 	switch h.State {
 	case domain.HostReady, domain.HostInitFailed:
 	case domain.HostDraining:

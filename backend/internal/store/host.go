@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -49,6 +50,7 @@ type Host struct {
 	Units           map[string]int    `db:"units"`
 	LiveAllocations int               `db:"live_allocations"`
 	Fenced          bool              `db:"fenced"` // the fence of this incarnation was put there
+	ClusterNodes    int               `db:"cluster_nodes"`
 }
 
 // ShownHost is a host as who looks on is shown it.
@@ -67,7 +69,8 @@ const (
        COALESCE((SELECT l.number FROM host_locks l WHERE l.host_id = h.id), 0) AS fence_number,
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
-       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations`
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes`
 
 	hostRows = `
   FROM hosts h
@@ -132,12 +135,27 @@ func (r Reads) Hosts(ctx context.Context, f HostFilter) ([]ShownHost, error) {
 
 const sqlInsertHost = `
 INSERT INTO hosts (id, workspace_id, organization_id, name, address, port, admin_user, region, zone, networks, labels,
-                   profile, trust_on_first_use, host_key, state, incarnation)
+                   profile, trust_on_first_use, host_key, state, incarnation, purpose)
 VALUES ($1, $2, COALESCE($3::UUID, (SELECT p.organization_id
                                       FROM workspaces w
                                       JOIN projects p ON p.id = w.project_id
                                      WHERE w.id = $2)),
-        $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
+        $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`
+
+const sqlWorkspaceType = `
+SELECT w.type
+  FROM workspaces w
+ WHERE w.id = $1`
+
+// WorkspaceType is what a workspace is for.
+func (r Reads) WorkspaceType(ctx context.Context, workspace uuid.UUID) (string, error) {
+	var kind string
+	err := r.q.QueryRow(ctx, sqlWorkspaceType, workspace).Scan(&kind)
+	if db.IsNoRows(err) {
+		return "", domain.ErrNotFound
+	}
+	return kind, err
+}
 
 const sqlInsertHostLock = `
 INSERT INTO host_locks (host_id)
@@ -148,7 +166,7 @@ VALUES ($1)`
 func (tx *Tx) InsertHost(ctx context.Context, h Host) error {
 	tx.Touch(nounHost, h.ID)
 	_, err := tx.Exec(ctx, sqlInsertHost, h.ID, h.WorkspaceID, db.OrNull(h.OrganizationID), h.Name, h.Address, h.Port, h.AdminUser, h.Region,
-		h.Zone, h.Networks, h.Labels, h.Profile, h.TrustOnFirstUse, h.HostKey, h.State, h.Incarnation)
+		h.Zone, h.Networks, h.Labels, h.Profile, h.TrustOnFirstUse, h.HostKey, h.State, h.Incarnation, cmp.Or(h.Purpose, PurposeUnits))
 	if _, dup := db.UniqueViolation(err); dup {
 		return domain.Conflictf("name_taken", "a host is already called %q", h.Name)
 	}
@@ -163,7 +181,7 @@ func (tx *Tx) InsertHost(ctx context.Context, h Host) error {
 
 const sqlUpdateHost = `
 UPDATE hosts
-   SET address = $2, port = $3, host_key = $4, region = $5, zone = $6, networks = $7, labels = $8, profile = $9,
+   SET address = $2, port = $3, host_key = $4, region = $5, zone = $6, networks = $7, labels = $8, profile = $9, purpose = $10,
        offered_host_key = CASE WHEN address = $2 AND port = $3 THEN offered_host_key ELSE '' END, version = version + 1, updated_at = now()
  WHERE id = $1 AND removed_at IS NULL`
 
@@ -177,7 +195,7 @@ RETURNING id`
 // and which was so before. A key that was offered elsewhere is forgotten.
 func (tx *Tx) UpdateHost(ctx context.Context, was, h Host) error {
 	tx.Touch(nounHost, h.ID)
-	err := tx.One(ctx, movedMeanwhile("host"), sqlUpdateHost, h.ID, h.Address, h.Port, h.HostKey, h.Region, h.Zone, h.Networks, h.Labels, h.Profile)
+	err := tx.One(ctx, movedMeanwhile("host"), sqlUpdateHost, h.ID, h.Address, h.Port, h.HostKey, h.Region, h.Zone, h.Networks, h.Labels, h.Profile, h.Purpose)
 	if err != nil {
 		return err
 	}
@@ -411,5 +429,16 @@ UPDATE host_locks
 // is higher.
 func (tx *Tx) UnlockHost(ctx context.Context, job uuid.UUID, attempt int) error {
 	_, err := tx.Exec(ctx, sqlUnlockHost, job, attempt)
+	return err
+}
+
+const sqlUnlockHostsOf = `
+UPDATE host_locks
+   SET job_id = NULL, taken_at = NULL
+ WHERE host_id IN (SELECT o.object_id FROM job_objects o WHERE o.job_id = $1 AND o.noun = 'host') AND job_id = $1 AND attempt <= $2`
+
+// UnlockHostsOf is UnlockHost for a job that has its hosts among its objects.
+func (tx *Tx) UnlockHostsOf(ctx context.Context, job uuid.UUID, attempt int) error {
+	_, err := tx.Exec(ctx, sqlUnlockHostsOf, job, attempt)
 	return err
 }

@@ -170,6 +170,9 @@ var hostRelayout = handler{
 
 // volumeGroupRead renews the part of the facts that making volumes changed.
 func volumeGroupRead(ctx context.Context, tx *store.Tx, r *run) error {
+	if r.host.Layout == nil {
+		return nil
+	}
 	var result struct {
 		VolumeGroup struct {
 			SizeBytes int64 `json:"size_bytes"`
@@ -243,6 +246,10 @@ func (r *run) fenced(ctx context.Context, seen int64) error {
 }
 
 func initialize(ctx context.Context, r *run) error {
+	if r.host.Purpose == store.PurposeKubernetes {
+		r.outcome = "The host has its fence. A cluster of the workspace can use it."
+		return nil
+	}
 	units, err := r.w.db.UnitsOfHost(ctx, r.host.ID)
 	if err != nil {
 		return fmt.Errorf("load units: %w", err)

@@ -1709,6 +1709,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -1727,6 +1728,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -1745,6 +1747,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -1763,6 +1766,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -1781,6 +1785,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -1799,6 +1804,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -1817,6 +1823,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -1835,6 +1842,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -1853,6 +1861,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -1871,6 +1880,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -1890,6 +1900,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -1909,6 +1920,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -1928,6 +1940,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -1947,6 +1960,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -1966,6 +1980,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -1985,6 +2000,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -2008,6 +2024,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -2026,6 +2043,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -2044,6 +2062,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -2062,6 +2081,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -2080,6 +2100,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -2098,6 +2119,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -2116,6 +2138,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -2134,6 +2157,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -2151,6 +2175,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -2168,6 +2193,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -2185,6 +2211,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -2202,6 +2229,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
@@ -2219,6 +2247,7 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
        COALESCE((SELECT jsonb_object_agg(s.state, s.n) FILTER (WHERE s.n > 0)
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
+       (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
        COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
                 (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
