@@ -1,0 +1,150 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/ansible"
+	"kloigos/backend/internal/bundle"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/inputs"
+	"kloigos/backend/internal/kernel/failpoint"
+	"kloigos/backend/internal/kernel/work"
+	"kloigos/backend/internal/queue"
+	"kloigos/backend/internal/store"
+)
+
+// HostPlay is one play on one host for a job of an area.
+type HostPlay struct {
+	Host     uuid.UUID
+	Playbook string
+	File     string // at the top of the bundle
+	Vars     any
+	Secrets  []string // that no log may show
+}
+
+// hostPause is how long a job of an area waits for a host that another job holds.
+const hostPause = 3 * time.Second
+
+// PlayFor runs a play for an attempt of a job of an area, under the host's fence. The attempt holds the host for as long as
+// the play takes: the number of the host's lock fences whoever played there before, an attempt that was cut among them. It
+// returns what the host answered.
+func (w *Worker) PlayFor(ctx context.Context, a *work.Attempt, p HostPlay) (json.RawMessage, error) {
+	log, ok := a.Log.(*queue.Log)
+	if !ok {
+		return nil, errors.New("the job has no log that takes plays")
+	}
+	r := &run{w: w, log: log, secrets: p.Secrets, claim: store.Claim{ID: a.ID, Kind: domain.JobKind(a.Kind), Attempt: a.Number}}
+	r.job.ID = a.ID
+	if err := r.hold(ctx, p); err != nil {
+		return nil, err
+	}
+	out, err := r.playFor(ctx, p)
+	if err != nil && (ctx.Err() != nil || leavesWork(err)) {
+		r.endForArea(ctx)
+	}
+	if released := r.letGo(ctx); err == nil && released != nil {
+		return nil, fmt.Errorf("let go of host %s: %w", r.host.Name, released)
+	}
+	return out, ofArea(err)
+}
+
+// hold takes the lock of the host and reads what a play needs, in this order: another job may have changed the host before.
+func (r *run) hold(ctx context.Context, p HostPlay) error {
+	err := r.w.db.InTx(ctx, func(tx *store.Tx) (err error) {
+		if err := tx.OwnJob(ctx, r.claim.ID, r.claim.Attempt); err != nil {
+			return err
+		}
+		r.fence, err = tx.LockHost(ctx, p.Host, r.claim.ID, r.claim.Attempt)
+		return err
+	})
+	if errors.Is(err, store.ErrHostBusy) {
+		return work.NotYet(hostPause, "another job holds a host that this one needs")
+	}
+	if err != nil {
+		return fmt.Errorf("take the lock of host %s: %w", p.Host, err)
+	}
+	if err := r.readFor(ctx, p); err != nil {
+		return errors.Join(err, r.letGo(ctx))
+	}
+	return nil
+}
+
+func (r *run) readFor(ctx context.Context, p HostPlay) (err error) {
+	if r.host, err = r.w.db.Host(ctx, p.Host); err != nil {
+		return fmt.Errorf("load host %s: %w", p.Host, err)
+	}
+	if r.key, err = r.w.db.OrganizationKey(ctx, r.host.OrganizationID); err != nil {
+		return fmt.Errorf("load the key of host %s: %w", r.host.Name, err)
+	}
+	version, err := r.w.db.DefaultPlaybookVersion(ctx, p.Playbook)
+	if err != nil {
+		return fmt.Errorf("load playbook %s: %w", p.Playbook, err)
+	}
+	if r.content, err = r.w.db.PlaybookContent(ctx, version.ID); err != nil {
+		return fmt.Errorf("load playbook %s: %w", p.Playbook, err)
+	}
+	r.job.Playbook, r.job.PlaybookVersionID = &version.Playbook, &version.ID
+	r.log.Note("%s on %s, version %d.", p.Playbook, r.host.Name, version.Version)
+	return nil
+}
+
+func (r *run) playFor(ctx context.Context, p HostPlay) (json.RawMessage, error) {
+	if !r.host.Fenced || r.host.State == domain.HostLost || r.host.RemovedAt != nil {
+		return nil, &domain.JobError{Code: domain.ErrCodeSuperseded, Host: r.host.Name, Message: fmt.Sprintf("The host %s is %s and has no fence of ours. Initialize it first.", r.host.Name, r.host.State)}
+	}
+	to, err := r.access(ctx)
+	if err != nil {
+		return nil, err
+	}
+	content := r.content
+	play := ansible.Play{
+		Name: p.Playbook, Playbook: p.File, Hosts: []ansible.Host{r.target(*to, true)}, Vars: p.Vars, Timeout: r.w.cfg.PlayTimeout,
+		Secrets: p.Secrets, BundleSHA256: bundle.Digest(content),
+		Unpack: func(dir string) error { return bundle.Unpack(content, dir, bundle.DefaultLimits) },
+	}
+	out, err := r.carryOut(ctx, play, inputs.Play{File: p.File}, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.w.cfg.Failpoints.Hit(failpoint.PlayDone(p.Playbook, p.File))
+	return out.Results[r.host.Name], nil
+}
+
+// endForArea has the host's fence end what a play left there that was cut or timed out.
+func (r *run) endForArea(ctx context.Context) {
+	if errors.Is(context.Cause(ctx), queue.ErrLeaseLost) || errors.Is(context.Cause(ctx), queue.ErrHandedOver) {
+		return // the next holder's first task does so
+	}
+	r.endOnHost(ctx)
+}
+
+// letGo gives the host back. It also does so for an attempt that is being stopped.
+func (r *run) letGo(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	err := r.w.db.InTx(ctx, func(tx *store.Tx) error { return tx.UnlockHostsOf(ctx, r.claim.ID, r.claim.Attempt) })
+	if err != nil {
+		slog.Warn("let go of a host failed", "job", r.claim.ID, "host", r.host.Name, "error", err)
+	}
+	return err
+}
+
+// ofArea is an error of a play as one of a job of an area.
+func ofArea(err error) error {
+	var why *domain.JobError
+	if !errors.As(err, &why) {
+		return err
+	}
+	message := why.Message
+	if why.Task != "" {
+		message = fmt.Sprintf("%s (task %q on %s)", message, why.Task, why.Host)
+	}
+	return &work.Error{Code: why.Code, Message: message, NextStep: why.NextStep, Heals: why.Healable()}
+}
