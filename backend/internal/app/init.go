@@ -36,6 +36,10 @@ var seeds = []struct{ name, description string }{
 	{"host_decommission", "Removes everything of Kloigos from a host, but packages and logs."},
 	{"unit_allocate", "Sets a unit up for its tenant: user, limits, confinement, address, keys."},
 	{"unit_deallocate", "Ends all that runs in a unit, removes its tenant and wipes its volume."},
+	{"kube_prepare", "Brings container runtime, programs and images of Kubernetes to a host, and its routes to other nodes."},
+	{"kubeadm_init", "Makes the control plane of a cluster and has it sign the certificate of Kloigos."},
+	{"kubeadm_join", "Joins a worker to a cluster."},
+	{"kubeadm_reset", "Takes Kubernetes off a host; packages stay."},
 }
 
 // Init prepares an installation: schema, default scopes, keyset, the

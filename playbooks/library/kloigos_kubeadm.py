@@ -1,0 +1,325 @@
+#!/usr/bin/python
+"""Runs kubeadm on a host: makes a control plane, joins a worker, or takes a node away.
+
+- A mark is written last. What a cut run left is taken away by kubeadm itself before it is tried again, so that a second
+  run of a finished one changes nothing.
+- C(init) returns C(kloigos_result) with the authority of the cluster and a certificate that it signed for the request of
+  Kloigos. Neither is secret, and the key of the certificate is not on the host.
+- The token of C(joined) stands in a file that only root can read, for as long as kubeadm runs, and in no message.
+- C(absent) looks at what is left afterwards and fails if anything is: kubeadm ends well although it left containers,
+  interfaces and tables of the packet filter.
+
+It writes no configuration of the host beyond kubeadm's own.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+from ansible.module_utils.basic import AnsibleModule
+
+DOCUMENTATION = r"""
+module: kloigos_kubeadm
+short_description: Make a control plane, join a worker, or take a node away
+options:
+  state: {type: str, required: true, choices: [init, joined, absent], description: See above}
+  node: {type: str, required: true, description: Name of the node}
+  version: {type: str, description: Version of Kubernetes}
+  address: {type: str, description: Address of the node}
+  endpoint: {type: str, description: Where the API server is reached}
+  endpoint_host: {type: str, description: The host of that}
+  cluster: {type: str, description: Name of the cluster}
+  service_range: {type: str, description: Range of services}
+  pod_range: {type: str, description: Range of all pods}
+  request: {type: str, description: Request for a certificate (PEM)}
+  token: {type: str, description: Lets the node join}
+  ca_hash: {type: str, description: Of the authority of the cluster}
+author: Kloigos
+"""
+
+KUBEADM = "/usr/local/bin/kubeadm"
+OPENSSL = "/usr/bin/openssl"
+SYSTEMCTL = "/usr/bin/systemctl"
+CTR = ["/usr/bin/ctr", "--namespace", "k8s.io"]
+NFT = "/usr/sbin/nft"
+IP = "/usr/sbin/ip"
+SOCKET = "unix:///run/containerd/containerd.sock"
+STATE = "/var/lib/kloigos-kube"
+MARK = STATE + "/node.json"
+CA, CA_KEY = "/etc/kubernetes/pki/ca.crt", "/etc/kubernetes/pki/ca.key"
+CERTIFICATE = "/etc/kubernetes/kloigos.crt"
+CERTIFICATE_DAYS, CERTIFICATE_LEFT = 365, 90 * 86400
+# What a node leaves, and kubeadm does not remove.
+LEFT = ["/etc/kubernetes", "/var/lib/etcd", "/var/lib/cni", "/var/lib/kubelet", "/run/flannel"]
+TABLES = re.compile(r"table (ip|ip6) (kube-proxy)$", re.M)
+CHAINS = re.compile(r"^:(KUBE-[A-Z0-9-]+) ", re.M)
+TOKEN = re.compile(r"\b[a-z0-9]{6}\.[a-z0-9]{16}\b")
+# A control plane in a machine that is emulated takes minutes.
+PATIENCE = "15m0s"
+PLAIN = {
+    "node": r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?",
+    "version": r"v1\.[0-9]+\.[0-9]+",
+    "address": r"[0-9]{1,3}(\.[0-9]{1,3}){3}",
+    "endpoint": r"[a-z0-9.-]{1,253}:[0-9]{1,5}",
+    "endpoint_host": r"[a-z0-9.-]{1,253}",
+    "cluster": r"[a-z]([a-z0-9-]{0,38}[a-z0-9])?",
+    "service_range": r"[0-9.]{7,15}/[0-9]{1,2}",
+    "pod_range": r"[0-9.]{7,15}/[0-9]{1,2}",
+    "token": r"[a-z0-9]{6}\.[a-z0-9]{16}",
+    "ca_hash": r"sha256:[0-9a-f]{64}",
+}
+
+
+class Kubeadm:
+    def __init__(self, module):
+        self.module, self.check, self.params = module, module.check_mode, module.params
+        self.changes, self.result = [], None
+        for name, pattern in PLAIN.items():
+            if self.params[name] is not None and not re.fullmatch(pattern, self.params[name]):
+                module.fail_json(msg="%s is malformed" % name)
+
+    def change(self, action, kind, name, note=""):
+        self.changes.append({"action": action, "kind": kind, "name": name, "note": note})
+
+    def run(self, argv, fail=True, **more):
+        code, out, err = self.module.run_command(argv, environ_update={"LC_ALL": "C"}, **more)
+        if code != 0 and fail:
+            text = TOKEN.sub("(token)", (err.strip() or out.strip())[-3000:])
+            self.module.fail_json(msg="%s failed: %s" % (" ".join(argv[:2]), text), rc=code)
+        return code, out
+
+    def mark(self):
+        try:
+            with open(MARK, encoding="utf-8") as file:
+                return json.load(file)
+        except (OSError, ValueError):
+            return {}
+
+    def write_mark(self, mark):
+        with open(MARK + ".new", "w", encoding="utf-8") as file:
+            json.dump(mark, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(MARK + ".new", MARK)
+
+    def begin(self, wanted):
+        """Whether there is anything to do. What a cut run left is taken away first."""
+        mark = self.mark()
+        if mark == wanted:
+            return False
+        if mark:
+            self.module.fail_json(msg="the host is a node of %s already" % mark.get("endpoint"))
+        self.change("create", "node", self.params["node"], "of %s" % self.params["endpoint"])
+        if self.check:
+            return False
+        if glob.glob("/etc/kubernetes/*.conf") or glob.glob("/etc/kubernetes/manifests/*") or os.path.exists("/var/lib/kubelet/config.yaml"):
+            self.reset()
+        return True
+
+    def kubeadm(self, verb, documents):
+        """Runs kubeadm with a configuration that only root can read, and that is gone afterwards."""
+        descriptor, path = tempfile.mkstemp(prefix="kloigos-kubeadm-", dir="/run")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:  # 0600
+                file.write("\n---\n".join(json.dumps(document) for document in documents))
+            self.run([SYSTEMCTL, "--quiet", "enable", "kubelet.service"])
+            self.run([KUBEADM, verb, "--config", path])
+        finally:
+            os.unlink(path)
+
+    def registration(self):
+        return {
+            "name": self.params["node"],
+            "criSocket": SOCKET,
+            "imagePullPolicy": "IfNotPresent",
+            "kubeletExtraArgs": [{"name": "node-ip", "value": self.params["address"]}],
+        }
+
+    def timeouts(self):
+        return {"controlPlaneComponentHealthCheck": PATIENCE, "kubeletHealthCheck": PATIENCE, "kubernetesAPICall": "5m0s", "tlsBootstrap": PATIENCE, "discovery": PATIENCE}
+
+    # init
+
+    def init(self):
+        if self.begin({"role": "control_plane", "endpoint": self.params["endpoint"]}):
+            self.kubeadm("init", self.init_documents())
+            self.write_mark({"role": "control_plane", "endpoint": self.params["endpoint"]})
+        if self.check and not os.path.exists(CA):
+            self.result = {}
+            return
+        self.certificate()
+        with open(CA, encoding="ascii") as authority, open(CERTIFICATE, encoding="ascii") as certificate:
+            self.result = {"ca": authority.read(), "certificate": certificate.read()}
+
+    def init_documents(self):
+        names = sorted({self.params["endpoint_host"], self.params["address"]})
+        has_dns = "coredns" in self.run(CTR + ["images", "list", "--quiet"])[1]
+        return [
+            {
+                "apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "InitConfiguration",
+                # The token that kubeadm makes anyhow ends at once; workers get their own.
+                "bootstrapTokens": [{"ttl": "1m0s", "description": "made by kubeadm init; nobody uses it"}],
+                "localAPIEndpoint": {"advertiseAddress": self.params["address"], "bindPort": 6443},
+                "nodeRegistration": self.registration(),
+                "timeouts": self.timeouts(),
+            },
+            {
+                "apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "ClusterConfiguration",
+                "kubernetesVersion": self.params["version"], "clusterName": self.params["cluster"], "controlPlaneEndpoint": self.params["endpoint"],
+                "networking": {"serviceSubnet": self.params["service_range"], "dnsDomain": "cluster.local"},
+                "apiServer": {"certSANs": names},
+                # A bundle without CoreDNS makes a cluster without DNS of its own.
+                "dns": {"disabled": not has_dns},
+            },
+            {"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "cgroupDriver": "systemd"},
+            {"apiVersion": "kubeproxy.config.k8s.io/v1alpha1", "kind": "KubeProxyConfiguration", "mode": "nftables", "clusterCIDR": self.params["pod_range"]},
+        ]
+
+    def certificate(self):
+        """Has the authority sign the request, unless a certificate for its key is good for long enough."""
+        wanted = self.run([OPENSSL, "req", "-noout", "-pubkey", "-verify"], data=self.params["request"])[1].strip()
+        if os.path.exists(CERTIFICATE):
+            present = self.run([OPENSSL, "x509", "-noout", "-pubkey", "-in", CERTIFICATE], fail=False)[1].strip()
+            lasts = self.run([OPENSSL, "x509", "-noout", "-checkend", str(CERTIFICATE_LEFT), "-in", CERTIFICATE], fail=False)[0] == 0
+            signed = self.run([OPENSSL, "verify", "-CAfile", CA, CERTIFICATE], fail=False)[0] == 0
+            if present == wanted and lasts and signed:
+                return
+        self.change("create", "file", CERTIFICATE, "signed by the authority of the cluster")
+        if self.check:
+            return
+        with tempfile.TemporaryDirectory(prefix="kloigos-kubeadm-", dir="/run") as folder:
+            purposes, new = os.path.join(folder, "purposes"), CERTIFICATE + ".new"
+            with open(purposes, "w", encoding="ascii") as file:
+                file.write("basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature\nextendedKeyUsage=clientAuth\n")
+            self.run(
+                [OPENSSL, "x509", "-req", "-sha256", "-days", str(CERTIFICATE_DAYS), "-CA", CA, "-CAkey", CA_KEY,
+                 "-set_serial", "0x" + os.urandom(16).hex(), "-extfile", purposes, "-out", new],
+                data=self.params["request"],
+            )
+            os.chmod(new, 0o644)
+            os.rename(new, CERTIFICATE)
+
+    # joined
+
+    def joined(self):
+        wanted = {"role": "worker", "endpoint": self.params["endpoint"], "ca_hash": self.params["ca_hash"]}
+        if not self.begin(wanted):
+            return
+        self.kubeadm("join", [{
+            "apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "JoinConfiguration",
+            "discovery": {"bootstrapToken": {
+                "apiServerEndpoint": self.params["endpoint"], "token": self.params["token"], "caCertHashes": [self.params["ca_hash"]],
+            }},
+            "nodeRegistration": self.registration(),
+            "timeouts": self.timeouts(),
+        }])
+        self.write_mark(wanted)
+
+    # absent
+
+    def absent(self):
+        left = self.left()
+        if not left and not self.mark():
+            return
+        self.change("remove", "node", self.params["node"], "; ".join(left)[:400])
+        if self.check:
+            return
+        self.reset()
+        if left := self.left():
+            self.module.fail_json(msg="after the reset there is still: %s" % "; ".join(left))
+        if os.path.exists(MARK):
+            os.unlink(MARK)
+
+    def reset(self):
+        if os.path.exists(KUBEADM):
+            self.run([KUBEADM, "reset", "--force", "--cri-socket", SOCKET], fail=False)  # the look afterwards decides
+        self.run([SYSTEMCTL, "stop", "kubelet.service"], fail=False)
+        self.containers()
+        for interface in self.interfaces():
+            self.run([IP, "link", "delete", interface], fail=False)
+        self.filters()
+        for path in LEFT:
+            self.unmount(path)
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path, ignore_errors=True)
+
+    def containers(self):
+        for verb, more in (("tasks", ["kill", "--all", "--signal", "SIGKILL"]), ("tasks", ["delete", "--force"]), ("containers", ["delete"])):
+            for name in self.run(CTR + [verb, "list", "--quiet"], fail=False)[1].split():
+                self.run(CTR + [verb] + more + ["--", name], fail=False)
+
+    def interfaces(self):
+        code, out = self.run([IP, "-json", "link", "show"], fail=False)
+        links = json.loads(out) if code == 0 and out.strip() else []
+        return [link["ifname"] for link in links if link["ifname"] == "cni0" or link.get("master") == "cni0"]
+
+    def filters(self):
+        for family, name in TABLES.findall(self.tables()):
+            self.run([NFT, "delete", "table", family, name], fail=False)
+        for command in ("iptables", "ip6tables"):
+            saved = self.saved(command)
+            if CHAINS.search(saved):
+                kept = "\n".join(line for line in saved.splitlines() if "KUBE-" not in line) + "\n"
+                self.run(["/usr/sbin/%s-restore" % command], data=kept, fail=False)
+
+    def tables(self):
+        return self.run([NFT, "list", "tables"], fail=False)[1] if os.path.exists(NFT) else ""
+
+    def saved(self, command):
+        path = "/usr/sbin/%s-save" % command
+        return self.run([path], fail=False)[1] if os.path.exists(path) else ""
+
+    def unmount(self, path):
+        with open("/proc/mounts", encoding="utf-8", errors="replace") as file:
+            mounts = [line.split()[1] for line in file]
+        for mount in sorted((m for m in mounts if m.startswith(path + "/")), reverse=True):
+            subprocess.run(["/bin/umount", "--", mount], check=False, capture_output=True)
+
+    def left(self):
+        """What of Kubernetes is on the host, in words."""
+        found = []
+        if os.path.exists(CTR[0]):
+            names = self.run(CTR + ["containers", "list", "--quiet"], fail=False)[1].split()
+            if names:
+                found.append("%d containers" % len(names))
+        found += ["interface %s" % name for name in self.interfaces()]
+        found += ["table %s %s" % table for table in TABLES.findall(self.tables())]
+        found += ["chains of Kubernetes in %s" % command for command in ("iptables", "ip6tables") if CHAINS.search(self.saved(command))]
+        found += [path for path in LEFT if os.path.isdir(path) and os.listdir(path)]
+        return found
+
+
+def main():
+    text = {name: {"type": "str"} for name in ("version", "address", "endpoint", "endpoint_host", "cluster", "service_range", "pod_range", "request", "ca_hash")}
+    module = AnsibleModule(
+        argument_spec={
+            "state": {"type": "str", "required": True, "choices": ["init", "joined", "absent"]},
+            "node": {"type": "str", "required": True},
+            "token": {"type": "str", "no_log": True},
+            **text,
+        },
+        required_if=[
+            ("state", "init", ("version", "address", "endpoint", "endpoint_host", "cluster", "service_range", "pod_range", "request")),
+            ("state", "joined", ("address", "endpoint", "token", "ca_hash")),
+        ],
+        supports_check_mode=True,
+    )
+    kubeadm = Kubeadm(module)
+    try:
+        {"init": kubeadm.init, "joined": kubeadm.joined, "absent": kubeadm.absent}[module.params["state"]]()
+    except (OSError, ValueError, KeyError) as problem:
+        module.fail_json(msg="kubeadm: %s" % TOKEN.sub("(token)", repr(problem)))
+    result = {"changed": bool(kubeadm.changes), "kloigos_changes": kubeadm.changes}
+    if kubeadm.result is not None:
+        result["kloigos_result"] = kubeadm.result
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()
