@@ -24,6 +24,7 @@ var arrows = map[string][]string{
 	"drift": {"agent"}, // what agents see
 	"dns":   {},        // it reads records with miekg/dns, and sends none
 	"iam":   {},
+	"kube":  {},
 	"watch": {},
 }
 

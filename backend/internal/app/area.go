@@ -2,11 +2,13 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/kernel/config"
@@ -15,6 +17,7 @@ import (
 	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/kernel/secret"
 	"kloigos/backend/internal/kernel/work"
+	"kloigos/backend/internal/worker"
 )
 
 // Area is what one area hands in: its nouns, kinds of jobs, what their steps do, its
@@ -42,6 +45,10 @@ type Parts struct {
 	Kinds  *work.Registry // of all areas; complete once they are joined
 	// Repair asks for the job that made a host, or a unit if there is one.
 	Repair func(ctx context.Context, by audit.Actor, host, unit, allocation uuid.UUID) (job uuid.UUID, err error)
+	// Play runs a play for a job of an area on one host, under its fence. nil where no jobs run.
+	Play func(ctx context.Context, a *work.Attempt, p worker.HostPlay) (json.RawMessage, error)
+	// Targets is the rule for the addresses of hosts, and of what runs on them.
+	Targets domain.TargetPolicy
 	// Backend is this process.
 	Backend uuid.UUID
 	// Version is that of this backend, as the others see it.
@@ -49,7 +56,7 @@ type Parts struct {
 }
 
 // areas is every area: the one line that a new one adds to this package.
-var areas = []func(Parts) Area{iamArea, dnsArea, watchArea, agentArea, driftArea}
+var areas = []func(Parts) Area{iamArea, dnsArea, watchArea, agentArea, driftArea, kubeArea}
 
 // handlers joins the steps of an area's nouns.
 func handlers(each ...work.Handlers) work.Handlers {

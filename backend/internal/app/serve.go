@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -221,12 +222,18 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	runWorker := func() {}
 	var parts sync.WaitGroup
 	defer func() { end(); parts.Wait() }()
-	forJobs, err := NewAreas(Parts{DB: b.jobs.DB, Engine: kernel.Engine{DB: b.jobs.DB}, Keyset: b.keyset, Config: b.cfg, Backend: b.id, Version: Version()})
+	var w *worker.Worker
+	forJobs, err := NewAreas(Parts{
+		DB: b.jobs.DB, Engine: kernel.Engine{DB: b.jobs.DB}, Keyset: b.keyset, Config: b.cfg, Targets: targets, Backend: b.id, Version: Version(),
+		Play: func(ctx context.Context, a *work.Attempt, p worker.HostPlay) (json.RawMessage, error) {
+			return w.PlayFor(ctx, a, p)
+		},
+	})
 	if err != nil {
 		return err
 	}
 	if b.cfg.Has(config.RoleWorker) {
-		w := worker.New(b.jobs, b.runner, b.keyset, worker.Config{Name: b.name, Targets: targets, Failpoints: points, Metrics: registry, Agents: b.agents()})
+		w = worker.New(b.jobs, b.runner, b.keyset, worker.Config{Name: b.name, Targets: targets, Failpoints: points, Metrics: registry, Agents: b.agents()})
 		runner := &work.Runner{DB: b.jobs.DB, Registry: forJobs.Kinds, Handlers: forJobs.Handlers, Backend: b.name, Failpoints: points}
 		q := queue.New(b.jobs, queue.Kinds(runner, w.Work), signals, queue.Config{
 			Worker: b.id, Slots: b.cfg.Workers, Lease: b.cfg.Lease, Logger: b.log, Failpoints: points, Metrics: registry, Room: b.room(registry),
@@ -236,7 +243,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	}
 	var intents *intent.Intents
 	asked, err := NewAreas(Parts{
-		DB: b.db.DB, Engine: kernel.Engine{DB: b.db.DB, Wake: wake}, Keyset: b.keyset, Config: b.cfg, Repair: repairs(&intents), Backend: b.id, Version: Version(),
+		DB: b.db.DB, Engine: kernel.Engine{DB: b.db.DB, Wake: wake}, Keyset: b.keyset, Config: b.cfg, Repair: repairs(&intents), Targets: targets, Backend: b.id, Version: Version(),
 	})
 	if err != nil {
 		return err
@@ -329,7 +336,7 @@ func (b *Backend) server(intents *intent.Intents, areas Areas, policies *reconci
 	cfg := httpapi.Config{
 		Roles: iam.Permissions(api.Permissions()),
 		DB:    b.db, Health: b.jobs, Intents: intents, Sessions: intent.NewSessions(b.db), Policies: policies, Signals: signals, Log: b.log, Metrics: registry,
-		TrustedProxies: b.cfg.TrustedProxies, Failpoints: points, Version: Version(), Codes: b.keyset, Contract: worker.Contract, Judge: b.judge, Kinds: areas.Kinds, Areas: areas.Routes, Ready: []httpapi.Check{
+		TrustedProxies: b.cfg.TrustedProxies, Failpoints: points, Version: Version(), Codes: b.keyset, Contract: contract, Judge: b.judge, Kinds: areas.Kinds, Areas: areas.Routes, Ready: []httpapi.Check{
 			{Name: "keyset", Run: func(ctx context.Context) error { return b.keyset.CheckCanary(ctx, b.jobs.Setting) }},
 			{Name: "schema", Run: b.schemaFits},
 		},

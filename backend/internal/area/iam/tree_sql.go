@@ -326,6 +326,8 @@ SELECT 'DNS zones' AS noun, count(*) AS n FROM dns_zones c WHERE c.workspace_id 
 UNION ALL
 SELECT 'notification channels' AS noun, count(*) AS n FROM channels c WHERE c.workspace_id = $1
 UNION ALL
+SELECT 'clusters' AS noun, count(*) AS n FROM kube_clusters c WHERE c.workspace_id = $1
+UNION ALL
 SELECT 'update deliveries' AS noun, count(*) AS n FROM update_deliveries c WHERE c.workspace_id = $1 AND c.open`
 )
 

@@ -1,0 +1,45 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"net/netip"
+
+	"kloigos/backend/internal/area/kube"
+	"kloigos/backend/internal/area/kube/kubehttp"
+	"kloigos/backend/internal/area/kube/kubework"
+	"kloigos/backend/internal/bundle"
+	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/work"
+	"kloigos/backend/internal/worker"
+)
+
+// kubeArea is Kubernetes clusters on whole hosts.
+func kubeArea(p Parts) Area {
+	config := kubework.Config{
+		DB: p.DB, Keys: p.Keyset, Check: func(a netip.Addr) error { return domain.CheckTarget(a, p.Targets) },
+		Play: func(ctx context.Context, a *work.Attempt, play kubework.Play) (json.RawMessage, error) {
+			return p.Play(ctx, a, worker.HostPlay(play))
+		},
+	}
+	return Area{
+		Nouns:    []work.Noun{kube.ClusterJobs},
+		Kinds:    []work.Kind{kube.ClusterCreate, kube.ClusterDelete},
+		Handlers: kubework.Handlers(config),
+		Routes:   kubehttp.Routes(kubehttp.Parts{Engine: p.Engine, Keys: p.Keyset, Kinds: p.Kinds, Issue: config.Issue}),
+		Policies: kubework.Policies(config),
+	}
+}
+
+// contract is what the jobs that run a playbook give to it; false if no job runs one of this name.
+func contract(name string) (bundle.Contract, bool) {
+	files, ok := kubework.Playbooks()[name]
+	if !ok {
+		return worker.Contract(name)
+	}
+	c := bundle.Contract{Entries: map[string]bundle.Entry{}}
+	for file, run := range files {
+		c.Entries[file] = bundle.Entry{Role: run.Role, Variables: bundle.VariablesOf(run.Vars, nil)}
+	}
+	return c, true
+}

@@ -1,0 +1,177 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/scope"
+)
+
+const sqlCluster = `
+SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
+       c.admin_key_sealed, c.admin_certificate, c.ca,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
+       c.version, c.created_at, c.updated_at
+  FROM kube_clusters c
+ WHERE true`
+
+// ClusterByID returns a cluster.
+func ClusterByID(ctx context.Context, q db.Reader, id uuid.UUID) (Cluster, error) {
+	return db.First[Cluster](ctx, q, fault.ErrNotFound, sqlCluster+" AND c.id = $1", id)
+}
+
+// FindCluster finds the cluster of a workspace by its id or its name.
+func FindCluster(ctx context.Context, q db.Reader, workspace uuid.UUID, text string) (Cluster, scope.Ref[Cluster], error) {
+	var c Cluster
+	id, err := uuid.Parse(text)
+	if err == nil {
+		c, err = db.First[Cluster](ctx, q, fault.ErrNotFound, sqlCluster+" AND c.workspace_id = $1 AND c.id = $2", workspace, id)
+	} else {
+		c, err = db.First[Cluster](ctx, q, fault.ErrNotFound, sqlCluster+" AND c.workspace_id = $1 AND c.name = $2", workspace, text)
+	}
+	if err != nil {
+		return Cluster{}, scope.Ref[Cluster]{}, err
+	}
+	return c, scope.Found[Cluster](c.ID, c.WorkspaceID), nil
+}
+
+const sqlHoldCluster = `
+SELECT c.id
+  FROM kube_clusters c
+ WHERE c.id = $1
+   FOR NO KEY UPDATE`
+
+// holdCluster returns a cluster that nobody else changes until the transaction ends.
+func holdCluster(ctx context.Context, tx *db.Tx, id uuid.UUID) (Cluster, error) {
+	type row struct {
+		ID uuid.UUID `db:"id"`
+	}
+	if _, err := db.First[row](ctx, tx.Reader, fault.ErrNotFound, sqlHoldCluster, id); err != nil {
+		return Cluster{}, err
+	}
+	return ClusterByID(ctx, tx.Reader, id)
+}
+
+// ClusterSorting is the orders that clusters can be listed in.
+var ClusterSorting = db.Sorting[Cluster]{
+	{Name: "name", Columns: []db.Column{db.ByText("c.name"), db.ByID("c.id")}, At: func(c Cluster) db.Position {
+		return db.Position{Text: c.Name, ID: c.ID}
+	}},
+}
+
+// ClusterFilter narrows a list of clusters.
+type ClusterFilter struct {
+	WorkspaceID uuid.UUID
+	State       string
+	Sort        string // one of ClusterSorting; "" for the first
+	After       *db.Position
+	Limit       int
+}
+
+// Clusters lists clusters.
+func Clusters(ctx context.Context, q db.Reader, f ClusterFilter) ([]Cluster, error) {
+	l := db.NewList(sqlCluster).And("c.workspace_id = ?", f.WorkspaceID).AndIf(f.State, "c.state = ?")
+	return ClusterSorting.Read(ctx, q, l, f.Sort, f.After, f.Limit)
+}
+
+const sqlClusterIDs = `
+SELECT c.id
+  FROM kube_clusters c
+ WHERE c.id > $1
+ ORDER BY c.id
+ LIMIT $2`
+
+// ClusterIDs lists the ids of clusters behind one of them, ascending.
+func ClusterIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
+	type row struct {
+		ID uuid.UUID `db:"id"`
+	}
+	rows, err := db.Collect[row](ctx, q, sqlClusterIDs, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list clusters: %w", err)
+	}
+	ids := make([]uuid.UUID, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID
+	}
+	return ids, nil
+}
+
+// workspace is what a cluster has to know of its workspace.
+type workspace struct {
+	Type string `db:"type"`
+	Name string `db:"name"`
+}
+
+// The lock keeps the workspace's row until the cluster is there: a workspace is deleted only while it is empty.
+const sqlWorkspace = `
+SELECT w.type, w.name
+  FROM workspaces w
+ WHERE w.id = $1
+   FOR SHARE`
+
+func keepWorkspace(ctx context.Context, tx *db.Tx, id uuid.UUID) (workspace, error) {
+	return db.First[workspace](ctx, tx.Reader, fault.ErrNotFound, sqlWorkspace, id)
+}
+
+// keepVersion returns a version of the catalog that stays there until the transaction ends.
+func keepVersion(ctx context.Context, tx *db.Tx, name string) (Version, error) {
+	return db.First[Version](ctx, tx.Reader, fault.ErrNotFound, sqlVersion+" AND v.name = $1 FOR SHARE", name)
+}
+
+// host is what a cluster has to know of a host.
+type host struct {
+	ID      uuid.UUID `db:"id"`
+	Name    string    `db:"name"`
+	Purpose string    `db:"purpose"`
+	State   string    `db:"state"`
+	Address string    `db:"address"` // of its uplink; "" before a probe
+	Cluster string    `db:"cluster"` // that it is a node of; "" for none
+}
+
+// The lock keeps the host from being decommissioned, or from getting another purpose, before its node is there.
+const sqlHostsByName = `
+SELECT h.id, h.name, h.purpose, h.state, COALESCE(h.facts->'uplink'->>'address', '') AS address,
+       COALESCE((SELECT c.name FROM kube_nodes n JOIN kube_clusters c ON c.id = n.cluster_id WHERE n.host_id = h.id), '') AS cluster
+  FROM hosts h
+ WHERE h.workspace_id = $1 AND h.removed_at IS NULL AND (h.name = ANY ($2::TEXT[]) OR h.id::TEXT = ANY ($2::TEXT[]))
+ ORDER BY h.id
+   FOR SHARE OF h`
+
+func keepHosts(ctx context.Context, tx *db.Tx, workspace uuid.UUID, names []string) ([]host, error) {
+	return db.Collect[host](ctx, tx.Reader, sqlHostsByName, workspace, names)
+}
+
+const sqlInsertCluster = `
+INSERT INTO kube_clusters (id, workspace_id, name, kube_version, endpoint, pod_range, service_range, state, admin_key_sealed)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+ON CONFLICT (workspace_id) DO NOTHING`
+
+const sqlMoveCluster = `
+UPDATE kube_clusters
+   SET state = $3, state_message = $4, version = version + 1, updated_at = now()
+ WHERE id = $1 AND state = $2`
+
+const sqlSetAccess = `
+UPDATE kube_clusters
+   SET ca = $2, admin_certificate = $3, version = version + 1, updated_at = now()
+ WHERE id = $1 AND (ca <> $2 OR admin_certificate <> $3)`
+
+const (
+	sqlDeleteBindingsOf = `
+DELETE FROM kube_bindings
+ WHERE cluster_id = $1`
+
+	sqlDeleteNodesOf = `
+DELETE FROM kube_nodes
+ WHERE cluster_id = $1`
+
+	sqlDeleteCluster = `
+DELETE FROM kube_clusters
+ WHERE id = $1 AND state = 'deleting'`
+)

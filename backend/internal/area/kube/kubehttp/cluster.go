@@ -1,0 +1,126 @@
+package kubehttp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/api"
+	"kloigos/backend/internal/area/kube"
+	"kloigos/backend/internal/httpapi"
+	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/intent"
+)
+
+// clusters is the routes of clusters that are not those of every noun.
+type clusters struct {
+	httpapi.Noun[kube.Cluster, api.Cluster]
+	handlers
+}
+
+func (h handlers) clusters() {
+	n := clusters{httpapi.Noun[kube.Cluster, api.Cluster]{
+		Server: h.server, Engine: h.Engine, Find: kube.FindCluster, Present: presentCluster, Version: func(c kube.Cluster) int64 { return c.Version },
+	}, h}
+	httpapi.Register(h.server, "list-clusters", h.listClusters, httpapi.Sorted(kube.ClusterSorting))
+	httpapi.Register(h.server, "create-cluster", n.create, httpapi.Example(api.CreateCluster{
+		Name: "apps", KubernetesVersion: "v1.36.3", ControlPlane: []string{"fra1-050"}, Workers: []string{"fra1-051", "fra1-052"},
+	}))
+	httpapi.Register(h.server, "get-cluster", n.Get)
+	httpapi.Register(h.server, "delete-cluster", n.remove, httpapi.Example(api.DeleteCluster{Confirm: "apps"}))
+	httpapi.Register(h.server, "issue-kubeconfig", n.issue, httpapi.Example(api.IssueKubeconfig{Hours: 1}))
+}
+
+func (h handlers) listClusters(ctx context.Context, in *struct{ api.ClusterFilter }) (*httpapi.Object[api.Page[api.Cluster]], error) {
+	return httpapi.PageOf(h.server, "list-clusters", in.PageQuery, []string{in.State}, kube.ClusterSorting,
+		func(after *db.Position, limit int) ([]kube.Cluster, error) {
+			return kube.Clusters(ctx, h.server.DB().Reader, kube.ClusterFilter{
+				WorkspaceID: httpapi.Workspace(ctx), State: in.State, Sort: in.Sort, After: after, Limit: limit,
+			})
+		},
+		presentCluster)
+}
+
+func (n clusters) create(ctx context.Context, in *httpapi.BodyOf[api.CreateCluster]) (*httpapi.Accepted[api.Cluster], error) {
+	b := in.Body
+	made, err := n.Once(ctx, func(tx *intent.Tx) (object, job uuid.UUID, err error) {
+		return kube.CreateCluster(ctx, tx, n.Keys, n.Kinds, kube.ClusterDraft{
+			Name: b.Name, KubeVersion: b.KubernetesVersion, ControlPlane: b.ControlPlane, Workers: b.Workers, Endpoint: b.Endpoint,
+			PodRange: cmp.Or(b.PodRange, kube.DefaultPodRange), ServiceRange: cmp.Or(b.ServiceRange, kube.DefaultServiceRange),
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	out, err := n.Show(ctx, made.Object)
+	if err != nil {
+		return nil, err
+	}
+	return &httpapi.Accepted[api.Cluster]{Location: httpapi.JobURL(made.Job), ETag: out.ETag, Body: out.Body}, nil
+}
+
+func (n clusters) remove(ctx context.Context, in *httpapi.ChangeOf[api.DeleteCluster]) (*httpapi.Accepted[api.Cluster], error) {
+	version, err := in.Version()
+	if err != nil {
+		return nil, err
+	}
+	_, ref, err := kube.FindCluster(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) {
+		return kube.AskDelete(ctx, tx, n.Kinds, ref, version, in.Body.Confirm)
+	})
+}
+
+// issue has the cluster sign a certificate, writes the event, and only then hands it out: no certificate goes out untold.
+func (n clusters) issue(ctx context.Context, in *httpapi.OnOf[api.IssueKubeconfig]) (*httpapi.Object[api.Kubeconfig], error) {
+	c, ref, err := kube.FindCluster(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.CanConnect(); err != nil {
+		return nil, err
+	}
+	account, _ := httpapi.BearerOf(ctx)
+	binding, err := kube.BindingOf(ctx, n.server.DB().Reader, c.ID, account)
+	if errors.Is(err, fault.ErrNotFound) {
+		return nil, fault.Conflictf("no_cluster_binding", "You have no role in the cluster %s. Whoever may give you one adds a binding first.", c.Name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	credential, err := n.Issue(ctx, c, kube.User(account), time.Duration(max(in.Body.Hours, 1))*time.Hour)
+	if err != nil {
+		return nil, err
+	}
+	made, err := n.Once(ctx, func(tx *intent.Tx) (object, job uuid.UUID, err error) {
+		return ref.ID(), uuid.Nil, kube.NoteIssued(ctx, tx, c, binding, credential)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if made.Repeated {
+		return nil, httpapi.SecretShown("kubeconfig of cluster", c.ID)
+	}
+	file, err := kube.Kubeconfig(c, credential)
+	if err != nil {
+		return nil, err
+	}
+	return &httpapi.Object[api.Kubeconfig]{Body: api.Kubeconfig{
+		Cluster: c.Name, User: credential.User, Role: binding.Role, ExpiresAt: credential.Ends, Kubeconfig: string(file),
+	}}, nil
+}
+
+func presentCluster(c kube.Cluster) api.Cluster {
+	return api.Cluster{
+		ID: c.ID.String(), Workspace: c.WorkspaceID.String(), Name: c.Name, KubernetesVersion: c.KubeVersion, Endpoint: c.Endpoint,
+		PodRange: c.PodRange, ServiceRange: c.ServiceRange, State: string(c.State), StateMeans: kube.ClusterLifecycle.Info(c.State).Means,
+		Message: c.StateMessage, CA: c.CA, Nodes: c.Nodes, NodesReady: c.Ready, Version: c.Version, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+		Operations: []api.Operation{httpapi.OperationOf("kubeconfig", c.CanConnect()), httpapi.OperationOf("delete", c.CanDelete())},
+	}
+}

@@ -1,0 +1,214 @@
+package kubework
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/area/kube"
+	"kloigos/backend/internal/area/kube/kubework/kubeapi"
+	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/fault"
+	"kloigos/backend/internal/kernel/reconcile"
+)
+
+// policyInterval is how often a cluster is looked at if nothing of it changes here.
+const policyInterval = 5 * time.Minute
+
+// Policies of the area.
+func Policies(config Config) []reconcile.Policy { return []reconcile.Policy{clusterPolicy(config)} }
+
+// clusterPolicy holds a cluster to its rows: bindings are kept, and what else differs is told.
+func clusterPolicy(config Config) reconcile.Policy {
+	return reconcile.Policy{
+		Name: "cluster", Noun: kube.ClusterNoun,
+		Why:      "bindings, nodes and certificates change in the cluster itself, and without us",
+		Interval: policyInterval, Jitter: 30 * time.Second, Timeout: time.Minute, Triggers: []string{kube.ClusterNoun}, Observes: true,
+		Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
+			return kube.ClusterIDs(ctx, config.DB.Reader, after, limit)
+		},
+		Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
+			c, err := kube.ClusterByID(ctx, config.DB.Reader, item.ObjectID)
+			if errors.Is(err, fault.ErrNotFound) {
+				return reconcile.Outcome{Gone: true}, nil
+			}
+			if err != nil {
+				return reconcile.Outcome{}, fmt.Errorf("load cluster %s: %w", item.ObjectID, err)
+			}
+			if c.State != kube.ClusterActive && c.State != kube.ClusterDegraded {
+				return reconcile.Outcome{}, nil // its job looks after it
+			}
+			return look{config, c, item.Observe}.run(ctx)
+		},
+	}
+}
+
+// look is one look at one cluster.
+type look struct {
+	Config
+	cluster kube.Cluster
+	observe bool
+}
+
+func (l look) run(ctx context.Context) (reconcile.Outcome, error) {
+	client, err := l.open(l.cluster)
+	if err != nil {
+		return reconcile.Outcome{}, err
+	}
+	defer client.Close()
+	out := reconcile.Outcome{Conditions: []reconcile.Condition{l.certificate()}}
+	answers := reconcile.Condition{Type: "api_ready", Status: reconcile.True, Reason: "answers", Threshold: 2}
+	if err := client.Ready(ctx); err != nil {
+		answers.Status, answers.Reason, answers.Message = reconcile.False, "no_answer", fmt.Sprintf("The API server at %s is not ready: %s.", l.cluster.Endpoint, err)
+		answers.Fault, answers.RetryHelps = reconcile.FaultDependency, true
+		out.Conditions = append(out.Conditions, answers)
+		return l.judge(ctx, out, answers.Message)
+	}
+	out.Conditions = append(out.Conditions, answers)
+	bindings, changed, err := l.bindings(ctx, client)
+	if err != nil {
+		return out, err
+	}
+	out.Changed += int64(changed)
+	nodes, cause, err := l.nodes(ctx, client)
+	if err != nil {
+		return out, err
+	}
+	out.Conditions = append(out.Conditions, bindings, nodes)
+	return l.judge(ctx, out, cause)
+}
+
+// judge moves the cluster where what was found is another state.
+func (l look) judge(ctx context.Context, out reconcile.Outcome, cause string) (reconcile.Outcome, error) {
+	if l.observe {
+		return out, nil
+	}
+	var changed bool
+	err := l.DB.InTx(ctx, func(tx *db.Tx) (err error) {
+		changed, err = kube.Judge(ctx, tx, l.cluster.ID, cause)
+		return err
+	})
+	if changed {
+		out.Changed++
+	}
+	return out, err
+}
+
+// renewBefore is how long before its end our own certificate is told of.
+const renewBefore = 60 * 24 * time.Hour
+
+func (l look) certificate() reconcile.Condition {
+	c := reconcile.Condition{Type: "access_certificate", Status: reconcile.True, Reason: "valid", Threshold: 1}
+	ends, err := endOf(l.cluster.AdminCertificate)
+	switch {
+	case err != nil:
+		c.Status, c.Reason, c.Message, c.Fault = reconcile.False, "unreadable", err.Error(), reconcile.FaultOurs
+	case time.Until(ends) < renewBefore:
+		c.Status, c.Reason, c.Fault = reconcile.False, "ends_soon", reconcile.FaultUser
+		c.Message = fmt.Sprintf("The certificate with which Kloigos reaches the cluster ends at %s.", ends.UTC().Format(time.RFC3339))
+	}
+	return c
+}
+
+func (l look) bindings(ctx context.Context, client *kubeapi.Client) (reconcile.Condition, int, error) {
+	c := reconcile.Condition{Type: "bindings_kept", Status: reconcile.True, Reason: "kept", Threshold: 1}
+	differs, err := l.keepBindings(ctx, client, l.cluster, l.observe)
+	if err != nil {
+		return c, 0, &reconcile.Failure{Reason: "cluster_refused", Message: err.Error(), Fault: reconcile.FaultDependency, RetryHelps: kubeapi.Heals(err), Err: err}
+	}
+	if len(differs) > 0 && l.observe {
+		c.Status, c.Reason, c.Message, c.Fault = reconcile.False, "differ", strings.Join(differs[:min(len(differs), maxTold)], " "), reconcile.FaultUser
+		return c, 0, nil
+	}
+	c.Message = strings.Join(differs[:min(len(differs), maxTold)], " ")
+	return c, len(differs), nil
+}
+
+// clusterRoles are the roles of a cluster that those of bindings stand for; every cluster has them.
+var clusterRoles = map[string]string{kube.Viewer: "view", kube.Editor: "edit", kube.Admin: "admin"}
+
+// maxTold bounds how many differences one message tells of.
+const maxTold = 5
+
+// keepBindings brings our bindings in a cluster to what the rows say, and tells what differed. With observe it only tells.
+func (c Config) keepBindings(ctx context.Context, client *kubeapi.Client, cluster kube.Cluster, observe bool) (differs []string, err error) {
+	rows, err := kube.BindingsIn(ctx, c.DB.Reader, cluster.ID)
+	if err != nil {
+		return nil, fmt.Errorf("load the bindings: %w", err)
+	}
+	found, err := client.Bindings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		wanted := kubeapi.Binding{ID: row.ID.String(), User: kube.User(row.AccountID), Role: clusterRoles[row.Role]}
+		at := slices.IndexFunc(found, func(b kubeapi.Binding) bool { return b.ID == wanted.ID })
+		if at >= 0 && found[at] == wanted {
+			continue
+		}
+		was := "was missing"
+		if at >= 0 {
+			was = "was changed"
+		}
+		differs = append(differs, fmt.Sprintf("The binding of %s %s.", row.Account, was))
+		if observe {
+			continue
+		}
+		if err := client.CreateBinding(ctx, wanted); err != nil {
+			return differs, err
+		}
+	}
+	for _, b := range found {
+		if slices.ContainsFunc(rows, func(row kube.Binding) bool { return row.ID.String() == b.ID }) {
+			continue
+		}
+		differs = append(differs, fmt.Sprintf("A binding of %s was left over.", b.User))
+		if observe {
+			continue
+		}
+		if err := client.DeleteBinding(ctx, b.ID); err != nil {
+			return differs, err
+		}
+	}
+	return differs, nil
+}
+
+func (l look) nodes(ctx context.Context, client *kubeapi.Client) (c reconcile.Condition, cause string, err error) {
+	c = reconcile.Condition{Type: "nodes_ready", Status: reconcile.True, Reason: "ready", Threshold: 2}
+	rows, err := kube.NodesOf(ctx, l.DB.Reader, l.cluster.ID)
+	if err != nil {
+		return c, "", fmt.Errorf("load the nodes: %w", err)
+	}
+	found, err := client.Nodes(ctx)
+	if err != nil {
+		return c, "", &reconcile.Failure{Reason: "cluster_refused", Message: err.Error(), Fault: reconcile.FaultDependency, RetryHelps: kubeapi.Heals(err), Err: err}
+	}
+	var told []string
+	for _, row := range rows {
+		on, why := kube.NodeIsReady, whyNotReady(found, row.Name)
+		if why != "" {
+			on, told = kube.NodeIsNotReady, append(told, row.Name+": "+strings.TrimSuffix(why, ".")+".")
+		}
+		if l.observe || row.State == kube.NodeJoined && why != "" {
+			continue
+		}
+		if err := l.DB.InTx(ctx, func(tx *db.Tx) error { return kube.MoveNode(ctx, tx, row.ID, on, why) }); err != nil {
+			return c, "", err
+		}
+	}
+	for _, n := range found {
+		if !slices.ContainsFunc(rows, func(row kube.Node) bool { return row.Name == n.Name }) {
+			told = append(told, n.Name+": the cluster has this node, and Kloigos does not know it.")
+		}
+	}
+	if len(told) > 0 {
+		c.Status, c.Reason, c.Message, c.Fault = reconcile.False, "not_ready", strings.Join(told[:min(len(told), maxTold)], " "), reconcile.FaultDependency
+		cause = c.Message
+	}
+	return c, cause, nil
+}

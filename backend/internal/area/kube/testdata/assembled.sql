@@ -1,0 +1,291 @@
+-- Statements that the area puts together at run time; written by go test -run Assembled -update
+
+SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.version, b.created_at, b.updated_at
+  FROM kube_bindings b
+  JOIN kube_clusters c ON c.id = b.cluster_id
+ WHERE true
+  AND b.workspace_id = $1
+  AND (b.account, b.id) < ($2, $3)
+ORDER BY b.account DESC, b.id DESC
+LIMIT $4;
+
+SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.version, b.created_at, b.updated_at
+  FROM kube_bindings b
+  JOIN kube_clusters c ON c.id = b.cluster_id
+ WHERE true
+  AND b.workspace_id = $1
+  AND (b.account, b.id) > ($2, $3)
+ORDER BY b.account, b.id
+LIMIT $4;
+
+SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.version, b.created_at, b.updated_at
+  FROM kube_bindings b
+  JOIN kube_clusters c ON c.id = b.cluster_id
+ WHERE true
+  AND b.workspace_id = $1
+  AND b.role = $2
+  AND (b.account, b.id) < ($3, $4)
+ORDER BY b.account DESC, b.id DESC
+LIMIT $5;
+
+SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.version, b.created_at, b.updated_at
+  FROM kube_bindings b
+  JOIN kube_clusters c ON c.id = b.cluster_id
+ WHERE true
+  AND b.workspace_id = $1
+  AND b.role = $2
+  AND (b.account, b.id) > ($3, $4)
+ORDER BY b.account, b.id
+LIMIT $5;
+
+SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.version, b.created_at, b.updated_at
+  FROM kube_bindings b
+  JOIN kube_clusters c ON c.id = b.cluster_id
+ WHERE true
+  AND b.workspace_id = $1
+  AND b.role = $2
+ORDER BY b.account DESC, b.id DESC
+LIMIT $3;
+
+SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.version, b.created_at, b.updated_at
+  FROM kube_bindings b
+  JOIN kube_clusters c ON c.id = b.cluster_id
+ WHERE true
+  AND b.workspace_id = $1
+  AND b.role = $2
+ORDER BY b.account, b.id
+LIMIT $3;
+
+SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.version, b.created_at, b.updated_at
+  FROM kube_bindings b
+  JOIN kube_clusters c ON c.id = b.cluster_id
+ WHERE true
+  AND b.workspace_id = $1
+ORDER BY b.account DESC, b.id DESC
+LIMIT $2;
+
+SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.version, b.created_at, b.updated_at
+  FROM kube_bindings b
+  JOIN kube_clusters c ON c.id = b.cluster_id
+ WHERE true
+  AND b.workspace_id = $1
+ORDER BY b.account, b.id
+LIMIT $2;
+
+SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
+       c.admin_key_sealed, c.admin_certificate, c.ca,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
+       c.version, c.created_at, c.updated_at
+  FROM kube_clusters c
+ WHERE true
+  AND c.workspace_id = $1
+  AND (c.name, c.id) < ($2, $3)
+ORDER BY c.name DESC, c.id DESC
+LIMIT $4;
+
+SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
+       c.admin_key_sealed, c.admin_certificate, c.ca,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
+       c.version, c.created_at, c.updated_at
+  FROM kube_clusters c
+ WHERE true
+  AND c.workspace_id = $1
+  AND (c.name, c.id) > ($2, $3)
+ORDER BY c.name, c.id
+LIMIT $4;
+
+SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
+       c.admin_key_sealed, c.admin_certificate, c.ca,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
+       c.version, c.created_at, c.updated_at
+  FROM kube_clusters c
+ WHERE true
+  AND c.workspace_id = $1
+  AND c.state = $2
+  AND (c.name, c.id) < ($3, $4)
+ORDER BY c.name DESC, c.id DESC
+LIMIT $5;
+
+SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
+       c.admin_key_sealed, c.admin_certificate, c.ca,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
+       c.version, c.created_at, c.updated_at
+  FROM kube_clusters c
+ WHERE true
+  AND c.workspace_id = $1
+  AND c.state = $2
+  AND (c.name, c.id) > ($3, $4)
+ORDER BY c.name, c.id
+LIMIT $5;
+
+SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
+       c.admin_key_sealed, c.admin_certificate, c.ca,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
+       c.version, c.created_at, c.updated_at
+  FROM kube_clusters c
+ WHERE true
+  AND c.workspace_id = $1
+  AND c.state = $2
+ORDER BY c.name DESC, c.id DESC
+LIMIT $3;
+
+SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
+       c.admin_key_sealed, c.admin_certificate, c.ca,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
+       c.version, c.created_at, c.updated_at
+  FROM kube_clusters c
+ WHERE true
+  AND c.workspace_id = $1
+  AND c.state = $2
+ORDER BY c.name, c.id
+LIMIT $3;
+
+SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
+       c.admin_key_sealed, c.admin_certificate, c.ca,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
+       c.version, c.created_at, c.updated_at
+  FROM kube_clusters c
+ WHERE true
+  AND c.workspace_id = $1
+ORDER BY c.name DESC, c.id DESC
+LIMIT $2;
+
+SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
+       c.admin_key_sealed, c.admin_certificate, c.ca,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
+       (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
+       c.version, c.created_at, c.updated_at
+  FROM kube_clusters c
+ WHERE true
+  AND c.workspace_id = $1
+ORDER BY c.name, c.id
+LIMIT $2;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name, n.role,
+       COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
+       n.token_id, n.version, n.created_at, n.updated_at
+  FROM kube_nodes n
+  JOIN kube_clusters c ON c.id = n.cluster_id
+  JOIN hosts h ON h.id = n.host_id
+ WHERE true
+  AND n.workspace_id = $1
+  AND (n.name, n.id) < ($2, $3)
+ORDER BY n.name DESC, n.id DESC
+LIMIT $4;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name, n.role,
+       COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
+       n.token_id, n.version, n.created_at, n.updated_at
+  FROM kube_nodes n
+  JOIN kube_clusters c ON c.id = n.cluster_id
+  JOIN hosts h ON h.id = n.host_id
+ WHERE true
+  AND n.workspace_id = $1
+  AND (n.name, n.id) > ($2, $3)
+ORDER BY n.name, n.id
+LIMIT $4;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name, n.role,
+       COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
+       n.token_id, n.version, n.created_at, n.updated_at
+  FROM kube_nodes n
+  JOIN kube_clusters c ON c.id = n.cluster_id
+  JOIN hosts h ON h.id = n.host_id
+ WHERE true
+  AND n.workspace_id = $1
+  AND n.state = $2
+  AND (n.name, n.id) < ($3, $4)
+ORDER BY n.name DESC, n.id DESC
+LIMIT $5;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name, n.role,
+       COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
+       n.token_id, n.version, n.created_at, n.updated_at
+  FROM kube_nodes n
+  JOIN kube_clusters c ON c.id = n.cluster_id
+  JOIN hosts h ON h.id = n.host_id
+ WHERE true
+  AND n.workspace_id = $1
+  AND n.state = $2
+  AND (n.name, n.id) > ($3, $4)
+ORDER BY n.name, n.id
+LIMIT $5;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name, n.role,
+       COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
+       n.token_id, n.version, n.created_at, n.updated_at
+  FROM kube_nodes n
+  JOIN kube_clusters c ON c.id = n.cluster_id
+  JOIN hosts h ON h.id = n.host_id
+ WHERE true
+  AND n.workspace_id = $1
+  AND n.state = $2
+ORDER BY n.name DESC, n.id DESC
+LIMIT $3;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name, n.role,
+       COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
+       n.token_id, n.version, n.created_at, n.updated_at
+  FROM kube_nodes n
+  JOIN kube_clusters c ON c.id = n.cluster_id
+  JOIN hosts h ON h.id = n.host_id
+ WHERE true
+  AND n.workspace_id = $1
+  AND n.state = $2
+ORDER BY n.name, n.id
+LIMIT $3;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name, n.role,
+       COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
+       n.token_id, n.version, n.created_at, n.updated_at
+  FROM kube_nodes n
+  JOIN kube_clusters c ON c.id = n.cluster_id
+  JOIN hosts h ON h.id = n.host_id
+ WHERE true
+  AND n.workspace_id = $1
+ORDER BY n.name DESC, n.id DESC
+LIMIT $2;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name, n.role,
+       COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
+       n.token_id, n.version, n.created_at, n.updated_at
+  FROM kube_nodes n
+  JOIN kube_clusters c ON c.id = n.cluster_id
+  JOIN hosts h ON h.id = n.host_id
+ WHERE true
+  AND n.workspace_id = $1
+ORDER BY n.name, n.id
+LIMIT $2;
+
+SELECT v.id, v.name, v.active, v.upgrades_to, v.bundle, v.bundle_sha256, v.version, v.created_at, v.updated_at
+  FROM kube_versions v
+ WHERE true
+  AND (v.name, v.id) < ($1, $2)
+ORDER BY v.name DESC, v.id DESC
+LIMIT $3;
+
+SELECT v.id, v.name, v.active, v.upgrades_to, v.bundle, v.bundle_sha256, v.version, v.created_at, v.updated_at
+  FROM kube_versions v
+ WHERE true
+  AND (v.name, v.id) > ($1, $2)
+ORDER BY v.name, v.id
+LIMIT $3;
+
+SELECT v.id, v.name, v.active, v.upgrades_to, v.bundle, v.bundle_sha256, v.version, v.created_at, v.updated_at
+  FROM kube_versions v
+ WHERE true
+ORDER BY v.name DESC, v.id DESC
+LIMIT $1;
+
+SELECT v.id, v.name, v.active, v.upgrades_to, v.bundle, v.bundle_sha256, v.version, v.created_at, v.updated_at
+  FROM kube_versions v
+ WHERE true
+ORDER BY v.name, v.id
+LIMIT $1;
