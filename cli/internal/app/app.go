@@ -61,7 +61,7 @@ func New(a *shape.App) *cobra.Command {
 	for _, n := range a.Nouns {
 		root.AddCommand(n.Command(a))
 	}
-	root.AddCommand(loginCommand(a), logoutCommand(a), whoamiCommand(a), passwordCommand(a), joinCommand(a), secondFactorCommand(a), accountEventsCommand(a), accessCommand(a), statementCommand(a), contextCommand(a), &cobra.Command{
+	root.AddCommand(loginCommand(a), logoutCommand(a), whoamiCommand(a), passwordCommand(a), joinCommand(a), secondFactorCommand(a), accountEventsCommand(a), accessCommand(a), statementCommand(a), kubeCommand(a), contextCommand(a), &cobra.Command{
 		Use: "version", Short: "Show the version of this program", Args: shape.Exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(a.Out, buildVersion())

@@ -30,6 +30,7 @@ import (
 	"kloigos/webapp/internal/identity"
 	"kloigos/webapp/internal/invitation"
 	"kloigos/webapp/internal/job"
+	"kloigos/webapp/internal/kube"
 	"kloigos/webapp/internal/login"
 	"kloigos/webapp/internal/member"
 	"kloigos/webapp/internal/object"
@@ -73,6 +74,7 @@ var areas = []page.Area{
 	dns.Zones,
 	dns.RecordSets,
 	channel.Area,
+	kube.Area,
 	event.Area,
 	organization.Area,
 	member.Area,
