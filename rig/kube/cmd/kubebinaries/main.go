@@ -1,0 +1,40 @@
+// Kubebinaries builds the programs of Kubernetes that tests need, unless the cache has them.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"kloigos/rig/kube"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := build(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "kube:binaries:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func build(ctx context.Context, programs []string) error {
+	dir, err := kube.DefaultDir()
+	if err != nil {
+		return err
+	}
+	if len(programs) == 0 {
+		programs = []string{"etcd", "kube-apiserver", "kube-controller-manager"}
+	}
+	b := kube.Builder{Dir: dir, Log: os.Stderr}
+	if err := b.Build(ctx, programs...); err != nil {
+		return err
+	}
+	for _, p := range programs {
+		fmt.Println(b.Path(p))
+	}
+	return nil
+}
