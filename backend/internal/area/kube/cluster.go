@@ -195,7 +195,7 @@ func ParseEndpoint(text string) (string, error) {
 func podRangeOf(pods netip.Prefix, n int) netip.Prefix {
 	a := pods.Addr().As4()
 	number := uint32(a[0])<<24 | uint32(a[1])<<16 | uint32(a[2])<<8 | uint32(a[3])
-	number += uint32(n) << (32 - nodeBits) //nolint:gosec // at most MaxNodes
+	number += uint32(n) << (32 - nodeBits)
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte{byte(number >> 24), byte(number >> 16), byte(number >> 8), byte(number)}), nodeBits)
 }
 
