@@ -81,10 +81,12 @@ func (w *world) acme(s *scopes) {
 	s.workspaces.add(test, web, "test", at, at)
 	s.workspaces.add(counter, shop, "live", at, at)
 
-	w.grant(s, w.person(s, ownerOfAcme, "active"), "owner", nil, "organization", acme)
+	ada := w.person(s, ownerOfAcme, "active")
+	w.grant(s, ada, "owner", nil, "organization", acme)
 	w.grant(s, w.person(s, "barbara", "active"), "admin", nil, "project", web)
 	w.grant(s, w.person(s, "ken", "active"), "member", nil, "workspace", live)
 	w.dashboard(s, acme, "project", web)
+	w.cluster(acme, web, ada)
 
 	s.quotas.add("organization", acme, "hosts", int64(20), int64(3), "admin", at)
 	s.quotas.add("project", web, "cpus", int64(64), int64(52), ownerOfAcme, at)

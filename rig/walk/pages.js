@@ -3,7 +3,7 @@ import { ask } from "./showcase.js";
 import { areas } from "./areas.js";
 
 // pages returns {name, route, path} of each, and where it is so: status, another than 200;
-// bare, without a login; until, what scripts bring; settle, how many ms they take for the rest.
+// bare, without a login; token, with another one's session; until, what scripts bring; settle, how many ms they take for the rest.
 export async function pages(s, made) {
   const first = async (path, fits = () => true) => {
     const found = (await ask(s, path)).items.find(fits);

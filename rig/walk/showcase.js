@@ -49,7 +49,16 @@ export async function start(root, rate = 5) {
 
 // ask gets a JSON answer of the API.
 export async function ask(s, path) {
-  const answer = await fetch(`${s.api}/api/v1${path}`, { headers: { Authorization: `Bearer ${s.token}` } });
+  const answer = await fetch(`${s.api}/api/v1${path}`, { headers: { Authorization: `Bearer ${s.token}`, ...(s.workspace && { "Kloigos-Workspace": s.workspace }) } });
   if (!answer.ok) throw new Error(`GET ${path}: ${answer.status} ${await answer.text()}`);
   return answer.json();
+}
+
+// session logs somebody else of the showcase in, and returns the token; everybody has the same password.
+export async function session(s, account) {
+  const answer = await fetch(`${s.api}/api/v1/sessions`, {
+    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ account, password: s.password }),
+  });
+  if (!answer.ok) throw new Error(`log ${account} in: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()).token;
 }

@@ -64,15 +64,21 @@ function structureOf(name, outlines) {
   return [`is not made as structure/${name}.txt says (from line ${at + 1}; write it anew with -- --update if that is meant)\n${[...gone.map((l) => `      - ${l}`), ...come.map((l) => `      + ${l}`)].slice(0, 30).join("\n")}`];
 }
 
+// tokenOf is the session that a page is opened with: the administrator's, another one's, or none.
+const tokenOf = (p, s) => (p.bare ? "" : p.token ?? s.token);
+
 async function walkPages(browser, s, list, names) {
   const outlines = Object.fromEntries(list.map((p) => [p.name, {}]));
   for (const [width, size] of Object.entries(widths)) {
     const began = Date.now();
-    const inside = await context(browser, s, size), outside = await context(browser, s, size, { storageState: undefined });
-    const both = [await inside.newPage(), await outside.newPage()];
-    const told = await Promise.all(both.map((p) => watch(p, s.web)));
+    const open = new Map(); // browsers by the token of their session; that of nobody has none
+    for (const token of new Set(list.map((p) => tokenOf(p, s)))) {
+      const c = await context(browser, { ...s, token }, size, token ? {} : { storageState: undefined });
+      const page = await c.newPage();
+      open.set(token, { c, page, happened: await watch(page, s.web) });
+    }
     for (const p of list) {
-      const page = both[p.bare ? 1 : 0], happened = told[p.bare ? 1 : 0], what = `${p.name} (${width})`;
+      const { page, happened } = open.get(tokenOf(p, s)), what = `${p.name} (${width})`;
       await page.goto("about:blank"); // what the last page still asked for is nothing of this one
       happened();
       const answer = await page.goto(p.path);
@@ -91,8 +97,7 @@ async function walkPages(browser, s, list, names) {
       found.push(...happened().filter((h) => !(p.status && h.includes(`status of ${p.status}`))));
       fail(what, found);
     }
-    await inside.close();
-    await outside.close();
+    for (const { c } of open.values()) await c.close();
     say(`  ${list.length} pages at ${size[0]} px: ${Math.round((Date.now() - began) / 1000)} s`);
   }
   const shells = new Map(); // by their text: how they look at each width
@@ -103,7 +108,7 @@ async function walkPages(browser, s, list, names) {
       inner[width] = parts.lines;
       if (parts.shell) shell[width] = parts.shell;
     }
-    if (Object.keys(shell).length) shells.set(JSON.stringify(shell), { shell, name: p.name });
+    if (Object.keys(shell).length && !p.token) shells.set(JSON.stringify(shell), { shell, name: p.name });
     fail(p.name, structureOf(p.name, inner));
   }
   const [first, ...others] = shells.values();

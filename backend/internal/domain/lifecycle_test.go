@@ -150,7 +150,7 @@ func TestNextRefusesWhatIsNotInTheTable(t *testing.T) {
 		t.Errorf("got %q, %v", to, err)
 	}
 	_, err := domain.UnitLifecycle.Next(domain.UnitAllocated, domain.AllocateRequested)
-	want := &domain.Conflict{Code: "unit_state", Detail: `the compute unit is allocated (in use by an allocation), which does not take "allocate_requested"`}
+	want := &domain.Conflict{Code: "unit_state", Detail: `the compute unit is allocated (in use by an allocation); allocate is not possible in this state`}
 	if diff := cmp.Diff(error(want), err); diff != "" {
 		t.Error(diff)
 	}

@@ -77,7 +77,7 @@ func DeleteVersion(ctx context.Context, tx *intent.Tx, id uuid.UUID, version int
 		return fmt.Errorf("count the clusters of a version: %w", err)
 	}
 	if n > 0 {
-		return fault.Conflictf("kube_version_in_use", "%d clusters have %s. Take it from new clusters by making it inactive.", n, before.Name)
+		return fault.Conflictf("kube_version_in_use", "There are clusters of %s (%d). Make it inactive, and no new cluster gets it.", before.Name, n)
 	}
 	if err := tx.One(ctx, movedMeanwhile(VersionNoun), sqlDeleteVersion, before.ID, before.Version); err != nil {
 		return fmt.Errorf("delete a version of Kubernetes: %w", err)

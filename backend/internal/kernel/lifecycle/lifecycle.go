@@ -6,6 +6,7 @@ package lifecycle
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"kloigos/backend/internal/kernel/fault"
@@ -50,7 +51,8 @@ func (l Lifecycle[S]) Next(from S, on Event) (S, error) {
 		}
 	}
 	var none S
-	return none, fault.Conflictf(l.Noun+"_state", "the %s is %s (%s), which does not take %q", noun(l.Noun), from, l.Info(from).Means, on)
+	return none, fault.Conflictf(l.Noun+"_state", "the %s is %s (%s); %s is not possible in this state",
+		noun(l.Noun), from, l.Info(from).Means, strings.ReplaceAll(strings.TrimSuffix(string(on), "_requested"), "_", " "))
 }
 
 // Stays tells whether an event is taken in a state and leaves it as it is.

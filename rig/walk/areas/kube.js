@@ -1,0 +1,35 @@
+// The pages of Kubernetes clusters, which an owner of the second organization sees: the first has no such workspace.
+import assert from "node:assert/strict";
+import { ask, session } from "../showcase.js";
+
+const here = "/w/acme/web/apps";
+
+export async function pages({ s }) {
+  const token = await session(s, "ada");
+  const [cluster] = (await ask({ ...s, token, workspace: "acme/web/apps" }, "/clusters")).items;
+  return [
+    { name: "clusters", route: "/clusters", path: `${here}/clusters`, token },
+    { name: "clusters-none", route: "/clusters", path: "/clusters" },
+    { name: "cluster-new", route: "/clusters/new", path: `${here}/clusters/new`, token },
+    { name: "cluster", route: "/clusters/:id", path: `${here}/clusters/${cluster.id}`, token },
+    { name: "kube-versions", route: "/kube-versions", path: `${here}/kube-versions`, token },
+  ];
+}
+
+export const tasks = {
+  // The owner gives somebody a role in the cluster, and takes it away again.
+  async kube({ open, s }) {
+    const page = await open({ storageState: { cookies: [{ name: "kloigos", value: await session(s, "ada"), domain: "127.0.0.1", path: "/", expires: -1, httpOnly: true, secure: false, sameSite: "Lax" }], origins: [] } });
+    await page.goto(`${here}/clusters`);
+    await page.getByRole("link", { name: "apps", exact: true }).click();
+    await page.getByText("Kubelet stopped posting node status.").waitFor();
+    await page.getByLabel("Account").fill("barbara");
+    await page.getByLabel("Role").selectOption("viewer");
+    await page.getByRole("button", { name: "Give the role" }).click();
+    await page.getByText("The account has a role in the cluster.").waitFor();
+    await page.locator("summary", { hasText: "the role of barbara" }).click();
+    await page.getByRole("button", { name: "Take away the role of barbara" }).click();
+    await page.getByText("The role is taken away.").waitFor();
+    assert.equal(await page.getByText("barbara", { exact: true }).count(), 0);
+  },
+};
