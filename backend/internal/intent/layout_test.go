@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
@@ -147,6 +148,37 @@ func TestRelayoutIsRefused(t *testing.T) {
 	conflict("host_state", ask(h.ID, 0, fits))
 	if got, err := s.DB.Unit(t.Context(), allocated.ID); err != nil || got.State != domain.UnitRemoved {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestALayoutTakesStock: what the host has is what it is compared with from then on.
+func TestALayoutTakesStock(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	h, _, _ := beside(s)
+	conn, err := pgx.Connect(t.Context(), s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	noted := func() (n int) {
+		t.Helper()
+		if err := conn.QueryRow(t.Context(), `SELECT jsonb_array_length(i.laid_out->'cpus') FROM host_inventories i WHERE i.host_id = $1`, h.ID).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if noted() != len(h.Facts.CPUs) {
+		t.Error("its CPUs were not noted")
+	}
+	if _, err := conn.Exec(t.Context(), `UPDATE host_inventories SET laid_out = '{"cpus": []}' WHERE host_id = $1`, h.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Intents.RelayoutHost(t.Context(), s.Actor, h.ID, 0, domain.LayoutRequest{Count: 2, CPUsEach: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if noted() != len(h.Facts.CPUs) {
+		t.Error("its CPUs were not noted anew")
 	}
 }
 

@@ -344,10 +344,25 @@ UPDATE hosts
    SET layout = $2, next_ordinal = $3, version = version + 1, updated_at = now()
  WHERE id = $1 AND state = $4 AND version = $5`
 
-// SetHostLayout stores a layout that was computed from this version of the host.
+// What area/agent compares the host with from now on.
+const sqlSetInventory = `
+INSERT INTO host_inventories (host_id, laid_out)
+SELECT h.id, jsonb_build_object('cpus', h.facts->'cpus', 'nodes', h.facts->'nodes', 'memory_bytes', h.facts->'memory_bytes', 'devices', h.facts->'devices')
+  FROM hosts h
+ WHERE h.id = $1 AND h.facts IS NOT NULL
+ON CONFLICT (host_id) DO UPDATE
+   SET laid_out = excluded.laid_out, laid_out_at = now()`
+
+// SetHostLayout stores a layout that was computed from this version of the host, and the facts that it was computed from.
 func (tx *Tx) SetHostLayout(ctx context.Context, h Host, l domain.Layout, nextOrdinal int) error {
 	tx.Touch(nounHost, h.ID)
-	return tx.One(ctx, movedMeanwhile("host"), sqlSetHostLayout, h.ID, l, nextOrdinal, h.State, h.Version)
+	if err := tx.One(ctx, movedMeanwhile("host"), sqlSetHostLayout, h.ID, l, nextOrdinal, h.State, h.Version); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, sqlSetInventory, h.ID); err != nil {
+		return fmt.Errorf("set the inventory of the host: %w", err)
+	}
+	return nil
 }
 
 const sqlSetStorage = `

@@ -3,6 +3,7 @@ package app
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"kloigos/backend/api"
@@ -46,4 +47,18 @@ func TestAgentsAreRevokedWithTheNameOfTheirHost(t *testing.T) {
 	}
 	s.wantRedirect(s.post(at+"/revoke", url.Values{"confirm": {"h1"}, "version": {"3"}}), at+"?said=agent-revoked")
 	s.wantRedirect(s.post(at+"/release", nil), at+"?said=agent-released")
+}
+
+// TestTheHostPageSaysWhatChangedSinceTheLayout, above everything that is fine.
+func TestTheHostPageSaysWhatChangedSinceTheLayout(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	c := api.Condition{Noun: "host", ObjectID: apitest.HostID, Type: "inventory", Status: "false", Message: "Disk <b>x is gone.", Since: apitest.Now, ObservedAt: apitest.Now}
+	s.api.Answer("list-object-conditions", 200, apitest.Page(c))
+	s.wantText(s.get("/hosts/h1"), "The machine is not what its layout was made for.", "Disk &lt;b&gt;x is gone.")
+	c.Status = "true"
+	s.api.Answer("list-object-conditions", 200, apitest.Page(c))
+	if a := s.get("/hosts/h1"); strings.Contains(a.body, "not what its layout was made for") {
+		t.Error("it is said of a host that matches")
+	}
 }

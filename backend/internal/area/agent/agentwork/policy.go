@@ -33,7 +33,7 @@ const (
 
 // Policies of the area.
 func Policies(config Config) []reconcile.Policy {
-	return []reconcile.Policy{hostHealth(config), agents(config), deliveries(config)}
+	return []reconcile.Policy{hostHealth(config), agents(config), deliveries(config), inventory(config)}
 }
 
 // hostHealth is one look at all hosts: an index finds what is due, so that a fleet in good health costs four short reads.
