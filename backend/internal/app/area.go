@@ -28,6 +28,8 @@ type Area struct {
 	Handlers work.Handlers
 	Routes   func(*httpapi.Server)
 	Policies []reconcile.Policy
+	// InFlight finds objects that stand in a state with a deadline for too long.
+	InFlight []reconcile.Source
 	// Run does what an area does beside requests, on each backend with the API, until
 	// its context is done. May be nil.
 	Run func(context.Context)
@@ -82,6 +84,7 @@ type Areas struct {
 	Handlers work.Handlers
 	Routes   []func(*httpapi.Server)
 	Policies []reconcile.Policy
+	InFlight []reconcile.Source
 	Runs     []func(context.Context)
 	// NotReconciled is that of all areas.
 	NotReconciled map[string]string
@@ -99,6 +102,7 @@ func NewAreas(p Parts) (Areas, error) {
 		maps.Copy(all.Handlers, a.Handlers)
 		maps.Copy(all.NotReconciled, a.NotReconciled)
 		all.Policies = append(all.Policies, a.Policies...)
+		all.InFlight = append(all.InFlight, a.InFlight...)
 		if a.Run != nil {
 			all.Runs = append(all.Runs, a.Run)
 		}

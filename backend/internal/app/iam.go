@@ -15,5 +15,7 @@ func iamArea(p Parts) Area {
 	return Area{
 		Policies: []reconcile.Policy{iamwork.Quotas(p.DB), iamwork.ExpiredLogins(p.DB), iamwork.ExpiredInvitations(p.DB), iamwork.ExpiredChallenges(p.DB)},
 		Routes:   iamhttp.Routes(iamhttp.Parts{Engine: p.Engine, Keys: p.Keyset, Release: p.Version, Providers: providers, Web: p.Config.WebURL, Passkeys: iam.NewPasskeys(p.Config.WebURL, p.Keyset)}),
+
+		NotReconciled: iam.NotReconciled(),
 	}
 }

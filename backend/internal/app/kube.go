@@ -10,6 +10,7 @@ import (
 	"kloigos/backend/internal/area/kube/kubework"
 	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/kernel/work"
 	"kloigos/backend/internal/worker"
 )
@@ -28,6 +29,11 @@ func kubeArea(p Parts) Area {
 		Handlers: kubework.Handlers(config),
 		Routes:   kubehttp.Routes(kubehttp.Parts{Engine: p.Engine, Keys: p.Keyset, Kinds: p.Kinds, Issue: config.Issue}),
 		Policies: kubework.Policies(config),
+		InFlight: []reconcile.Source{kube.LateClusters()},
+		NotReconciled: map[string]string{
+			"cluster_binding": "the policy of its cluster keeps it",
+			"kube_version":    "versions come with a release and never change",
+		},
 	}
 }
 

@@ -30,11 +30,19 @@ func Policies(db *store.DB, keep Retention) []reconcile.Policy {
 	return all
 }
 
-// NotReconciled lists, with the reason, what no policy looks at on purpose.
+// NotReconciled lists, with the reason, what no policy looks at: nouns, and parts of them. A test of app compares it with the nouns
+// of the API.
 func NotReconciled() map[string]string {
 	return map[string]string{
-		"events":            "an audit trail is only ever added to, unless an operator sets how long it is kept",
-		"jobs":              "what was done stays known after its log is gone; a row is small",
+		"address":           "jobs give it and take it back; whether its unit carries it is seen by drift",
+		"condition":         "it is what policies write",
+		"event":             "an audit trail is only ever added to, unless an operator sets how long it is kept",
+		"job":               "its worker keeps its deadline, and another one takes it over; what was done stays known, and a row is small",
+		"plan":              "it is checked again when it is applied, and old_plans removes it",
+		"policy":            "policies are code; policy_lag says of each whether it runs in time",
+		"queue":             "a person pauses it, and only a person ends that",
+		"system":            "it is read when it is shown",
+		"unit":              "it has no policy of its own; drift looks at its promises with its host",
 		"playbook versions": "a version never changes once it is stored; only what ansible-lint says of it is added",
 		"uids":              "a UID stays given until it is given again, after a wipe",
 	}
