@@ -29,7 +29,7 @@ type Policy struct {
 // Policies is the registry of policies.
 type Policies struct {
 	Page[Policy]
-	NotReconciled []NotReconciled `json:"not_reconciled" nullable:"false" doc:"what no policy looks at, on purpose"`
+	NotReconciled []NotReconciled `json:"not_reconciled" nullable:"false" doc:"what no policy looks at by itself, with the reason: every noun without a policy, and some parts"`
 	Pauses        []PolicyPause   `json:"pauses" nullable:"false" doc:"all pauses that count now, also of single objects"`
 }
 

@@ -55,6 +55,7 @@ func All() []shape.Entry {
 		capacity,
 		queue,
 		policy,
+		notReconciled,
 		condition,
 		objectCondition,
 		backend,

@@ -37,6 +37,31 @@ var policy = shape.Noun[api.Policy, struct{}]{
 	Nested: []shape.Entry{policyItem},
 }
 
+var notReconciled = shape.Noun[api.NotReconciled, struct{}]{
+	Name: "not-reconciled", Plural: "not-reconciled", Help: "What no policy looks at, and why",
+	Columns: []show.Column[api.NotReconciled]{
+		{Header: "WHAT", Value: func(n api.NotReconciled) string { return n.What }},
+		{Header: "WHY", Value: func(n api.NotReconciled) string { return n.Why }},
+	},
+	ID:   func(n api.NotReconciled) string { return n.What },
+	List: shape.List("list-policies", allNotReconciled),
+}
+
+func allNotReconciled(c *client.Client, ctx context.Context, _ struct{}) iter.Seq2[api.NotReconciled, error] {
+	return func(yield func(api.NotReconciled, error) bool) {
+		all, err := c.ListPolicies(ctx)
+		if err != nil {
+			yield(api.NotReconciled{}, err)
+			return
+		}
+		for _, n := range all.NotReconciled {
+			if !yield(n, nil) {
+				return
+			}
+		}
+	}
+}
+
 func pausedBy(p api.Policy) string {
 	if p.Pause == nil {
 		return ""

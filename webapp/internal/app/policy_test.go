@@ -14,7 +14,7 @@ func TestPolicies(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	a := s.get("/policies")
-	s.wantText(a, "7 changes", "Paused by ada: new &lt;b&gt;disks&lt;/b&gt;", "The run took longer than its timeout.", "1 min", "flapping", "Not reconciled, on purpose",
+	s.wantText(a, "7 changes", "Paused by ada: new &lt;b&gt;disks&lt;/b&gt;", "The run took longer than its timeout.", "1 min", "flapping", "Not reconciled by a policy of its own",
 		`action="/policies/old_plans/run"`, `action="/policies/old_plans/pause"`, `action="/policies/old_job_logs/resume"`)
 	if strings.Contains(a.body, `action="/policies/old_job_logs/pause"`) || strings.Contains(a.body, `action="/policies/old_plans/resume"`) {
 		t.Error("an action is offered that makes no sense now")
