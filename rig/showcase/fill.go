@@ -103,6 +103,7 @@ func (w *world) makeRows() {
 	w.tenancy()
 	w.drift()
 	w.updates()
+	w.networks()
 }
 
 // read takes up what init made.

@@ -67,37 +67,51 @@ function structureOf(name, outlines) {
 // tokenOf is the session that a page is opened with: the administrator's, another one's, or none.
 const tokenOf = (p, s) => (p.bare ? "" : p.token ?? s.token);
 
-async function walkPages(browser, s, list, names) {
-  const outlines = Object.fromEntries(list.map((p) => [p.name, {}]));
-  for (const [width, size] of Object.entries(widths)) {
-    const began = Date.now();
-    const open = new Map(); // browsers by the token of their session; that of nobody has none
-    for (const token of new Set(list.map((p) => tokenOf(p, s)))) {
-      const c = await context(browser, { ...s, token }, size, token ? {} : { storageState: undefined });
+// lanes is how many pages are looked at beside each other: as many as a small machine has processors.
+const lanes = 2;
+
+// lookAt opens one page and looks at it; the outline of its structure is returned.
+async function lookAt(p, { page, happened }, width, names) {
+  await page.goto("about:blank"); // what the last page still asked for is nothing of this one
+  happened();
+  const answer = await page.goto(p.path);
+  if (p.until) await page.locator(p.until).first().waitFor();
+  await settled(page, p.settle);
+  const found = answer.status() === (p.status ?? 200) ? [] : [`status ${answer.status()}`];
+  found.push(...await moved(page));
+  await unfold(page);
+  found.push(...await over(page));
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    found.push(...(await findings(page)).map((f) => `${colorScheme}: ${f}`));
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  const made = await page.evaluate(outline, { names, routes });
+  found.push(...happened().filter((h) => !(p.status && h.includes(`status of ${p.status}`))));
+  fail(`${p.name} (${width})`, found);
+  return made;
+}
+
+// walkLane looks at pages of the list until none is left, in browsers of its own: one for each session, and one for nobody's.
+async function walkLane(browser, s, left, width, names, outlines) {
+  const open = new Map();
+  for (let p = left.shift(); p; p = left.shift()) {
+    const token = tokenOf(p, s);
+    if (!open.has(token)) {
+      const c = await context(browser, { ...s, token }, widths[width], token ? {} : { storageState: undefined });
       const page = await c.newPage();
       open.set(token, { c, page, happened: await watch(page, s.web) });
     }
-    for (const p of list) {
-      const { page, happened } = open.get(tokenOf(p, s)), what = `${p.name} (${width})`;
-      await page.goto("about:blank"); // what the last page still asked for is nothing of this one
-      happened();
-      const answer = await page.goto(p.path);
-      if (p.until) await page.locator(p.until).first().waitFor();
-      await settled(page, p.settle);
-      const found = answer.status() === (p.status ?? 200) ? [] : [`status ${answer.status()}`];
-      found.push(...await moved(page));
-      await unfold(page);
-      found.push(...await over(page));
-      for (const colorScheme of ["light", "dark"]) {
-        await page.emulateMedia({ colorScheme });
-        found.push(...(await findings(page)).map((f) => `${colorScheme}: ${f}`));
-      }
-      await page.emulateMedia({ colorScheme: "light" });
-      outlines[p.name][width] = await page.evaluate(outline, { names, routes });
-      found.push(...happened().filter((h) => !(p.status && h.includes(`status of ${p.status}`))));
-      fail(what, found);
-    }
-    for (const { c } of open.values()) await c.close();
+    outlines[p.name][width] = await lookAt(p, open.get(token), width, names);
+  }
+  for (const { c } of open.values()) await c.close();
+}
+
+async function walkPages(browser, s, list, names) {
+  const outlines = Object.fromEntries(list.map((p) => [p.name, {}]));
+  for (const [width, size] of Object.entries(widths)) {
+    const began = Date.now(), left = [...list];
+    await Promise.all(Array.from({ length: lanes }, () => walkLane(browser, s, left, width, names, outlines)));
     say(`  ${list.length} pages at ${size[0]} px: ${Math.round((Date.now() - began) / 1000)} s`);
   }
   const shells = new Map(); // by their text: how they look at each width

@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/netip"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/area/network"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/store"
 )
@@ -19,12 +22,19 @@ type AddressRange struct {
 }
 
 // AddAddresses adds all the addresses to the pool of a network, or none.
-func (in *Intents) AddAddresses(ctx context.Context, who domain.Actor, workspace uuid.UUID, network string, ranges []AddressRange) (ids []uuid.UUID, err error) {
-	total, err := checkAddresses(network, ranges)
+func (in *Intents) AddAddresses(ctx context.Context, who domain.Actor, workspace uuid.UUID, pool string, ranges []AddressRange) (ids []uuid.UUID, err error) {
+	total, err := checkAddresses(pool, ranges)
 	if err != nil {
 		return nil, err
 	}
 	err = in.do(ctx, func(tx *store.Tx) error {
+		kept, err := network.Keep(ctx, tx.Tx, workspace, pool)
+		if err != nil {
+			return err
+		}
+		if err := allOfNetwork(kept[0], ranges); err != nil {
+			return err
+		}
 		if err := noneOfHosts(ctx, tx, ranges); err != nil {
 			return err
 		}
@@ -34,7 +44,7 @@ func (in *Intents) AddAddresses(ctx context.Context, who domain.Actor, workspace
 			if err != nil {
 				return err
 			}
-			added, err := tx.InsertAddresses(ctx, workspace, network, all, r.Endpoint)
+			added, err := tx.InsertAddresses(ctx, workspace, pool, all, r.Endpoint)
 			if err != nil {
 				return err
 			}
@@ -45,8 +55,8 @@ func (in *Intents) AddAddresses(ctx context.Context, who domain.Actor, workspace
 		for i, r := range ranges {
 			text[i] = r.Range
 		}
-		err := tx.AddEvent(ctx, who, store.Audit{
-			Workspace: workspace, Action: "address.add", ObjectKind: "address_pool", ObjectName: network,
+		err = tx.AddEvent(ctx, who, store.Audit{
+			Workspace: workspace, Action: "address.add", ObjectKind: "address_pool", ObjectName: pool,
 			After: map[string]any{"ranges": text, "addresses": total},
 		})
 		if err != nil {
@@ -55,6 +65,21 @@ func (in *Intents) AddAddresses(ctx context.Context, who domain.Actor, workspace
 		return recordMade(ctx, tx, "address_pool", uuid.Nil, uuid.Nil)
 	})
 	return ids, err
+}
+
+// allOfNetwork refuses addresses that can't be handed out of the range of their network.
+func allOfNetwork(n network.Network, ranges []AddressRange) error {
+	var bad domain.Invalid
+	for i, r := range ranges {
+		all, err := domain.ExpandAddresses(r.Range)
+		if err != nil {
+			return err
+		}
+		if k := slices.IndexFunc(all, func(a netip.Addr) bool { return !n.Holds(a) }); k >= 0 {
+			bad.Add(fmt.Sprintf("addresses[%d].range", i), "%s is outside of %s, the range of the network %s, or its first or last address", all[k], n.CIDR, n.Name)
+		}
+	}
+	return bad.OrNil()
 }
 
 // noneOfHosts refuses addresses that are hosts' own: a unit that had one would

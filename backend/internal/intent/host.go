@@ -11,6 +11,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"kloigos/backend/internal/area/iam"
+	"kloigos/backend/internal/area/network"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/job"
 	"kloigos/backend/internal/store"
@@ -37,6 +38,9 @@ func (in *Intents) RegisterHost(ctx context.Context, who domain.Actor, workspace
 	}
 	err = in.do(ctx, func(tx *store.Tx) error {
 		if err := hasPurpose(ctx, tx, &h); err != nil {
+			return err
+		}
+		if _, err := network.Keep(ctx, tx.Tx, workspace, h.Networks...); err != nil {
 			return err
 		}
 		if err := tx.InsertHost(ctx, h); err != nil {

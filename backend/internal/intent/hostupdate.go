@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/area/network"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/job"
 	"kloigos/backend/internal/store"
@@ -54,6 +55,9 @@ func (in *Intents) UpdateHost(ctx context.Context, who domain.Actor, id uuid.UUI
 			return recordMade(ctx, tx, "host", h.ID, uuid.Nil)
 		}
 		if err := canBecome(ctx, tx, was, h); err != nil {
+			return err
+		}
+		if _, err := network.Keep(ctx, tx.Tx, h.WorkspaceID, h.Networks...); err != nil {
 			return err
 		}
 		if err := tx.UpdateHost(ctx, was, h); err != nil {

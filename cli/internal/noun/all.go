@@ -18,6 +18,7 @@ func All() []shape.Entry {
 		unit,
 		allocation,
 		address,
+		network,
 		dnsZone,
 		dnsRecordSet,
 		dnsForeign,

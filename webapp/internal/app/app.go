@@ -35,6 +35,7 @@ import (
 	"kloigos/webapp/internal/member"
 	"kloigos/webapp/internal/object"
 	"kloigos/webapp/internal/organization"
+	"kloigos/webapp/internal/network"
 	"kloigos/webapp/internal/overview"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/palette"
@@ -68,6 +69,7 @@ var areas = []page.Area{
 	plan.Area,
 	playbook.Area,
 	address.Area,
+	network.Area,
 	agent.Area,
 	delivery.Area,
 	drift.Area,

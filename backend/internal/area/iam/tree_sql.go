@@ -378,6 +378,8 @@ UNION ALL
 SELECT g.workspace_id FROM agents g WHERE g.id = $1
 UNION ALL
 SELECT d.workspace_id FROM update_deliveries d WHERE d.id = $1
+UNION ALL
+SELECT n.workspace_id FROM networks n WHERE n.id = $1
  LIMIT 1`
 
 // WorkspaceOf finds the workspace that an object is in.

@@ -1,0 +1,8 @@
+package app
+
+import "kloigos/backend/internal/area/network/networkhttp"
+
+// networkArea is networks; their addresses are still in the old packages.
+func networkArea(p Parts) Area {
+	return Area{Routes: networkhttp.Routes(p.Engine)}
+}

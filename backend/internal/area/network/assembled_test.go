@@ -1,0 +1,17 @@
+package network
+
+import (
+	"context"
+	"testing"
+
+	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/testkit/areatest"
+)
+
+func TestAssembledStatements(t *testing.T) {
+	t.Parallel()
+	areatest.Assembled(t, func(ctx context.Context, q db.Reader, after *db.Position) error {
+		_, err := Networks(ctx, q, Filter{After: after, Limit: 1})
+		return err
+	})
+}
