@@ -11,7 +11,11 @@ import (
 func TestAssembledStatements(t *testing.T) {
 	t.Parallel()
 	areatest.Assembled(t, func(ctx context.Context, q db.Reader, after *db.Position) error {
-		_, err := Networks(ctx, q, Filter{After: after, Limit: 1})
-		return err
+		for _, sort := range Sorting.Names() {
+			if _, err := Networks(ctx, q, Filter{Sort: sort, After: after, Limit: 1}); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
