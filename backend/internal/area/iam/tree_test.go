@@ -355,7 +355,7 @@ func TestFirstScopesStay(t *testing.T) {
 // notCounted are the tables with a column workspace_id whose rows do not keep a workspace from being deleted.
 var notCounted = map[string]string{
 	"usage_records": "the ground of statements stays", "networks": "their hosts and addresses are counted",
-	"events":        "the history stays", "plans": "they only expire", "dns_foreign_records": "they belong to a zone, which is counted",
+	"events": "the history stays", "plans": "they only expire", "dns_foreign_records": "they belong to a zone, which is counted",
 	"dns_record_sets": "they belong to a zone, which is counted", "channel_deliveries": "they belong to a channel, which is counted",
 	"kube_nodes": "they belong to a cluster, which is counted", "kube_bindings": "they belong to a cluster, which is counted",
 	"agents": "they belong to a host, which is counted", "drifts": "they belong to a host, which is counted", "agent_tokens": "they only expire",
