@@ -92,7 +92,7 @@ func (c *checker) agentRuns(ctx context.Context, version string) error {
 	if len(page.Items) != 1 || page.Items[0].AgentVersion != version {
 		return fmt.Errorf("the agents of the host are %+v; one of %s was expected", page.Items, version)
 	}
-	out, err := c.i.VM.Run(ctx, `sudo sh -c 'readlink /proc/$(systemctl show --value --property MainPID kloigos-agent.service)/exe'`)
+	out, err := c.i.VM.Run(ctx, `sudo sh -c 'for p in $(cat /sys/fs/cgroup/$(systemctl show --value --property ControlGroup kloigos-agent.service)/cgroup.procs); do readlink /proc/$p/exe; done'`)
 	if err != nil {
 		return err
 	}
