@@ -82,9 +82,12 @@ func Change(ctx context.Context, tx *intent.Tx, ref scope.Ref[Network], version 
 
 // allInside refuses a range that an address of the pool lies outside of.
 func allInside(ctx context.Context, tx *db.Tx, n Network, cidr string) error {
-	p, err := netip.ParsePrefix(cidr)
-	if err != nil { // none
+	if cidr == "" {
 		return nil
+	}
+	p, err := netip.ParsePrefix(cidr)
+	if err != nil {
+		return fmt.Errorf("read a range: %w", err)
 	}
 	type row struct {
 		Address string `db:"address"`
