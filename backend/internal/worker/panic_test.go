@@ -93,7 +93,7 @@ func TestPanicFailsItsJobOnly(t *testing.T) {
 	t.Parallel()
 	s := knowing(t)
 	job := allocate(s, "second")
-	sql(s, `ALTER TABLE hosts DROP CONSTRAINT hosts_check2; UPDATE hosts SET layout = NULL`)
+	sql(s, `ALTER TABLE hosts DROP CONSTRAINT hosts_layout_of_purpose; UPDATE hosts SET layout = NULL`)
 	other := s.ReadyHost(site.HostSpec{}).ID
 	s.Backend()
 	site.Eventually(t, "the panic", func() bool { return s.Job(job).Failures > 0 })
