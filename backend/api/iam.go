@@ -7,22 +7,24 @@ import (
 
 // Scope is an organization, a project or a workspace.
 type Scope struct {
-	ID             string      `json:"id" format:"uuid"`
-	Kind           string      `json:"kind" enum:"organization,project,workspace"`
-	Name           string      `json:"name"`
-	Path           string      `json:"path" doc:"its name with the names above it: organization/project/workspace"`
-	OrganizationID string      `json:"organization_id" format:"uuid" doc:"id of its organization"`
-	Organization   string      `json:"organization" doc:"name of its organization"`
-	ProjectID      string      `json:"project_id,omitempty" format:"uuid" doc:"id of its project"`
-	Project        string      `json:"project,omitempty" doc:"name of its project"`
-	Type           string      `json:"type,omitempty" enum:"bare_metal,kubernetes" doc:"of a workspace"`
-	State          string      `json:"state" enum:"active,suspended"`
-	StateMeans     string      `json:"state_means"`
-	SuspendedBy    string      `json:"suspended_by,omitempty" enum:"organization,project" doc:"the scope above that is suspended, and this one with it"`
-	Operations     []Operation `json:"operations" nullable:"false" doc:"what state and permissions allow now, and what prevents the rest"`
-	Version        int64       `json:"version" doc:"also the ETag"`
-	CreatedAt      time.Time   `json:"created_at"`
-	UpdatedAt      time.Time   `json:"updated_at"`
+	ID             string `json:"id" format:"uuid"`
+	Kind           string `json:"kind" enum:"organization,project,workspace"`
+	Name           string `json:"name"`
+	Path           string `json:"path" doc:"its name with the names above it: organization/project/workspace"`
+	OrganizationID string `json:"organization_id" format:"uuid" doc:"id of its organization"`
+	Organization   string `json:"organization" doc:"name of its organization"`
+	ProjectID      string `json:"project_id,omitempty" format:"uuid" doc:"id of its project"`
+	Project        string `json:"project,omitempty" doc:"name of its project"`
+	Type           string `json:"type,omitempty" enum:"bare_metal,kubernetes" doc:"of a workspace"`
+	State          string `json:"state" enum:"active,suspended"`
+	StateMeans     string `json:"state_means"`
+	SuspendedBy    string `json:"suspended_by,omitempty" enum:"organization,project" doc:"the scope above that is suspended, and this one with it"`
+	// SecondFactorRequired is of an organization.
+	SecondFactorRequired bool        `json:"second_factor_required,omitempty" doc:"of an organization: sessions and tokens of people without a second factor reach nothing in it"`
+	Operations           []Operation `json:"operations" nullable:"false" doc:"what state and permissions allow now, and what prevents the rest"`
+	Version              int64       `json:"version" doc:"also the ETag"`
+	CreatedAt            time.Time   `json:"created_at"`
+	UpdatedAt            time.Time   `json:"updated_at"`
 }
 
 // CreateOrganization makes an organization with its SSH key, a project and a workspace that are called default.
@@ -293,6 +295,8 @@ var _ = addRoutes(
 	Route{"change-organization", http.MethodPatch, "/organizations/{id}", "organization:update", "tenancy", "Rename an organization", false},
 	Route{"suspend-organization", http.MethodPost, "/organizations/{id}/suspend", "installation.organization:suspend", "tenancy", "Suspend an organization: nothing in it can be changed", false},
 	Route{"resume-organization", http.MethodPost, "/organizations/{id}/resume", "installation.organization:suspend", "tenancy", "Resume a suspended organization", false},
+	Route{"require-second-factor", http.MethodPost, "/organizations/{id}/require-second-factor", "organization:update", "tenancy", "Ask everybody in an organization for a second factor", false},
+	Route{"waive-second-factor", http.MethodPost, "/organizations/{id}/waive-second-factor", "organization:update", "tenancy", "End to ask for a second factor in an organization", false},
 	Route{"delete-organization", http.MethodDelete, "/organizations/{id}", "organization:delete", "tenancy", "Delete an organization without projects", false},
 	Route{"list-projects", http.MethodGet, "/projects", Own, "tenancy", "List the projects that you see", false},
 	Route{"create-project", http.MethodPost, "/projects", "project:create", "tenancy", "Create a project in an organization", false},

@@ -19,15 +19,16 @@ type Session struct {
 
 // Whoami is who a bearer is.
 type Whoami struct {
-	AccountID   string    `json:"account_id" format:"uuid"`
-	Account     string    `json:"account"`
-	Role        string    `json:"role" doc:"administrator for the first account, account for every other; permissions tell what the bearer may do"`
-	WorkspaceID string    `json:"workspace_id,omitempty" format:"uuid" doc:"id of the workspace that requests of this bearer are about, if they name none"`
-	Workspace   string    `json:"workspace,omitempty" doc:"organization/project/workspace that requests of this bearer are about, if they name none"`
-	Permissions []string  `json:"permissions" nullable:"false" doc:"what the bearer may do in this workspace, or at a higher scope"`
-	TokenKind   string    `json:"token_kind" enum:"session,api"`
-	TokenID     string    `json:"token_id" format:"uuid"`
-	ExpiresAt   time.Time `json:"expires_at"`
+	AccountID    string    `json:"account_id" format:"uuid"`
+	Account      string    `json:"account"`
+	Role         string    `json:"role" doc:"administrator for the first account, account for every other; permissions tell what the bearer may do"`
+	WorkspaceID  string    `json:"workspace_id,omitempty" format:"uuid" doc:"id of the workspace that requests of this bearer are about, if they name none"`
+	Workspace    string    `json:"workspace,omitempty" doc:"organization/project/workspace that requests of this bearer are about, if they name none"`
+	Permissions  []string  `json:"permissions" nullable:"false" doc:"what the bearer may do in this workspace, or at a higher scope"`
+	TokenKind    string    `json:"token_kind" enum:"session,api"`
+	TokenID      string    `json:"token_id" format:"uuid"`
+	SecondFactor string    `json:"second_factor,omitempty" enum:"code,recovery code,passkey,provider" doc:"what the session was proved with besides a password, or the session that made the token; empty for nothing"`
+	ExpiresAt    time.Time `json:"expires_at"`
 }
 
 // CreateToken asks for an API token.

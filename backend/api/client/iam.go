@@ -46,6 +46,16 @@ func (c *Client) ResumeOrganization(ctx context.Context, id string, opts ...Opti
 	return post[api.Scope](ctx, c, in("organizations", id, "resume"), nil, opts)
 }
 
+// RequireSecondFactor asks everybody in an organization for a second factor.
+func (c *Client) RequireSecondFactor(ctx context.Context, id string, opts ...Option) (api.Scope, error) {
+	return post[api.Scope](ctx, c, in("organizations", id, "require-second-factor"), nil, opts)
+}
+
+// WaiveSecondFactor ends to ask for a second factor in an organization.
+func (c *Client) WaiveSecondFactor(ctx context.Context, id string, opts ...Option) (api.Scope, error) {
+	return post[api.Scope](ctx, c, in("organizations", id, "waive-second-factor"), nil, opts)
+}
+
 // DeleteOrganization deletes an organization without projects.
 func (c *Client) DeleteOrganization(ctx context.Context, id string, opts ...Option) error {
 	return remove(ctx, c, in("organizations", id), opts)

@@ -106,34 +106,52 @@ func (s *Server) permitFrom(ctx context.Context, permission string,
 	if permission == api.Own {
 		return nil
 	}
+	r.at, err = lets(ctx, r, r.access, permission, places)
+	if p := (*api.Problem)(nil); r.access.Limit().Unproved && errors.As(err, &p) {
+		if _, err := lets(ctx, r, r.access.Proved(), permission, places); err == nil {
+			return secondFactorRequired() // a problem, so that permit looks again
+		}
+	}
+	return err
+}
+
+// lets decides by an access, and finds the workspace of a permission in one.
+func lets(ctx context.Context, r *request, access scope.Access, permission string, places func(context.Context, whose) (scope.Located, error)) (scope.Located, error) {
+	var none scope.Located
 	level := scope.LevelOf(permission)
-	if level == scope.Installation && !r.access.At(permission, scope.Place{}) || !r.access.Anywhere(permission) {
-		return forbidden(permission)
+	if level == scope.Installation && !access.At(permission, scope.Place{}) || !access.Anywhere(permission) {
+		return none, forbidden(permission)
 	}
 	if level != scope.Workspace {
-		return nil
+		return none, nil
 	}
 	w := whose{workspace: r.workspace}
 	if w.workspace == "" {
 		w.account = r.bearer.AccountID
-		if l := r.access.Limit(); l.Level == scope.Workspace {
+		if l := access.Limit(); l.Level == scope.Workspace {
 			w.workspace = l.ID.String()
 		}
 	}
 	at, err := places(ctx, w)
-	if err == nil && !r.access.Sees(at.Place()) {
+	if err == nil && !access.Sees(at.Place()) {
 		err = domain.ErrNotFound
 	}
 	switch {
 	case errors.Is(err, domain.ErrNotFound):
-		return noWorkspace()
+		return none, noWorkspace()
 	case err != nil:
-		return err
-	case !r.access.At(permission, at.Place()):
-		return forbidden(permission)
+		return none, err
+	case !access.At(permission, at.Place()):
+		return none, forbidden(permission)
 	}
-	r.at = at
-	return nil
+	return at, nil
+}
+
+// secondFactorRequired is the answer to who has a permission, in an organization that
+// asks for a second factor, and has proved none.
+func secondFactorRequired() *api.Problem {
+	return problem(http.StatusForbidden, "second_factor_required",
+		"The organization asks for a second factor. Log in with a code or a passkey. Set one up on the page Your account, with kloigos second-factor, or at your identity provider.")
 }
 
 func noWorkspace() error {
@@ -158,7 +176,7 @@ func (s *Server) suspended(ctx context.Context, route api.Route) error {
 }
 
 func limitOf(b store.Bearer) scope.Limit {
-	var l scope.Limit
+	l := scope.Limit{Unproved: b.Unproved()}
 	if b.Permissions != nil {
 		l.Permissions = scope.Set(b.Permissions)
 	}
@@ -194,3 +212,12 @@ func BearerOf(ctx context.Context) (account, token uuid.UUID) {
 
 // Forbidden is the answer to who sees an object and lacks a permission there.
 func Forbidden(permission string) error { return forbidden(permission) }
+
+// SecondFactorOf is what the bearer of a request proved to be there with, besides a
+// password; "" for nothing.
+func SecondFactorOf(ctx context.Context) string {
+	if with := requestOf(ctx).bearer.SecondFactor; with != nil {
+		return *with
+	}
+	return ""
+}

@@ -19,6 +19,7 @@ import (
 	"kloigos/backend/internal/bundle/judge"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
+	"kloigos/backend/internal/kernel/scope"
 	"kloigos/backend/internal/store"
 )
 
@@ -96,6 +97,8 @@ func (s *Server) asProblem(ctx context.Context, err error) error {
 		p = problem(http.StatusConflict, conflict.Code, sentence(conflict.Detail))
 	case errors.Is(err, domain.ErrNotFound):
 		p = problem(http.StatusNotFound, "not_found", "There is no such object, or you may not see it.")
+	case errors.Is(err, scope.ErrSecondFactor):
+		p = secondFactorRequired()
 	case errors.Is(err, intent.ErrSessionRequired):
 		p = problem(http.StatusForbidden, "session_required", "Only a session makes API tokens: log in with your password.")
 	case errors.Is(err, intent.ErrBadLogin):

@@ -49,7 +49,7 @@ func (s *Server) whoami(ctx context.Context, _ *struct{}) (*object[api.Whoami], 
 		return nil, err
 	}
 	out := api.Whoami{
-		AccountID: b.AccountID.String(), Account: b.Account, Role: b.Role, Permissions: []string{}, TokenKind: kind, TokenID: b.TokenID.String(), ExpiresAt: b.ExpiresAt,
+		AccountID: b.AccountID.String(), Account: b.Account, Role: b.Role, Permissions: []string{}, TokenKind: kind, TokenID: b.TokenID.String(), SecondFactor: SecondFactorOf(ctx), ExpiresAt: b.ExpiresAt,
 	}
 	if at.Workspace != uuid.Nil {
 		out.WorkspaceID, out.Workspace = at.Workspace.String(), at.Path()

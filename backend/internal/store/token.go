@@ -38,11 +38,18 @@ type Bearer struct {
 	Permissions []string   `db:"permissions"`
 	Scope       *string    `db:"scope"`
 	ScopeID     *uuid.UUID `db:"scope_id"`
+	// With what a person proved to be there, besides a password or the word of a provider.
+	SecondFactor *string `db:"second_factor"`
+	AccountKind  string  `db:"account_kind"`
 }
+
+// Unproved tells whether it is a person's, without a second factor.
+func (b Bearer) Unproved() bool { return b.SecondFactor == nil && b.AccountKind == "person" }
 
 const sqlBearer = `
 SELECT t.id AS token_id, t.kind, t.expires_at, COALESCE(t.last_used_at < now() - INTERVAL '30 seconds', true) AS stale,
-       a.id AS account_id, a.name AS account, a.role, t.permissions, t.scope, t.scope_id
+       a.id AS account_id, a.name AS account, a.role, t.permissions, t.scope, t.scope_id,
+       t.second_factor, a.kind AS account_kind
   FROM tokens t
   JOIN accounts a ON a.id = t.account_id
  WHERE t.hash = $1 AND t.expires_at > now() AND a.state = 'active'`
@@ -88,13 +95,14 @@ func (r Reads) Tokens(ctx context.Context, f TokenFilter) ([]Token, error) {
 	return TokenSorting.Read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
-// What a session makes reaches no further than the session does.
+// What a session makes reaches no further than the session does, and is proved by what that was.
 const sqlInsertToken = `
-INSERT INTO tokens (id, kind, account_id, session_id, name, prefix, hash, expires_at, scope, scope_id, identity_provider_id)
+INSERT INTO tokens (id, kind, account_id, session_id, name, prefix, hash, expires_at, scope, scope_id, identity_provider_id, second_factor)
 SELECT $1::UUID, $2::TEXT, $3::UUID, $4::UUID, $5::TEXT, $6::TEXT, $7::BYTEA, now() + $8::INT8 * INTERVAL '1 second',
        (SELECT s.scope FROM tokens s WHERE s.id = $4),
        (SELECT s.scope_id FROM tokens s WHERE s.id = $4),
-       (SELECT s.identity_provider_id FROM tokens s WHERE s.id = $4)
+       (SELECT s.identity_provider_id FROM tokens s WHERE s.id = $4),
+       (SELECT s.second_factor FROM tokens s WHERE s.id = $4)
 RETURNING expires_at`
 
 // InsertToken adds a token that expires after a while, and returns when that

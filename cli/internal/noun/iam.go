@@ -41,6 +41,9 @@ var organization = shape.Noun[api.Scope, api.OrganizationFilter]{
 		shape.Change("change-organization", (*client.Client).ChangeOrganization),
 		shape.Do("suspend", "suspend-organization", (*client.Client).SuspendOrganization).Asks("Suspend %s? Nothing in it can be changed then."),
 		shape.Do("resume", "resume-organization", (*client.Client).ResumeOrganization),
+		shape.Do("require-second-factor", "require-second-factor", (*client.Client).RequireSecondFactor).
+			Asks("Ask for a second factor in %s? Sessions and tokens of people without one reach nothing in it then."),
+		shape.Do("waive-second-factor", "waive-second-factor", (*client.Client).WaiveSecondFactor).Asks("Let people without a second factor into %s?"),
 		shape.Delete("delete-organization", (*client.Client).DeleteOrganization),
 	},
 }

@@ -41,6 +41,8 @@ var Area = page.Area{
 		"scope-moved":          "The workspace is moved. Addresses and commands use the new path from now on.",
 		"scope-suspended":      "It is suspended. Nothing in it can be changed; running jobs continue.",
 		"scope-resumed":        "It is resumed.",
+		"factor-required":      "Sessions and tokens of people without a second factor reach nothing of it now.",
+		"factor-waived":        "Nobody needs a second factor in it any more.",
 		"scope-deleted":        "It is deleted. Its history stays, and the name is free again.",
 	},
 }
@@ -81,6 +83,8 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post("/workspaces/new", a.Page(createWorkspace))
 	r.Get("/workspaces/:id/move", a.Page(showMove))
 	r.Post("/workspaces/:id/move", a.Page(move))
+	r.Post("/organizations/:id/require-second-factor", a.Page(levels["organization"].do((*client.Client).RequireSecondFactor, "factor-required")))
+	r.Post("/organizations/:id/waive-second-factor", a.Page(levels["organization"].do((*client.Client).WaiveSecondFactor, "factor-waived")))
 	for _, kind := range []string{"organization", "project", "workspace"} {
 		l := levels[kind]
 		r.Get(l.list+"/:id", a.Page(l.show))
@@ -267,9 +271,12 @@ func (l level) operations(s api.Scope) []ui.Operation {
 		{Name: "change", Label: "Rename", What: "Addresses and commands use the new name then.", Href: at + "/edit"},
 		{Name: "move", Label: "Move", What: "To another project of its organization, with all that is in it.", Href: at + "/move"},
 		{Name: "resume", Label: "Resume", What: "What is in it can be changed again.", Action: at + "/resume", Main: true, Version: s.Version},
+		{Name: "require-second-factor", Label: "Ask for a second factor", What: "Sessions and tokens of people who proved none reach nothing of it then. Yours has to be proved.", Action: at + "/require-second-factor", Version: s.Version},
+		{Name: "waive-second-factor", Label: "End to ask for a second factor", What: "A password alone is enough then.", Action: at + "/waive-second-factor", Version: s.Version},
 		{Name: "suspend", Label: "Suspend", What: "Nothing in it can be changed then. Running jobs continue.", Action: at + "/suspend", Danger: true, Confirm: s.Name, Typed: "its name", Version: s.Version},
 		{Name: "delete", Label: "Delete", What: "Only if nothing is in it any more.", Action: at + "/delete", Danger: true, Confirm: s.Name, Typed: "its name", Version: s.Version},
 	})
+	all = ui.Possible(all, s.SecondFactorRequired, "waive-second-factor", "require-second-factor")
 	return ui.Possible(all, s.State == "suspended", "resume", "suspend")
 }
 

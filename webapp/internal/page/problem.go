@@ -91,7 +91,11 @@ type trouble struct {
 	instance string // of the request, for whoever reads the backend's log
 	tone     ui.Tone
 	retry    bool
+	next     ui.Target // where to do it; the zero value for nowhere
 }
+
+// codeSecondFactor is of an organization that asks for a second factor.
+const codeSecondFactor = "second_factor_required"
 
 func troubleOf(err error) trouble {
 	var p *api.Problem
@@ -99,6 +103,11 @@ func troubleOf(err error) trouble {
 	switch {
 	case errors.As(err, &p):
 		t := troubleOfStatus(p.Status)
+		if p.Code == codeSecondFactor {
+			t.title, t.what = "A second factor is needed", "This organization asks for a second factor, and this session was opened without one."
+			t.todo = "Set up an authenticator app or a passkey on Your account. If you have one, log out and log in with it. If you log in by an identity provider, it has to ask for one."
+			t.next = ui.Target{Href: "/profile", Label: "Your account"}
+		}
 		if p.Status != fiber.StatusForbidden && p.Status != fiber.StatusNotFound && p.Status != fiber.StatusPreconditionFailed && p.Detail != "" && p.Status < 500 {
 			t.what = ui.Sentence(p.Detail)
 			var fields []string // of a form that has no place for them

@@ -46,6 +46,7 @@ type Claims struct {
 	Email           string
 	Groups          []string
 	NoGroups        string // why the groups are not known, in a sentence; "" if they are
+	SecondFactor    bool   // the provider asked for more than a password
 }
 
 // label is what people recognise the identity by: nothing is decided by it.

@@ -59,7 +59,7 @@ func LogIn(ctx context.Context, tx *intent.Tx, p Provider, c Claims, id uuid.UUI
 	if _, err := tx.Exec(ctx, sqlUseIdentity, identity.ID, c.label()); err != nil {
 		return ProvenSession{}, fmt.Errorf("note a login: %w", err)
 	}
-	return openProvenSession(ctx, tx, p, identity, secret, address)
+	return openProvenSession(ctx, tx, p, c, identity, secret, address)
 }
 
 // newPerson makes an account for somebody who has none, if a group of theirs has a role.
@@ -194,7 +194,7 @@ func UnlinkIdentity(ctx context.Context, tx *intent.Tx, ref scope.Ref[Identity],
 	return tx.Made(ctx, IdentityNoun, identity.ID, uuid.Nil)
 }
 
-func openProvenSession(ctx context.Context, tx *intent.Tx, p Provider, i Identity, secret, address string) (ProvenSession, error) {
+func openProvenSession(ctx context.Context, tx *intent.Tx, p Provider, c Claims, i Identity, secret, address string) (ProvenSession, error) {
 	account, err := holdAccount(ctx, tx.Tx, i.AccountID)
 	if err != nil {
 		return ProvenSession{}, err
@@ -212,13 +212,18 @@ func openProvenSession(ctx context.Context, tx *intent.Tx, p Provider, i Identit
 		noun := OrganizationNoun
 		level, at = &noun, &p.OrganizationID
 	}
-	made, err := db.First[row](ctx, tx.Reader, fault.ErrNotFound, sqlInsertProvenSession, id, account.ID, address, secret[:shownPrefix], hashOf(tokenPrefix, secret), level, at, p.ID, int64(sessionLifetime/time.Second))
+	var factor *string
+	if c.SecondFactor {
+		with := withProvider
+		factor = &with
+	}
+	made, err := db.First[row](ctx, tx.Reader, fault.ErrNotFound, sqlInsertProvenSession, id, account.ID, address, secret[:shownPrefix], hashOf(tokenPrefix, secret), level, at, p.ID, int64(sessionLifetime/time.Second), factor)
 	if err != nil {
 		return ProvenSession{}, fmt.Errorf("open a session: %w", err)
 	}
 	err = tx.Event(ctx, audit.Entry{
 		Organization: p.OrganizationID, Action: "session.create", ObjectKind: "token", ObjectID: id, ObjectName: account.Name,
-		After: map[string]any{"kind": "session", "expires_at": made.ExpiresAt, "provider": p.Name, "subject": i.Subject},
+		After: map[string]any{"kind": "session", "expires_at": made.ExpiresAt, "provider": p.Name, "subject": i.Subject, "second_factor": c.SecondFactor},
 	})
 	return ProvenSession{id, account.Name, made.ExpiresAt}, err
 }

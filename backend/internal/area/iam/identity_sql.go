@@ -90,8 +90,8 @@ DELETE FROM identity_logins
 
 	// The session reaches no further than the provider's word does.
 	sqlInsertProvenSession = `
-INSERT INTO tokens (id, kind, account_id, name, prefix, hash, scope, scope_id, identity_provider_id, expires_at)
-VALUES ($1, 'session', $2, $3, $4, $5, $6, $7, $8, now() + $9::INT8 * INTERVAL '1 second')
+INSERT INTO tokens (id, kind, account_id, name, prefix, hash, scope, scope_id, identity_provider_id, expires_at, second_factor)
+VALUES ($1, 'session', $2, $3, $4, $5, $6, $7, $8, now() + $9::INT8 * INTERVAL '1 second', $10)
 RETURNING expires_at`
 
 	sqlGrantsBySource = sqlGrants + `

@@ -223,6 +223,15 @@ func RemovePasskey(ctx context.Context, tx *intent.Tx, ref scope.Ref[Account], i
 	if err := tx.One(ctx, fault.ErrNotFound, sqlDropPasskey, account.ID, id); err != nil {
 		return fmt.Errorf("remove a passkey: %w", err)
 	}
+	left, err := PasskeysOf(ctx, tx.Reader, account.ID)
+	if err != nil {
+		return err
+	}
+	if len(left) == 0 {
+		if err := unprove(ctx, tx, account.ID, withPasskey); err != nil {
+			return err
+		}
+	}
 	return account.told(ctx, tx, "remove_passkey", map[string]any{"passkey": row.Name}, nil)
 }
 
@@ -283,6 +292,6 @@ func LoginWithPasskey(ctx context.Context, tx *intent.Tx, p *Passkeys, a Answer,
 	if err := tx.One(ctx, fault.ErrNotFound, sqlUsePasskey, row.ID, credential); err != nil {
 		return Session{}, false, fmt.Errorf("note the use of a passkey: %w", err)
 	}
-	made, err = openSession(ctx, tx, account, sessionSecret, "passkey")
+	made, err = openSession(ctx, tx, account, sessionSecret, withPasskey)
 	return made, err == nil, err
 }

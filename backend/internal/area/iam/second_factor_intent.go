@@ -39,9 +39,25 @@ func EnrolSecondFactor(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, 
 	return account.told(ctx, tx, "enrol_second_factor", nil, map[string]any{"confirmed": false})
 }
 
-// ConfirmSecondFactor makes logins ask for a code: the first one was shown. Backends of another release would not ask, so they are
+// What a session is proved with.
+const (
+	withCode     = "code"
+	withRecovery = "recovery code"
+	withPasskey  = "passkey"
+	withProvider = "provider"
+)
+
+// unprove ends what sessions and tokens of an account were proved with.
+func unprove(ctx context.Context, tx *intent.Tx, account uuid.UUID, with ...string) error {
+	if _, err := tx.Exec(ctx, sqlUnprove, account, with); err != nil {
+		return fmt.Errorf("end what sessions were proved with: %w", err)
+	}
+	return nil
+}
+
+// ConfirmSecondFactor makes logins ask for a code: the first one was shown, by a session that is proved so. Backends of another release would not ask, so they are
 // kept out from then on.
-func ConfirmSecondFactor(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, ref scope.Ref[Account], code string, recovery []string, release string, now time.Time) error {
+func ConfirmSecondFactor(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, ref scope.Ref[Account], session uuid.UUID, code string, recovery []string, release string, now time.Time) error {
 	account, err := holdAccount(ctx, tx.Tx, ref.ID())
 	if err != nil {
 		return err
@@ -65,6 +81,9 @@ func ConfirmSecondFactor(ctx context.Context, tx *intent.Tx, keys *secret.Keyset
 	}
 	if err := tx.One(ctx, noSecondFactor(), sqlConfirm, account.ID); err != nil {
 		return fmt.Errorf("confirm a second factor: %w", err)
+	}
+	if _, err := tx.Exec(ctx, sqlProveSession, account.ID, session); err != nil {
+		return fmt.Errorf("note what a session was proved with: %w", err)
 	}
 	if err := putRecovery(ctx, tx, account.ID, recovery); err != nil {
 		return err
@@ -134,6 +153,9 @@ func ResetSecondFactor(ctx context.Context, tx *intent.Tx, ref scope.Ref[Account
 	if err != nil {
 		return Account{}, fmt.Errorf("remove passkeys: %w", err)
 	}
+	if err := unprove(ctx, tx, account.ID, withPasskey); err != nil {
+		return Account{}, err
+	}
 	if !dropped && passkeys == 0 {
 		return Account{}, fault.Conflictf("no_second_factor", "The account has no second factor and no passkey.")
 	}
@@ -150,7 +172,7 @@ func dropSecondFactor(ctx context.Context, tx *intent.Tx, account Account) (bool
 	if _, err := tx.Exec(ctx, sqlDropPending, account.ID); err != nil {
 		return false, fmt.Errorf("end logins that wait for a code: %w", err)
 	}
-	return n > 0, nil
+	return n > 0, unprove(ctx, tx, account.ID, withCode, withRecovery)
 }
 
 // holdSecondFactor returns a second factor that nobody else changes until the transaction ends.
@@ -183,13 +205,13 @@ func (f SecondFactor) takeCode(ctx context.Context, tx *intent.Tx, keys *secret.
 	hash := hashOfRecovery(f.AccountID, code)
 	if hash == nil {
 		ok, err := f.takeStep(ctx, tx, keys, code, now)
-		return "code", ok, err
+		return withCode, ok, err
 	}
 	n, err := tx.Exec(ctx, sqlTakeRecovery, f.AccountID, hash)
 	if err != nil {
 		return "", false, fmt.Errorf("use a recovery code: %w", err)
 	}
-	return "recovery code", n == 1, nil
+	return withRecovery, n == 1, nil
 }
 
 // ConfirmLogin opens the session of a pending login, once. A wrong code is counted and told, and no error: that is kept.
@@ -223,7 +245,7 @@ func ConfirmLogin(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, pendi
 	if err := tx.One(ctx, fault.ErrNotFound, sqlTakePending, pending.ID); err != nil {
 		return Session{}, false, fmt.Errorf("use a pending login: %w", err)
 	}
-	if how != "code" {
+	if how != withCode {
 		if err := account.told(ctx, tx, "use_recovery_code", codesLeft(factor.Recovery), codesLeft(factor.Recovery-1)); err != nil {
 			return Session{}, false, err
 		}
@@ -242,7 +264,7 @@ func openSession(ctx context.Context, tx *intent.Tx, account Account, sessionSec
 		ExpiresAt time.Time `db:"expires_at"`
 	}
 	client := tx.Call().Actor.Address
-	made, err := db.First[row](ctx, tx.Reader, fault.ErrNotFound, sqlInsertSession, uuid.New(), account.ID, client, sessionSecret[:shownPrefix], hashOf(tokenPrefix, sessionSecret), int64(SessionLifetime/time.Second))
+	made, err := db.First[row](ctx, tx.Reader, fault.ErrNotFound, sqlInsertSession, uuid.New(), account.ID, client, sessionSecret[:shownPrefix], hashOf(tokenPrefix, sessionSecret), int64(SessionLifetime/time.Second), how)
 	if err != nil {
 		return Session{}, fmt.Errorf("open a session: %w", err)
 	}

@@ -88,9 +88,20 @@ UPDATE pending_logins
  WHERE id = $1 AND tries < $2`
 
 	sqlInsertSession = `
-INSERT INTO tokens (id, kind, account_id, name, prefix, hash, expires_at)
-VALUES ($1, 'session', $2, $3, $4, $5, now() + $6::INT8 * INTERVAL '1 second')
+INSERT INTO tokens (id, kind, account_id, name, prefix, hash, expires_at, second_factor)
+VALUES ($1, 'session', $2, $3, $4, $5, now() + $6::INT8 * INTERVAL '1 second', $7)
 RETURNING id, expires_at`
+
+	sqlProveSession = `
+UPDATE tokens
+   SET second_factor = 'code'
+ WHERE account_id = $1 AND id = $2 AND kind = 'session'`
+
+	// What was proved with a factor that is gone counts no longer.
+	sqlUnprove = `
+UPDATE tokens
+   SET second_factor = NULL
+ WHERE account_id = $1 AND second_factor = ANY($2)`
 
 	sqlForgetFailures = `
 DELETE FROM login_failures

@@ -64,7 +64,8 @@ type Scope struct {
 	ProjectName      string     `db:"project_name"` // "" for an organization
 	Type             string     `db:"type"`         // of a workspace: 'bare_metal', 'kubernetes'
 	State            ScopeState `db:"state"`
-	SuspendedBy      string     `db:"suspended_by"` // noun of the scope above that is suspended; "" if none is
+	SuspendedBy      string     `db:"suspended_by"`           // noun of the scope above that is suspended; "" if none is
+	SecondFactor     bool       `db:"second_factor_required"` // of an organization: who has none reaches nothing of it
 	Version          int64      `db:"version"`
 	CreatedAt        time.Time  `db:"created_at"`
 	UpdatedAt        time.Time  `db:"updated_at"`
@@ -118,12 +119,32 @@ func (s Scope) CanWrite() error {
 	return nil
 }
 
+// CanRequireSecondFactor tells why an organization can't begin to ask for a second factor; nil if it can.
+func (s Scope) CanRequireSecondFactor() error {
+	if s.SecondFactor {
+		return fault.Conflictf("second_factor_state", "The organization asks for a second factor already.")
+	}
+	return s.CanWrite()
+}
+
+// CanWaiveSecondFactor tells why an organization can't end to ask for a second factor; nil if it can.
+func (s Scope) CanWaiveSecondFactor() error {
+	if !s.SecondFactor {
+		return fault.Conflictf("second_factor_state", "The organization does not ask for a second factor.")
+	}
+	return s.CanWrite()
+}
+
 // suspended says whether the scope, or one above it, is suspended.
 func (s Scope) suspended() bool { return s.State == ScopeSuspended || s.SuspendedBy != "" }
 
 // facts are what an event tells of a scope.
 func (s Scope) facts() map[string]any {
-	return map[string]any{"name": s.Name, "path": s.Path(), "state": s.State}
+	facts := map[string]any{"name": s.Name, "path": s.Path(), "state": s.State}
+	if s.Kind == OrganizationNoun {
+		facts["second_factor_required"] = s.SecondFactor
+	}
+	return facts
 }
 
 // scopeName is the form of a name: a label of DNS, so that it can stand in paths and host names.

@@ -288,6 +288,31 @@ func (l Level) turn(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], ve
 	return l.changed(ctx, tx, before, string(on))
 }
 
+// RequireSecondFactor says whether people without a second factor reach anything of an organization. Backends of another release
+// would let them, so they are kept out from then on.
+func RequireSecondFactor(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], version int64, required bool, release string) (Scope, error) {
+	before, err := Organizations.at(ctx, tx, ref, version)
+	if err != nil {
+		return Scope{}, err
+	}
+	action, can := "require_second_factor", before.CanRequireSecondFactor
+	if !required {
+		action, can = "waive_second_factor", before.CanWaiveSecondFactor
+	}
+	if err := can(); err != nil {
+		return Scope{}, err
+	}
+	if required {
+		if err := onlyThisRelease(ctx, tx, release, "they would not ask for a second factor"); err != nil {
+			return Scope{}, err
+		}
+	}
+	if err := tx.One(ctx, fault.ErrNotFound, sqlRequireSecondFactor, before.ID, required); err != nil {
+		return Scope{}, fmt.Errorf("%s of an organization: %w", action, err)
+	}
+	return Organizations.changed(ctx, tx, before, action)
+}
+
 // Remove deletes an empty scope with the grants at it. The row stays for the history; its name is free again.
 func (l Level) Remove(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], version int64) error {
 	before, err := l.at(ctx, tx, ref, version)

@@ -16,13 +16,14 @@ import (
 const (
 	sqlOrganizations = `
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'`
 
 	sqlProjects = `
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'`
@@ -30,7 +31,7 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
 	sqlWorkspaces = `
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -111,13 +112,21 @@ var (
 type Viewer struct {
 	Account uuid.UUID
 	Within  uuid.UUID // the scope that the token is narrowed to; uuid.Nil for none
+	// Unproved is of a person without a second factor, who sees nothing in an organization that asks for one: only the organization.
+	Unproved bool
 }
+
+// proved is of what is in no organization that asks a viewer for a second factor who has proved none.
+const proved db.Statement = "(NOT ?::BOOL OR NOT o.second_factor_required)"
 
 // visible narrows a list to what the viewer sees: the one place that says what that is.
 func (l Level) visible(list *db.List, who Viewer) *db.List {
 	list.And(l.seen, repeat(who.Account, l.seenTimes)...)
 	if who.Within != uuid.Nil {
 		list.And(l.within, repeat(who.Within, 3)...)
+	}
+	if l.Noun != OrganizationNoun {
+		list.And(proved, who.Unproved)
 	}
 	return list
 }
@@ -189,6 +198,13 @@ func (l Level) Find(ctx context.Context, q db.Reader, who Viewer, text string) (
 	switch {
 	case err != nil:
 		return Scope{}, scope.Ref[Scope]{}, fmt.Errorf("find %s: %w", l.Noun, err)
+	case len(found) == 0 && who.Unproved:
+		who.Unproved = false
+		_, _, err := l.Find(ctx, q, who, text)
+		if err == nil {
+			err = scope.ErrSecondFactor
+		}
+		return Scope{}, scope.Ref[Scope]{}, err
 	case len(found) == 0:
 		return Scope{}, scope.Ref[Scope]{}, fault.ErrNotFound
 	case len(found) > 1:
@@ -293,6 +309,11 @@ UPDATE workspaces
 UPDATE workspaces
    SET project_id = $2, version = version + 1, updated_at = now()
  WHERE id = $1`
+
+	sqlRequireSecondFactor = `
+UPDATE organizations
+   SET second_factor_required = $2, version = version + 1, updated_at = now()
+ WHERE id = $1 AND second_factor_required <> $2`
 
 	sqlDeleteGrantsAt = `
 DELETE FROM grants

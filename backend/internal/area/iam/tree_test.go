@@ -110,7 +110,7 @@ func TestVisibleScopes(t *testing.T) {
 		if c.at.ID != uuid.Nil {
 			p.mustGive(t, c.at, account, "viewer")
 		}
-		who := Viewer{account.ID, c.within}
+		who := Viewer{Account: account.ID, Within: c.within}
 		for level, want := range map[string][]string{OrganizationNoun: c.organizations, ProjectNoun: c.projects, WorkspaceNoun: c.workspaces} {
 			got := p.sees(t, levelOf(level), who)
 			slices.Sort(got)

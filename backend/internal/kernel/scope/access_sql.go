@@ -10,9 +10,13 @@ import (
 )
 
 const sqlGrants = `
-SELECT g.scope, g.scope_id, g.role, g.source, COALESCE(r.name, '') AS custom, COALESCE(r.permissions, '{}') AS permissions
+SELECT g.scope, g.scope_id, g.role, g.source, COALESCE(r.name, '') AS custom, COALESCE(r.permissions, '{}') AS permissions,
+       COALESCE(o.second_factor_required, false) AS second_factor
   FROM grants g
   LEFT JOIN roles r ON r.id = g.role_id
+  LEFT JOIN workspaces w ON w.id = g.scope_id
+  LEFT JOIN projects p ON p.id = COALESCE(w.project_id, g.scope_id)
+  LEFT JOIN organizations o ON o.id = COALESCE(p.organization_id, g.scope_id)
  WHERE g.account_id = $1
  ORDER BY g.scope, g.scope_id, g.id`
 
@@ -23,6 +27,8 @@ type grantRow struct {
 	Source      string    `db:"source"`
 	Custom      string    `db:"custom"`
 	Permissions []string  `db:"permissions"`
+	// Whether the organization that it is in asks for a second factor.
+	SecondFactor bool `db:"second_factor"`
 }
 
 // AccessOf reads what an account may do. roles gives the permissions of the roles
@@ -34,7 +40,7 @@ func AccessOf(ctx context.Context, q db.Reader, account uuid.UUID, roles map[str
 	}
 	grants := make([]Grant, len(rows))
 	for i, r := range rows {
-		grants[i] = Grant{Level: r.Scope, ID: r.ScopeID, Role: r.Role, Source: r.Source, Permissions: roles[r.Role]}
+		grants[i] = Grant{Level: r.Scope, ID: r.ScopeID, Role: r.Role, Source: r.Source, Permissions: roles[r.Role], SecondFactor: r.SecondFactor}
 		if r.Custom != "" {
 			grants[i].Role, grants[i].Permissions = r.Custom, Set(r.Permissions)
 		}

@@ -1,6 +1,7 @@
 package scope
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -44,6 +45,9 @@ type Grant struct {
 	Role        string    // its name
 	Source      string    // 'manual', or the provider that gave it
 	Permissions map[string]bool
+	// SecondFactor says that its organization asks for one: the grant counts for who
+	// has proved it, and for programs.
+	SecondFactor bool
 }
 
 // Limit is what a token may use of its account's grants.
@@ -51,7 +55,11 @@ type Limit struct {
 	Level       Level           // "" for everywhere
 	ID          uuid.UUID       // of the scope
 	Permissions map[string]bool // nil: all of the account's
+	Unproved    bool            // a person's, without a second factor
 }
+
+// ErrSecondFactor is of something that is seen with a second factor only.
+var ErrSecondFactor = errors.New("the organization asks for a second factor")
 
 // Access is what a bearer may do, and where. Its zero value may do nothing.
 type Access struct {
@@ -64,6 +72,15 @@ func NewAccess(grants []Grant, limit Limit) Access { return Access{grants, limit
 
 // Limited is the same access within a limit.
 func (a Access) Limited(l Limit) Access { return Access{a.grants, l} }
+
+// Proved is the same access as it is with a second factor.
+func (a Access) Proved() Access {
+	a.limit.Unproved = false
+	return a
+}
+
+// counts tells whether the bearer may use a grant.
+func (a Access) counts(g Grant) bool { return !a.limit.Unproved || !g.SecondFactor }
 
 // Grants are those of the account.
 func (a Access) Grants() []Grant { return slices.Clone(a.grants) }
@@ -84,7 +101,7 @@ func (a Access) By(permission string, p Place) []Grant {
 	}
 	var by []Grant
 	for _, g := range a.grants {
-		if g.Permissions[permission] && p.within(g.Level, g.ID) {
+		if g.Permissions[permission] && a.counts(g) && p.within(g.Level, g.ID) {
 			by = append(by, g)
 		}
 	}
@@ -93,7 +110,7 @@ func (a Access) By(permission string, p Place) []Grant {
 
 // Anywhere tells whether a permission is given at any place.
 func (a Access) Anywhere(permission string) bool {
-	return a.limit.lets(permission) && slices.ContainsFunc(a.grants, func(g Grant) bool { return g.Permissions[permission] })
+	return a.limit.lets(permission) && slices.ContainsFunc(a.grants, func(g Grant) bool { return g.Permissions[permission] && a.counts(g) })
 }
 
 // Sees tells whether a place is visible: a grant there or above it. A grant for the
@@ -102,7 +119,7 @@ func (a Access) Sees(p Place) bool {
 	if a.limit.Level != "" && !p.within(a.limit.Level, a.limit.ID) {
 		return false
 	}
-	return slices.ContainsFunc(a.grants, func(g Grant) bool { return g.Level != Installation && p.within(g.Level, g.ID) })
+	return slices.ContainsFunc(a.grants, func(g Grant) bool { return g.Level != Installation && a.counts(g) && p.within(g.Level, g.ID) })
 }
 
 func (l Limit) lets(permission string) bool { return l.Permissions == nil || l.Permissions[permission] }

@@ -194,6 +194,8 @@ func (h handlers) getAccess(ctx context.Context, in *struct{ api.AccessQuery }) 
 	switch {
 	case out.Allowed:
 		out.Why = "You have the role " + out.By[0].Role + " at the " + out.By[0].ScopeKind + "."
+	case a.access.Proved().At(in.Permission, at.Place()):
+		out.Why = "Your account may with a second factor, which the organization asks for."
 	case a.access.Limited(scope.Limit{}).At(in.Permission, at.Place()):
 		out.Why = "Your account may, and this token is narrowed to less."
 	default:

@@ -69,15 +69,18 @@ func (h handlers) asker(ctx context.Context) (asker, error) {
 	account, _ := httpapi.BearerOf(ctx)
 	limit := httpapi.AccessOf(ctx).Limit()
 	access, err := scope.AccessOf(ctx, h.server.DB().Reader, account, h.roles)
-	return asker{iam.Viewer{Account: account, Within: limit.ID}, access.Limited(limit)}, err
+	return asker{iam.Viewer{Account: account, Within: limit.ID, Unproved: limit.Unproved}, access.Limited(limit)}, err
 }
 
 // needs refuses who lacks a permission at a scope.
 func (a asker) needs(permission string, at iam.Scope) error {
-	if !a.access.At(permission, at.Place()) {
-		return httpapi.Forbidden(permission)
+	switch {
+	case a.access.At(permission, at.Place()):
+		return nil
+	case a.access.Proved().At(permission, at.Place()):
+		return scope.ErrSecondFactor
 	}
-	return nil
+	return httpapi.Forbidden(permission)
 }
 
 // narrowed tells whether the token may do less than its account.
@@ -103,7 +106,10 @@ func (h handlers) once(ctx context.Context, do func(ctx context.Context, tx *int
 
 // operation says whether something can be done now: by the state, and by the permissions of the one who asks.
 func (a asker) operation(name, permission string, at iam.Scope, prevents error) api.Operation {
-	if err := a.needs(permission, at); err != nil {
+	switch err := a.needs(permission, at); {
+	case errors.Is(err, scope.ErrSecondFactor):
+		return api.Operation{Name: name, Prevents: "The organization asks for a second factor. Log in with one."}
+	case err != nil:
 		return api.Operation{Name: name, Prevents: "You do not have the permission " + permission + " here."}
 	}
 	if prevents == nil {

@@ -10,6 +10,7 @@ import (
 	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/intent"
 	"kloigos/backend/internal/kernel/scope"
 )
@@ -48,6 +49,8 @@ func (h handlers) registerScopes() {
 	httpapi.Register(s, "create-project", h.createProject, httpapi.Created, httpapi.Example(api.CreateProject{Name: "web", Organization: "acme"}))
 	httpapi.Register(s, "create-workspace", h.createWorkspace, httpapi.Created, httpapi.Example(api.CreateWorkspace{Name: "production", Project: "acme/web", Type: "bare_metal"}))
 	httpapi.Register(s, "move-workspace", h.moveWorkspace, httpapi.Example(api.MoveWorkspace{Project: "acme/shop"}))
+	httpapi.Register(s, "require-second-factor", h.secondFactor(true))
+	httpapi.Register(s, "waive-second-factor", h.secondFactor(false))
 	httpapi.Register(s, "list-object-conditions", h.listObjectConditions)
 	for _, level := range []iam.Level{iam.Organizations, iam.Projects, iam.Workspaces} {
 		l := onLevel{h, level, permissionsOf[level.Noun]}
@@ -280,6 +283,20 @@ func (l onLevel) resume(ctx context.Context, in *httpapi.Change) (*httpapi.Versi
 	return l.do(ctx, *in, l.permissions.suspend, l.level.Resume)
 }
 
+// secondFactor says whether an organization asks for a second factor. Who asks for it has proved one: so nobody locks out
+// themselves, or all.
+func (h handlers) secondFactor(required bool) func(context.Context, *httpapi.Change) (*httpapi.Versioned[api.Scope], error) {
+	l := onLevel{h, iam.Organizations, permissionsOf[iam.OrganizationNoun]}
+	return func(ctx context.Context, in *httpapi.Change) (*httpapi.Versioned[api.Scope], error) {
+		return l.do(ctx, *in, changeOrganization, func(ctx context.Context, tx *intent.Tx, ref scope.Ref[iam.Scope], version int64) (iam.Scope, error) {
+			if httpapi.SecondFactorOf(ctx) == "" {
+				return iam.Scope{}, scope.ErrSecondFactor
+			}
+			return iam.RequireSecondFactor(ctx, tx, ref, version, required, h.Release)
+		})
+	}
+}
+
 func (l onLevel) remove(ctx context.Context, in *httpapi.Change) (*httpapi.Nothing, error) {
 	version, err := in.Version()
 	if err != nil {
@@ -305,7 +322,7 @@ func (l onLevel) remove(ctx context.Context, in *httpapi.Change) (*httpapi.Nothi
 func (a asker) presentScope(s iam.Scope) api.Scope {
 	out := api.Scope{
 		ID: s.ID.String(), Kind: s.Kind, Name: s.Name, Path: s.Path(), OrganizationID: s.OrganizationID.String(), Organization: s.OrganizationName,
-		Project: s.ProjectName, Type: s.Type, State: string(s.State), StateMeans: iam.ScopeLifecycle.Info(s.State).Means, SuspendedBy: s.SuspendedBy,
+		Project: s.ProjectName, Type: s.Type, State: string(s.State), StateMeans: iam.ScopeLifecycle.Info(s.State).Means, SuspendedBy: s.SuspendedBy, SecondFactorRequired: s.SecondFactor,
 		Version: s.Version, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
 	}
 	if s.ProjectID != nil {
@@ -315,6 +332,14 @@ func (a asker) presentScope(s iam.Scope) api.Scope {
 	out.Operations = []api.Operation{a.operation("change", needs.change, s, s.CanWrite())}
 	if s.Kind == iam.WorkspaceNoun {
 		out.Operations = append(out.Operations, a.operation("move", needs.change, s, s.CanWrite()))
+	}
+	if s.Kind == iam.OrganizationNoun {
+		require := s.CanRequireSecondFactor()
+		if require == nil && a.viewer.Unproved {
+			require = fault.Conflictf("second_factor_required", "Log in with a second factor yourself first.")
+		}
+		out.Operations = append(out.Operations, a.operation("require-second-factor", changeOrganization, s, require),
+			a.operation("waive-second-factor", changeOrganization, s, s.CanWaiveSecondFactor()))
 	}
 	out.Operations = append(out.Operations, a.operation("suspend", needs.suspend, s, s.CanSuspend()), a.operation("resume", needs.suspend, s, s.CanResume()),
 		a.operation("delete", needs.remove, s, nil))

@@ -143,8 +143,9 @@ func (h handlers) confirmSecondFactor(ctx context.Context, in *struct{ Body api.
 	if err != nil {
 		return nil, err
 	}
+	_, session := httpapi.BearerOf(ctx)
 	return h.recovery(ctx, account, func(ctx context.Context, tx *intent.Tx, codes []string) error {
-		return iam.ConfirmSecondFactor(ctx, tx, h.Keys, ref, in.Body.Code, codes, h.Release, time.Now())
+		return iam.ConfirmSecondFactor(ctx, tx, h.Keys, ref, session, in.Body.Code, codes, h.Release, time.Now())
 	})
 }
 

@@ -112,6 +112,21 @@ func (all claims) text(name string) string {
 	return text
 }
 
+// strong are the values of acr that say that more than a password was asked for: of OpenID Connect EAP ACR Values, REFEDS and PAPE.
+func strong() []string {
+	return []string{"phr", "phrh", "https://refeds.org/profile/mfa", "http://schemas.openid.net/pape/policies/2007/06/multi-factor"}
+}
+
+// secondFactor tells whether the provider asked for more than a password: by amr (RFC 8176), or by acr. A claim of another form
+// says nothing.
+func (all claims) secondFactor() bool {
+	var methods []string
+	if json.Unmarshal(all["amr"], &methods) != nil {
+		methods = nil
+	}
+	return slices.Contains(methods, "mfa") || slices.Contains(strong(), all.text("acr"))
+}
+
 // prove verifies an ID token: who signed it, for whom, when, and in answer to which login.
 func (c *Client) prove(ctx context.Context, s Settings, is *described, proof Proof, token *oauth2.Token, text string) (claims, error) {
 	verifier := is.provider.VerifierContext(ctx, &oidc.Config{ClientID: s.ClientID, SupportedSigningAlgs: algorithms(), SkipExpiryCheck: true}) // the skew is ours
@@ -147,7 +162,7 @@ func (c *Client) prove(ctx context.Context, s Settings, is *described, proof Pro
 // person reads who somebody is and in which groups: of the ID token, and of the provider's answer about the person where that
 // tells more.
 func (c *Client) person(ctx context.Context, s Settings, is *described, token *oauth2.Token, id claims) (iam.Claims, error) {
-	out := iam.Claims{Issuer: s.Issuer, Subject: id.text("sub")}
+	out := iam.Claims{Issuer: s.Issuer, Subject: id.text("sub"), SecondFactor: id.secondFactor()}
 	more, asked := claims{}, ""
 	if _, told := id[s.GroupsClaim]; is.UserInfo != "" && (!told || id.text("preferred_username") == "" && id.text("email") == "") {
 		info, err := is.provider.UserInfo(ctx, oauth2.StaticTokenSource(token))

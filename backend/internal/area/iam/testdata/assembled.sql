@@ -1,7 +1,7 @@
 -- Statements that the area puts together at run time; written by go test ./backend/internal/area/iam -run Assembled -update
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -19,7 +19,7 @@ ORDER BY s.created_at DESC, s.id DESC
 LIMIT $7;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -37,7 +37,7 @@ ORDER BY s.created_at, s.id
 LIMIT $7;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -55,7 +55,7 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $7;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -73,7 +73,7 @@ ORDER BY s.name, s.id
 LIMIT $7;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -91,7 +91,7 @@ ORDER BY s.name, s.id
 LIMIT $6;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -114,7 +114,7 @@ ORDER BY s.created_at DESC, s.id DESC
 LIMIT $10;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -137,7 +137,7 @@ ORDER BY s.created_at, s.id
 LIMIT $10;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -160,7 +160,7 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $10;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -183,7 +183,7 @@ ORDER BY s.name, s.id
 LIMIT $10;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -206,7 +206,7 @@ ORDER BY s.name, s.id
 LIMIT $9;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -229,7 +229,7 @@ ORDER BY s.name, s.id
 LIMIT $9;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -253,7 +253,7 @@ ORDER BY s.created_at DESC, s.id DESC
 LIMIT $11;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -277,7 +277,7 @@ ORDER BY s.created_at, s.id
 LIMIT $11;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -301,7 +301,7 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $11;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -325,7 +325,7 @@ ORDER BY s.name, s.id
 LIMIT $11;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -348,7 +348,7 @@ ORDER BY s.created_at DESC, s.id DESC
 LIMIT $9;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -371,7 +371,7 @@ ORDER BY s.created_at, s.id
 LIMIT $9;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -394,7 +394,7 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $9;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -417,7 +417,7 @@ ORDER BY s.name, s.id
 LIMIT $9;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -439,7 +439,7 @@ ORDER BY s.created_at DESC, s.id DESC
 LIMIT $8;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -461,7 +461,7 @@ ORDER BY s.created_at, s.id
 LIMIT $8;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -483,7 +483,7 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $8;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -505,7 +505,7 @@ ORDER BY s.name, s.id
 LIMIT $8;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -523,7 +523,7 @@ ORDER BY s.name, s.id
 LIMIT $6;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -542,7 +542,7 @@ ORDER BY s.created_at DESC, s.id DESC
 LIMIT $8;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -561,7 +561,7 @@ ORDER BY s.created_at, s.id
 LIMIT $8;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -580,7 +580,7 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $8;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -599,7 +599,7 @@ ORDER BY s.name, s.id
 LIMIT $8;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -617,7 +617,7 @@ ORDER BY s.created_at DESC, s.id DESC
 LIMIT $6;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -635,7 +635,7 @@ ORDER BY s.created_at, s.id
 LIMIT $6;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -653,7 +653,7 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $6;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -671,7 +671,7 @@ ORDER BY s.name, s.id
 LIMIT $6;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -688,7 +688,7 @@ ORDER BY s.created_at DESC, s.id DESC
 LIMIT $5;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -705,7 +705,7 @@ ORDER BY s.created_at, s.id
 LIMIT $5;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -722,7 +722,7 @@ ORDER BY s.name DESC, s.id DESC
 LIMIT $5;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND (EXISTS (SELECT 1 FROM grants g WHERE g.account_id = $1 AND g.scope = 'installation')
@@ -739,7 +739,7 @@ ORDER BY s.name, s.id
 LIMIT $5;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND s.id = $1
@@ -747,7 +747,7 @@ ORDER BY s.id
 LIMIT $2;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND s.id = $1
@@ -756,7 +756,7 @@ LIMIT $2
 FOR SHARE OF s;
 
 SELECT 'organization' AS kind, s.id, s.id AS organization_id, NULL::UUID AS project_id, s.name, s.name AS organization_name, '' AS project_name,
-       '' AS type, s.state, '' AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, '' AS suspended_by, s.second_factor_required, s.version, s.created_at, s.updated_at
   FROM organizations s
  WHERE s.state <> 'removed'
   AND s.id = $1
@@ -765,7 +765,8 @@ LIMIT $2
 FOR UPDATE OF s;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -774,7 +775,8 @@ ORDER BY s.id
 LIMIT $2;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -784,7 +786,8 @@ LIMIT $2
 FOR SHARE OF s;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -794,7 +797,8 @@ LIMIT $2
 FOR UPDATE OF s;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -804,696 +808,14 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.created_at, s.id) < ($3, $4)
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $5;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.created_at, s.id) > ($3, $4)
-ORDER BY s.created_at, s.id
-LIMIT $5;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND (s.created_at, s.id) < ($6, $7)
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $8;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND (s.created_at, s.id) > ($6, $7)
-ORDER BY s.created_at, s.id
-LIMIT $8;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND (s.name, s.id) < ($6, $7)
-ORDER BY s.name DESC, s.id DESC
-LIMIT $8;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND (s.name, s.id) > ($6, $7)
-ORDER BY s.name, s.id
-LIMIT $8;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.id = $6
-ORDER BY s.name, s.id
-LIMIT $7;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.name = $6
-  AND o.name = $7
-ORDER BY s.name, s.id
-LIMIT $8;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.name = $6
-ORDER BY s.name, s.id
-LIMIT $7;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.organization_id = $6
-  AND (s.created_at, s.id) < ($7, $8)
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $9;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.organization_id = $6
-  AND (s.created_at, s.id) > ($7, $8)
-ORDER BY s.created_at, s.id
-LIMIT $9;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.organization_id = $6
-  AND (s.name, s.id) < ($7, $8)
-ORDER BY s.name DESC, s.id DESC
-LIMIT $9;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.organization_id = $6
-  AND (s.name, s.id) > ($7, $8)
-ORDER BY s.name, s.id
-LIMIT $9;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.organization_id = $6
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $7;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.organization_id = $6
-ORDER BY s.created_at, s.id
-LIMIT $7;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.organization_id = $6
-ORDER BY s.name DESC, s.id DESC
-LIMIT $7;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.organization_id = $6
-ORDER BY s.name, s.id
-LIMIT $7;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.state = $6
-  AND (s.created_at, s.id) < ($7, $8)
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $9;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.state = $6
-  AND (s.created_at, s.id) > ($7, $8)
-ORDER BY s.created_at, s.id
-LIMIT $9;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.state = $6
-  AND (s.name, s.id) < ($7, $8)
-ORDER BY s.name DESC, s.id DESC
-LIMIT $9;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.state = $6
-  AND (s.name, s.id) > ($7, $8)
-ORDER BY s.name, s.id
-LIMIT $9;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.state = $6
-  AND s.organization_id = $7
-  AND (s.created_at, s.id) < ($8, $9)
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $10;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.state = $6
-  AND s.organization_id = $7
-  AND (s.created_at, s.id) > ($8, $9)
-ORDER BY s.created_at, s.id
-LIMIT $10;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.state = $6
-  AND s.organization_id = $7
-  AND (s.name, s.id) < ($8, $9)
-ORDER BY s.name DESC, s.id DESC
-LIMIT $10;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.state = $6
-  AND s.organization_id = $7
-  AND (s.name, s.id) > ($8, $9)
-ORDER BY s.name, s.id
-LIMIT $10;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.state = $6
-  AND s.organization_id = $7
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $8;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.state = $6
-  AND s.organization_id = $7
-ORDER BY s.created_at, s.id
-LIMIT $8;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.state = $6
-  AND s.organization_id = $7
-ORDER BY s.name DESC, s.id DESC
-LIMIT $8;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.state = $6
-  AND s.organization_id = $7
-ORDER BY s.name, s.id
-LIMIT $8;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.state = $6
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $7;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.state = $6
-ORDER BY s.created_at, s.id
-LIMIT $7;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.state = $6
-ORDER BY s.name DESC, s.id DESC
-LIMIT $7;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-  AND s.state = $6
-ORDER BY s.name, s.id
-LIMIT $7;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $6;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-ORDER BY s.created_at, s.id
-LIMIT $6;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-ORDER BY s.name DESC, s.id DESC
-LIMIT $6;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
-ORDER BY s.name, s.id
-LIMIT $6;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.name, s.id) < ($3, $4)
-ORDER BY s.name DESC, s.id DESC
-LIMIT $5;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND (s.name, s.id) > ($3, $4)
-ORDER BY s.name, s.id
-LIMIT $5;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.id = $3
-ORDER BY s.name, s.id
-LIMIT $4;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.name = $3
-  AND o.name = $4
-ORDER BY s.name, s.id
-LIMIT $5;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.name = $3
-ORDER BY s.name, s.id
-LIMIT $4;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.organization_id = $3
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
   AND (s.created_at, s.id) < ($4, $5)
 ORDER BY s.created_at DESC, s.id DESC
 LIMIT $6;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1503,13 +825,14 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.organization_id = $3
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
   AND (s.created_at, s.id) > ($4, $5)
 ORDER BY s.created_at, s.id
 LIMIT $6;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1519,13 +842,14 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.organization_id = $3
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
   AND (s.name, s.id) < ($4, $5)
 ORDER BY s.name DESC, s.id DESC
 LIMIT $6;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1535,13 +859,14 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.organization_id = $3
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
   AND (s.name, s.id) > ($4, $5)
 ORDER BY s.name, s.id
 LIMIT $6;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1551,57 +876,14 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.organization_id = $3
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $4;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.organization_id = $3
-ORDER BY s.created_at, s.id
-LIMIT $4;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.organization_id = $3
-ORDER BY s.name DESC, s.id DESC
-LIMIT $4;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.organization_id = $3
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.id = $4
 ORDER BY s.name, s.id
-LIMIT $4;
+LIMIT $5;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1611,61 +893,15 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.state = $3
-  AND (s.created_at, s.id) < ($4, $5)
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $6;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.state = $3
-  AND (s.created_at, s.id) > ($4, $5)
-ORDER BY s.created_at, s.id
-LIMIT $6;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.state = $3
-  AND (s.name, s.id) < ($4, $5)
-ORDER BY s.name DESC, s.id DESC
-LIMIT $6;
-
-SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
-  FROM projects s
-  JOIN organizations o ON o.id = s.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT p.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.state = $3
-  AND (s.name, s.id) > ($4, $5)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.name = $4
+  AND o.name = $5
 ORDER BY s.name, s.id
 LIMIT $6;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1675,14 +911,32 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.state = $3
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.name = $4
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
   AND s.organization_id = $4
   AND (s.created_at, s.id) < ($5, $6)
 ORDER BY s.created_at DESC, s.id DESC
 LIMIT $7;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1692,14 +946,15 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.state = $3
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
   AND s.organization_id = $4
   AND (s.created_at, s.id) > ($5, $6)
 ORDER BY s.created_at, s.id
 LIMIT $7;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1709,14 +964,15 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.state = $3
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
   AND s.organization_id = $4
   AND (s.name, s.id) < ($5, $6)
 ORDER BY s.name DESC, s.id DESC
 LIMIT $7;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1726,14 +982,15 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.state = $3
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
   AND s.organization_id = $4
   AND (s.name, s.id) > ($5, $6)
 ORDER BY s.name, s.id
 LIMIT $7;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1743,13 +1000,14 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.state = $3
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
   AND s.organization_id = $4
 ORDER BY s.created_at DESC, s.id DESC
 LIMIT $5;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1759,13 +1017,14 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.state = $3
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
   AND s.organization_id = $4
 ORDER BY s.created_at, s.id
 LIMIT $5;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1775,13 +1034,14 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.state = $3
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
   AND s.organization_id = $4
 ORDER BY s.name DESC, s.id DESC
 LIMIT $5;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1791,13 +1051,14 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.state = $3
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
   AND s.organization_id = $4
 ORDER BY s.name, s.id
 LIMIT $5;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1807,12 +1068,301 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.state = $3
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND (s.created_at, s.id) < ($5, $6)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND (s.created_at, s.id) > ($5, $6)
+ORDER BY s.created_at, s.id
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND (s.name, s.id) < ($5, $6)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND (s.name, s.id) > ($5, $6)
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND s.organization_id = $5
+  AND (s.created_at, s.id) < ($6, $7)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND s.organization_id = $5
+  AND (s.created_at, s.id) > ($6, $7)
+ORDER BY s.created_at, s.id
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND s.organization_id = $5
+  AND (s.name, s.id) < ($6, $7)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND s.organization_id = $5
+  AND (s.name, s.id) > ($6, $7)
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND s.organization_id = $5
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND s.organization_id = $5
+ORDER BY s.created_at, s.id
+LIMIT $6;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND s.organization_id = $5
+ORDER BY s.name DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND s.organization_id = $5
+ORDER BY s.name, s.id
+LIMIT $6;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+ORDER BY s.created_at, s.id
+LIMIT $5;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+ORDER BY s.name DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
 ORDER BY s.created_at DESC, s.id DESC
 LIMIT $4;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1822,12 +1372,13 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.state = $3
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
 ORDER BY s.created_at, s.id
 LIMIT $4;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1837,12 +1388,13 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.state = $3
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
 ORDER BY s.name DESC, s.id DESC
 LIMIT $4;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1852,12 +1404,13 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
-  AND s.state = $3
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
 ORDER BY s.name, s.id
 LIMIT $4;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1867,11 +1420,15 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND (s.created_at, s.id) < ($7, $8)
 ORDER BY s.created_at DESC, s.id DESC
-LIMIT $3;
+LIMIT $9;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1881,11 +1438,15 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND (s.created_at, s.id) > ($7, $8)
 ORDER BY s.created_at, s.id
-LIMIT $3;
+LIMIT $9;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1895,11 +1456,15 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND (s.name, s.id) < ($7, $8)
 ORDER BY s.name DESC, s.id DESC
-LIMIT $3;
+LIMIT $9;
 
 SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
-       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by, s.version, s.created_at, s.updated_at
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM projects s
   JOIN organizations o ON o.id = s.organization_id
  WHERE s.state <> 'removed'
@@ -1909,12 +1474,590 @@ SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND (s.name, s.id) > ($7, $8)
 ORDER BY s.name, s.id
-LIMIT $3;
+LIMIT $9;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.id = $7
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.name = $7
+  AND o.name = $8
+ORDER BY s.name, s.id
+LIMIT $9;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.name = $7
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.organization_id = $7
+  AND (s.created_at, s.id) < ($8, $9)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $10;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.organization_id = $7
+  AND (s.created_at, s.id) > ($8, $9)
+ORDER BY s.created_at, s.id
+LIMIT $10;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.organization_id = $7
+  AND (s.name, s.id) < ($8, $9)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $10;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.organization_id = $7
+  AND (s.name, s.id) > ($8, $9)
+ORDER BY s.name, s.id
+LIMIT $10;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.organization_id = $7
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.organization_id = $7
+ORDER BY s.created_at, s.id
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.organization_id = $7
+ORDER BY s.name DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.organization_id = $7
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND (s.created_at, s.id) < ($8, $9)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $10;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND (s.created_at, s.id) > ($8, $9)
+ORDER BY s.created_at, s.id
+LIMIT $10;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND (s.name, s.id) < ($8, $9)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $10;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND (s.name, s.id) > ($8, $9)
+ORDER BY s.name, s.id
+LIMIT $10;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND s.organization_id = $8
+  AND (s.created_at, s.id) < ($9, $10)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $11;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND s.organization_id = $8
+  AND (s.created_at, s.id) > ($9, $10)
+ORDER BY s.created_at, s.id
+LIMIT $11;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND s.organization_id = $8
+  AND (s.name, s.id) < ($9, $10)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $11;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND s.organization_id = $8
+  AND (s.name, s.id) > ($9, $10)
+ORDER BY s.name, s.id
+LIMIT $11;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND s.organization_id = $8
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $9;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND s.organization_id = $8
+ORDER BY s.created_at, s.id
+LIMIT $9;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND s.organization_id = $8
+ORDER BY s.name DESC, s.id DESC
+LIMIT $9;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND s.organization_id = $8
+ORDER BY s.name, s.id
+LIMIT $9;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+ORDER BY s.created_at, s.id
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+ORDER BY s.name DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+ORDER BY s.created_at, s.id
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'project' AS kind, s.id, s.organization_id, s.id AS project_id, s.name, o.name AS organization_name, s.name AS project_name,
+       '' AS type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM projects s
+  JOIN organizations o ON o.id = s.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT p.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT w.project_id FROM grants g JOIN workspaces w ON w.id = g.scope_id WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.organization_id = $4 OR s.id IN (SELECT w.project_id FROM workspaces w WHERE w.id = $5))
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+ORDER BY s.name, s.id
+LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -1925,7 +2068,7 @@ LIMIT $2;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -1937,7 +2080,7 @@ FOR SHARE OF s;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -1949,7 +2092,7 @@ FOR UPDATE OF s;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -1961,13 +2104,14 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.created_at, s.id) < ($3, $4)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND (s.created_at, s.id) < ($4, $5)
 ORDER BY s.created_at DESC, s.id DESC
-LIMIT $5;
+LIMIT $6;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -1979,13 +2123,14 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.created_at, s.id) > ($3, $4)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND (s.created_at, s.id) > ($4, $5)
 ORDER BY s.created_at, s.id
-LIMIT $5;
+LIMIT $6;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -1997,14 +2142,134 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND (s.name, s.id) < ($4, $5)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND (s.name, s.id) > ($4, $5)
+ORDER BY s.name, s.id
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND p.organization_id = $4
+  AND (s.created_at, s.id) < ($5, $6)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND p.organization_id = $4
+  AND (s.created_at, s.id) > ($5, $6)
+ORDER BY s.created_at, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND p.organization_id = $4
+  AND (s.name, s.id) < ($5, $6)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND p.organization_id = $4
+  AND (s.name, s.id) > ($5, $6)
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND p.organization_id = $4
+  AND s.project_id = $5
   AND (s.created_at, s.id) < ($6, $7)
 ORDER BY s.created_at DESC, s.id DESC
 LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2016,14 +2281,16 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND p.organization_id = $4
+  AND s.project_id = $5
   AND (s.created_at, s.id) > ($6, $7)
 ORDER BY s.created_at, s.id
 LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2035,14 +2302,16 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND p.organization_id = $4
+  AND s.project_id = $5
   AND (s.name, s.id) < ($6, $7)
 ORDER BY s.name DESC, s.id DESC
 LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2054,14 +2323,16 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND p.organization_id = $4
+  AND s.project_id = $5
   AND (s.name, s.id) > ($6, $7)
 ORDER BY s.name, s.id
 LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2073,15 +2344,572 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND p.organization_id = $6
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND p.organization_id = $4
+  AND s.project_id = $5
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND p.organization_id = $4
+  AND s.project_id = $5
+ORDER BY s.created_at, s.id
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND p.organization_id = $4
+  AND s.project_id = $5
+ORDER BY s.name DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND p.organization_id = $4
+  AND s.project_id = $5
+ORDER BY s.name, s.id
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND p.organization_id = $4
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND p.organization_id = $4
+ORDER BY s.created_at, s.id
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND p.organization_id = $4
+ORDER BY s.name DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND p.organization_id = $4
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.id = $4
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.name = $4
+  AND p.name = $5
+  AND o.name = $6
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.name = $4
+  AND p.name = $5
+ORDER BY s.name, s.id
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.name = $4
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.project_id = $4
+  AND (s.created_at, s.id) < ($5, $6)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.project_id = $4
+  AND (s.created_at, s.id) > ($5, $6)
+ORDER BY s.created_at, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.project_id = $4
+  AND (s.name, s.id) < ($5, $6)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.project_id = $4
+  AND (s.name, s.id) > ($5, $6)
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.project_id = $4
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.project_id = $4
+ORDER BY s.created_at, s.id
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.project_id = $4
+ORDER BY s.name DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.project_id = $4
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND (s.created_at, s.id) < ($5, $6)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND (s.created_at, s.id) > ($5, $6)
+ORDER BY s.created_at, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND (s.name, s.id) < ($5, $6)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND (s.name, s.id) > ($5, $6)
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND p.organization_id = $5
+  AND (s.created_at, s.id) < ($6, $7)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND p.organization_id = $5
+  AND (s.created_at, s.id) > ($6, $7)
+ORDER BY s.created_at, s.id
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND p.organization_id = $5
+  AND (s.name, s.id) < ($6, $7)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND p.organization_id = $5
+  AND (s.name, s.id) > ($6, $7)
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND p.organization_id = $5
+  AND s.project_id = $6
   AND (s.created_at, s.id) < ($7, $8)
 ORDER BY s.created_at DESC, s.id DESC
 LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2093,15 +2921,17 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND p.organization_id = $6
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND p.organization_id = $5
+  AND s.project_id = $6
   AND (s.created_at, s.id) > ($7, $8)
 ORDER BY s.created_at, s.id
 LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2113,15 +2943,17 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND p.organization_id = $6
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND p.organization_id = $5
+  AND s.project_id = $6
   AND (s.name, s.id) < ($7, $8)
 ORDER BY s.name DESC, s.id DESC
 LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2133,15 +2965,493 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND p.organization_id = $6
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND p.organization_id = $5
+  AND s.project_id = $6
   AND (s.name, s.id) > ($7, $8)
 ORDER BY s.name, s.id
 LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND p.organization_id = $5
+  AND s.project_id = $6
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND p.organization_id = $5
+  AND s.project_id = $6
+ORDER BY s.created_at, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND p.organization_id = $5
+  AND s.project_id = $6
+ORDER BY s.name DESC, s.id DESC
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND p.organization_id = $5
+  AND s.project_id = $6
+ORDER BY s.name, s.id
+LIMIT $7;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND p.organization_id = $5
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND p.organization_id = $5
+ORDER BY s.created_at, s.id
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND p.organization_id = $5
+ORDER BY s.name DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND p.organization_id = $5
+ORDER BY s.name, s.id
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND s.project_id = $5
+  AND (s.created_at, s.id) < ($6, $7)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND s.project_id = $5
+  AND (s.created_at, s.id) > ($6, $7)
+ORDER BY s.created_at, s.id
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND s.project_id = $5
+  AND (s.name, s.id) < ($6, $7)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND s.project_id = $5
+  AND (s.name, s.id) > ($6, $7)
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND s.project_id = $5
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND s.project_id = $5
+ORDER BY s.created_at, s.id
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND s.project_id = $5
+ORDER BY s.name DESC, s.id DESC
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+  AND s.project_id = $5
+ORDER BY s.name, s.id
+LIMIT $6;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+ORDER BY s.created_at, s.id
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+ORDER BY s.name DESC, s.id DESC
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+  AND s.state = $4
+ORDER BY s.name, s.id
+LIMIT $5;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $4;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+ORDER BY s.created_at, s.id
+LIMIT $4;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $4;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (NOT $3::BOOL OR NOT o.second_factor_required)
+ORDER BY s.name, s.id
+LIMIT $4;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2154,15 +3464,95 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND p.organization_id = $6
-  AND s.project_id = $7
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND (s.created_at, s.id) < ($7, $8)
+ORDER BY s.created_at DESC, s.id DESC
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND (s.created_at, s.id) > ($7, $8)
+ORDER BY s.created_at, s.id
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND (s.name, s.id) < ($7, $8)
+ORDER BY s.name DESC, s.id DESC
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND (s.name, s.id) > ($7, $8)
+ORDER BY s.name, s.id
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND p.organization_id = $7
   AND (s.created_at, s.id) < ($8, $9)
 ORDER BY s.created_at DESC, s.id DESC
 LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2175,562 +3565,7 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND p.organization_id = $6
-  AND s.project_id = $7
-  AND (s.created_at, s.id) > ($8, $9)
-ORDER BY s.created_at, s.id
-LIMIT $10;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND p.organization_id = $6
-  AND s.project_id = $7
-  AND (s.name, s.id) < ($8, $9)
-ORDER BY s.name DESC, s.id DESC
-LIMIT $10;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND p.organization_id = $6
-  AND s.project_id = $7
-  AND (s.name, s.id) > ($8, $9)
-ORDER BY s.name, s.id
-LIMIT $10;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND p.organization_id = $6
-  AND s.project_id = $7
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $8;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND p.organization_id = $6
-  AND s.project_id = $7
-ORDER BY s.created_at, s.id
-LIMIT $8;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND p.organization_id = $6
-  AND s.project_id = $7
-ORDER BY s.name DESC, s.id DESC
-LIMIT $8;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND p.organization_id = $6
-  AND s.project_id = $7
-ORDER BY s.name, s.id
-LIMIT $8;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND p.organization_id = $6
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $7;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND p.organization_id = $6
-ORDER BY s.created_at, s.id
-LIMIT $7;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND p.organization_id = $6
-ORDER BY s.name DESC, s.id DESC
-LIMIT $7;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND p.organization_id = $6
-ORDER BY s.name, s.id
-LIMIT $7;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.id = $6
-ORDER BY s.name, s.id
-LIMIT $7;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.name = $6
-  AND p.name = $7
-  AND o.name = $8
-ORDER BY s.name, s.id
-LIMIT $9;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.name = $6
-  AND p.name = $7
-ORDER BY s.name, s.id
-LIMIT $8;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.name = $6
-ORDER BY s.name, s.id
-LIMIT $7;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.project_id = $6
-  AND (s.created_at, s.id) < ($7, $8)
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $9;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.project_id = $6
-  AND (s.created_at, s.id) > ($7, $8)
-ORDER BY s.created_at, s.id
-LIMIT $9;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.project_id = $6
-  AND (s.name, s.id) < ($7, $8)
-ORDER BY s.name DESC, s.id DESC
-LIMIT $9;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.project_id = $6
-  AND (s.name, s.id) > ($7, $8)
-ORDER BY s.name, s.id
-LIMIT $9;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.project_id = $6
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $7;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.project_id = $6
-ORDER BY s.created_at, s.id
-LIMIT $7;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.project_id = $6
-ORDER BY s.name DESC, s.id DESC
-LIMIT $7;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.project_id = $6
-ORDER BY s.name, s.id
-LIMIT $7;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
-  AND (s.created_at, s.id) < ($7, $8)
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $9;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
-  AND (s.created_at, s.id) > ($7, $8)
-ORDER BY s.created_at, s.id
-LIMIT $9;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
-  AND (s.name, s.id) < ($7, $8)
-ORDER BY s.name DESC, s.id DESC
-LIMIT $9;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
-  AND (s.name, s.id) > ($7, $8)
-ORDER BY s.name, s.id
-LIMIT $9;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
-  AND p.organization_id = $7
-  AND (s.created_at, s.id) < ($8, $9)
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $10;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND p.organization_id = $7
   AND (s.created_at, s.id) > ($8, $9)
 ORDER BY s.created_at, s.id
@@ -2738,7 +3573,7 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2751,7 +3586,7 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND p.organization_id = $7
   AND (s.name, s.id) < ($8, $9)
 ORDER BY s.name DESC, s.id DESC
@@ -2759,7 +3594,7 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2772,7 +3607,7 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND p.organization_id = $7
   AND (s.name, s.id) > ($8, $9)
 ORDER BY s.name, s.id
@@ -2780,7 +3615,7 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2793,7 +3628,7 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND p.organization_id = $7
   AND s.project_id = $8
   AND (s.created_at, s.id) < ($9, $10)
@@ -2802,7 +3637,7 @@ LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2815,7 +3650,7 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND p.organization_id = $7
   AND s.project_id = $8
   AND (s.created_at, s.id) > ($9, $10)
@@ -2824,7 +3659,7 @@ LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2837,7 +3672,7 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND p.organization_id = $7
   AND s.project_id = $8
   AND (s.name, s.id) < ($9, $10)
@@ -2846,7 +3681,7 @@ LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2859,7 +3694,7 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND p.organization_id = $7
   AND s.project_id = $8
   AND (s.name, s.id) > ($9, $10)
@@ -2868,7 +3703,7 @@ LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2881,7 +3716,7 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND p.organization_id = $7
   AND s.project_id = $8
 ORDER BY s.created_at DESC, s.id DESC
@@ -2889,7 +3724,7 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2902,7 +3737,7 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND p.organization_id = $7
   AND s.project_id = $8
 ORDER BY s.created_at, s.id
@@ -2910,7 +3745,7 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2923,7 +3758,7 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND p.organization_id = $7
   AND s.project_id = $8
 ORDER BY s.name DESC, s.id DESC
@@ -2931,7 +3766,7 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2944,7 +3779,7 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND p.organization_id = $7
   AND s.project_id = $8
 ORDER BY s.name, s.id
@@ -2952,7 +3787,7 @@ LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2965,14 +3800,14 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND p.organization_id = $7
 ORDER BY s.created_at DESC, s.id DESC
 LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -2985,14 +3820,14 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND p.organization_id = $7
 ORDER BY s.created_at, s.id
 LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3005,14 +3840,14 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND p.organization_id = $7
 ORDER BY s.name DESC, s.id DESC
 LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3025,14 +3860,14 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND p.organization_id = $7
 ORDER BY s.name, s.id
 LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3045,7 +3880,90 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.id = $7
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.name = $7
+  AND p.name = $8
+  AND o.name = $9
+ORDER BY s.name, s.id
+LIMIT $10;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.name = $7
+  AND p.name = $8
+ORDER BY s.name, s.id
+LIMIT $9;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.name = $7
+ORDER BY s.name, s.id
+LIMIT $8;
+
+SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
+       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
+  FROM workspaces s
+  JOIN projects p ON p.id = s.project_id
+  JOIN organizations o ON o.id = p.organization_id
+ WHERE s.state <> 'removed'
+  AND s.id IN (SELECT w.id
+                    FROM grants g
+                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
+                    JOIN workspaces w ON w.project_id = p.id
+                   WHERE g.account_id = $1
+                   UNION ALL
+                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND s.project_id = $7
   AND (s.created_at, s.id) < ($8, $9)
 ORDER BY s.created_at DESC, s.id DESC
@@ -3053,7 +3971,7 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3066,7 +3984,7 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND s.project_id = $7
   AND (s.created_at, s.id) > ($8, $9)
 ORDER BY s.created_at, s.id
@@ -3074,7 +3992,7 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3087,7 +4005,7 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND s.project_id = $7
   AND (s.name, s.id) < ($8, $9)
 ORDER BY s.name DESC, s.id DESC
@@ -3095,7 +4013,7 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3108,7 +4026,7 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND s.project_id = $7
   AND (s.name, s.id) > ($8, $9)
 ORDER BY s.name, s.id
@@ -3116,7 +4034,7 @@ LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3129,14 +4047,14 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND s.project_id = $7
 ORDER BY s.created_at DESC, s.id DESC
 LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3149,14 +4067,14 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND s.project_id = $7
 ORDER BY s.created_at, s.id
 LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3169,14 +4087,14 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND s.project_id = $7
 ORDER BY s.name DESC, s.id DESC
 LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3189,14 +4107,14 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
   AND s.project_id = $7
 ORDER BY s.name, s.id
 LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3209,13 +4127,15 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND (s.created_at, s.id) < ($8, $9)
 ORDER BY s.created_at DESC, s.id DESC
-LIMIT $7;
+LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3228,13 +4148,15 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND (s.created_at, s.id) > ($8, $9)
 ORDER BY s.created_at, s.id
-LIMIT $7;
+LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3247,13 +4169,15 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND (s.name, s.id) < ($8, $9)
 ORDER BY s.name DESC, s.id DESC
-LIMIT $7;
+LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3266,13 +4190,15 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
-  AND s.state = $6
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND (s.name, s.id) > ($8, $9)
 ORDER BY s.name, s.id
-LIMIT $7;
+LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3285,12 +4211,16 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND p.organization_id = $8
+  AND (s.created_at, s.id) < ($9, $10)
 ORDER BY s.created_at DESC, s.id DESC
-LIMIT $6;
+LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3303,12 +4233,16 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND p.organization_id = $8
+  AND (s.created_at, s.id) > ($9, $10)
 ORDER BY s.created_at, s.id
-LIMIT $6;
+LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3321,12 +4255,16 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND p.organization_id = $8
+  AND (s.name, s.id) < ($9, $10)
 ORDER BY s.name DESC, s.id DESC
-LIMIT $6;
+LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3339,12 +4277,16 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
   AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND p.organization_id = $8
+  AND (s.name, s.id) > ($9, $10)
 ORDER BY s.name, s.id
-LIMIT $6;
+LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3356,50 +4298,18 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.name, s.id) < ($3, $4)
-ORDER BY s.name DESC, s.id DESC
-LIMIT $5;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND (s.name, s.id) > ($3, $4)
-ORDER BY s.name, s.id
-LIMIT $5;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND p.organization_id = $3
-  AND (s.created_at, s.id) < ($4, $5)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND p.organization_id = $8
+  AND s.project_id = $9
+  AND (s.created_at, s.id) < ($10, $11)
 ORDER BY s.created_at DESC, s.id DESC
-LIMIT $6;
+LIMIT $12;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3411,14 +4321,18 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND p.organization_id = $3
-  AND (s.created_at, s.id) > ($4, $5)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND p.organization_id = $8
+  AND s.project_id = $9
+  AND (s.created_at, s.id) > ($10, $11)
 ORDER BY s.created_at, s.id
-LIMIT $6;
+LIMIT $12;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3430,14 +4344,18 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND p.organization_id = $3
-  AND (s.name, s.id) < ($4, $5)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND p.organization_id = $8
+  AND s.project_id = $9
+  AND (s.name, s.id) < ($10, $11)
 ORDER BY s.name DESC, s.id DESC
-LIMIT $6;
+LIMIT $12;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3449,14 +4367,18 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND p.organization_id = $3
-  AND (s.name, s.id) > ($4, $5)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND p.organization_id = $8
+  AND s.project_id = $9
+  AND (s.name, s.id) > ($10, $11)
 ORDER BY s.name, s.id
-LIMIT $6;
+LIMIT $12;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3468,15 +4390,17 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND p.organization_id = $3
-  AND s.project_id = $4
-  AND (s.created_at, s.id) < ($5, $6)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND p.organization_id = $8
+  AND s.project_id = $9
 ORDER BY s.created_at DESC, s.id DESC
-LIMIT $7;
+LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3488,15 +4412,17 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND p.organization_id = $3
-  AND s.project_id = $4
-  AND (s.created_at, s.id) > ($5, $6)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND p.organization_id = $8
+  AND s.project_id = $9
 ORDER BY s.created_at, s.id
-LIMIT $7;
+LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3508,15 +4434,17 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND p.organization_id = $3
-  AND s.project_id = $4
-  AND (s.name, s.id) < ($5, $6)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND p.organization_id = $8
+  AND s.project_id = $9
 ORDER BY s.name DESC, s.id DESC
-LIMIT $7;
+LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3528,15 +4456,17 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND p.organization_id = $3
-  AND s.project_id = $4
-  AND (s.name, s.id) > ($5, $6)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND p.organization_id = $8
+  AND s.project_id = $9
 ORDER BY s.name, s.id
-LIMIT $7;
+LIMIT $10;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3548,14 +4478,16 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND p.organization_id = $3
-  AND s.project_id = $4
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND p.organization_id = $8
 ORDER BY s.created_at DESC, s.id DESC
-LIMIT $5;
+LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3567,14 +4499,16 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND p.organization_id = $3
-  AND s.project_id = $4
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND p.organization_id = $8
 ORDER BY s.created_at, s.id
-LIMIT $5;
+LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3586,14 +4520,16 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND p.organization_id = $3
-  AND s.project_id = $4
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND p.organization_id = $8
 ORDER BY s.name DESC, s.id DESC
-LIMIT $5;
+LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3605,14 +4541,16 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND p.organization_id = $3
-  AND s.project_id = $4
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND p.organization_id = $8
 ORDER BY s.name, s.id
-LIMIT $5;
+LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3624,13 +4562,17 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND p.organization_id = $3
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND s.project_id = $8
+  AND (s.created_at, s.id) < ($9, $10)
 ORDER BY s.created_at DESC, s.id DESC
-LIMIT $4;
+LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3642,13 +4584,17 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND p.organization_id = $3
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND s.project_id = $8
+  AND (s.created_at, s.id) > ($9, $10)
 ORDER BY s.created_at, s.id
-LIMIT $4;
+LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3660,13 +4606,17 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND p.organization_id = $3
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND s.project_id = $8
+  AND (s.name, s.id) < ($9, $10)
 ORDER BY s.name DESC, s.id DESC
-LIMIT $4;
+LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3678,13 +4628,17 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND p.organization_id = $3
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND s.project_id = $8
+  AND (s.name, s.id) > ($9, $10)
 ORDER BY s.name, s.id
-LIMIT $4;
+LIMIT $11;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3696,89 +4650,16 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.id = $3
-ORDER BY s.name, s.id
-LIMIT $4;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.name = $3
-  AND p.name = $4
-  AND o.name = $5
-ORDER BY s.name, s.id
-LIMIT $6;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.name = $3
-  AND p.name = $4
-ORDER BY s.name, s.id
-LIMIT $5;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.name = $3
-ORDER BY s.name, s.id
-LIMIT $4;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.project_id = $3
-  AND (s.created_at, s.id) < ($4, $5)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND s.project_id = $8
 ORDER BY s.created_at DESC, s.id DESC
-LIMIT $6;
+LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3790,14 +4671,16 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.project_id = $3
-  AND (s.created_at, s.id) > ($4, $5)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND s.project_id = $8
 ORDER BY s.created_at, s.id
-LIMIT $6;
+LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3809,14 +4692,16 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.project_id = $3
-  AND (s.name, s.id) < ($4, $5)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND s.project_id = $8
 ORDER BY s.name DESC, s.id DESC
-LIMIT $6;
+LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3828,14 +4713,16 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.project_id = $3
-  AND (s.name, s.id) > ($4, $5)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
+  AND s.project_id = $8
 ORDER BY s.name, s.id
-LIMIT $6;
+LIMIT $9;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -3847,244 +4734,15 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.project_id = $3
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $4;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.project_id = $3
-ORDER BY s.created_at, s.id
-LIMIT $4;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.project_id = $3
-ORDER BY s.name DESC, s.id DESC
-LIMIT $4;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.project_id = $3
-ORDER BY s.name, s.id
-LIMIT $4;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND (s.created_at, s.id) < ($4, $5)
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $6;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND (s.created_at, s.id) > ($4, $5)
-ORDER BY s.created_at, s.id
-LIMIT $6;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND (s.name, s.id) < ($4, $5)
-ORDER BY s.name DESC, s.id DESC
-LIMIT $6;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND (s.name, s.id) > ($4, $5)
-ORDER BY s.name, s.id
-LIMIT $6;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND p.organization_id = $4
-  AND (s.created_at, s.id) < ($5, $6)
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $7;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND p.organization_id = $4
-  AND (s.created_at, s.id) > ($5, $6)
-ORDER BY s.created_at, s.id
-LIMIT $7;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND p.organization_id = $4
-  AND (s.name, s.id) < ($5, $6)
-ORDER BY s.name DESC, s.id DESC
-LIMIT $7;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND p.organization_id = $4
-  AND (s.name, s.id) > ($5, $6)
-ORDER BY s.name, s.id
-LIMIT $7;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND p.organization_id = $4
-  AND s.project_id = $5
-  AND (s.created_at, s.id) < ($6, $7)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
 ORDER BY s.created_at DESC, s.id DESC
 LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -4096,16 +4754,15 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND p.organization_id = $4
-  AND s.project_id = $5
-  AND (s.created_at, s.id) > ($6, $7)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
 ORDER BY s.created_at, s.id
 LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -4117,16 +4774,15 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND p.organization_id = $4
-  AND s.project_id = $5
-  AND (s.name, s.id) < ($6, $7)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
 ORDER BY s.name DESC, s.id DESC
 LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -4138,16 +4794,15 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND p.organization_id = $4
-  AND s.project_id = $5
-  AND (s.name, s.id) > ($6, $7)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
+  AND s.state = $7
 ORDER BY s.name, s.id
 LIMIT $8;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -4159,171 +4814,14 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND p.organization_id = $4
-  AND s.project_id = $5
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $6;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND p.organization_id = $4
-  AND s.project_id = $5
-ORDER BY s.created_at, s.id
-LIMIT $6;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND p.organization_id = $4
-  AND s.project_id = $5
-ORDER BY s.name DESC, s.id DESC
-LIMIT $6;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND p.organization_id = $4
-  AND s.project_id = $5
-ORDER BY s.name, s.id
-LIMIT $6;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND p.organization_id = $4
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $5;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND p.organization_id = $4
-ORDER BY s.created_at, s.id
-LIMIT $5;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND p.organization_id = $4
-ORDER BY s.name DESC, s.id DESC
-LIMIT $5;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND p.organization_id = $4
-ORDER BY s.name, s.id
-LIMIT $5;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND s.project_id = $4
-  AND (s.created_at, s.id) < ($5, $6)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
 ORDER BY s.created_at DESC, s.id DESC
 LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -4335,15 +4833,14 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND s.project_id = $4
-  AND (s.created_at, s.id) > ($5, $6)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
 ORDER BY s.created_at, s.id
 LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -4355,15 +4852,14 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND s.project_id = $4
-  AND (s.name, s.id) < ($5, $6)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
 ORDER BY s.name DESC, s.id DESC
 LIMIT $7;
 
 SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
        s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
+       false AS second_factor_required, s.version, s.created_at, s.updated_at
   FROM workspaces s
   JOIN projects p ON p.id = s.project_id
   JOIN organizations o ON o.id = p.organization_id
@@ -4375,227 +4871,10 @@ SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.nam
                    WHERE g.account_id = $1
                    UNION ALL
                    SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND s.project_id = $4
-  AND (s.name, s.id) > ($5, $6)
+  AND (s.id = $3 OR s.project_id = $4 OR p.organization_id = $5)
+  AND (NOT $6::BOOL OR NOT o.second_factor_required)
 ORDER BY s.name, s.id
 LIMIT $7;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND s.project_id = $4
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $5;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND s.project_id = $4
-ORDER BY s.created_at, s.id
-LIMIT $5;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND s.project_id = $4
-ORDER BY s.name DESC, s.id DESC
-LIMIT $5;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-  AND s.project_id = $4
-ORDER BY s.name, s.id
-LIMIT $5;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $4;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-ORDER BY s.created_at, s.id
-LIMIT $4;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-ORDER BY s.name DESC, s.id DESC
-LIMIT $4;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-  AND s.state = $3
-ORDER BY s.name, s.id
-LIMIT $4;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-ORDER BY s.created_at DESC, s.id DESC
-LIMIT $3;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-ORDER BY s.created_at, s.id
-LIMIT $3;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-ORDER BY s.name DESC, s.id DESC
-LIMIT $3;
-
-SELECT 'workspace' AS kind, s.id, p.organization_id, s.project_id, s.name, o.name AS organization_name, p.name AS project_name,
-       s.type, s.state, CASE WHEN o.state = 'suspended' THEN 'organization' WHEN p.state = 'suspended' THEN 'project' ELSE '' END AS suspended_by,
-       s.version, s.created_at, s.updated_at
-  FROM workspaces s
-  JOIN projects p ON p.id = s.project_id
-  JOIN organizations o ON o.id = p.organization_id
- WHERE s.state <> 'removed'
-  AND s.id IN (SELECT w.id
-                    FROM grants g
-                    JOIN projects p ON p.organization_id = g.scope_id OR p.id = g.scope_id
-                    JOIN workspaces w ON w.project_id = p.id
-                   WHERE g.account_id = $1
-                   UNION ALL
-                   SELECT g.scope_id FROM grants g WHERE g.account_id = $2)
-ORDER BY s.name, s.id
-LIMIT $3;
 
 SELECT a.id, a.name, a.kind, a.organization_id, a.email, a.state, a.version, a.created_at, a.updated_at
   FROM accounts a
