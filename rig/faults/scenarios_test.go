@@ -48,7 +48,8 @@ func TestScenariosAreChosenByName(t *testing.T) {
 }
 
 // TestAllPlaysAreKnown: a play that nobody has here is one at whose end no
-// backend is ever killed.
+// backend is ever killed. Plays of clusters are not met here: no host of this suite can
+// be a node. A test of backend/internal/app kills a backend during a join.
 func TestAllPlaysAreKnown(t *testing.T) {
 	t.Parallel()
 	var there, known []string
@@ -58,6 +59,9 @@ func TestAllPlaysAreKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, path := range found {
+			if strings.HasPrefix(filepath.Base(filepath.Dir(path)), "kube") {
+				continue
+			}
 			there = append(there, "play_done."+filepath.Base(filepath.Dir(path))+"."+file)
 		}
 	}
