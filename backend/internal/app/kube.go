@@ -32,7 +32,7 @@ func kubeArea(p Parts) Area {
 		InFlight: []reconcile.Source{kube.LateClusters()},
 		NotReconciled: map[string]string{
 			"cluster_binding": "the policy of its cluster keeps it",
-			"kube_version":    "it is a row that an operator writes; what hosts have of it is the nodes' affair",
+			"kube_version":    "an operator writes it; the policy of a cluster looks at what its nodes have",
 		},
 	}
 }

@@ -57,8 +57,10 @@ func (in *Intents) UpdateHost(ctx context.Context, who domain.Actor, id uuid.UUI
 		if err := canBecome(ctx, tx, was, h); err != nil {
 			return err
 		}
-		if _, err := network.Keep(ctx, tx.Tx, h.WorkspaceID, h.Networks...); err != nil {
-			return err
+		if !slices.Equal(was.Networks, h.Networks) {
+			if _, err := network.Keep(ctx, tx.Tx, h.WorkspaceID, h.Networks...); err != nil {
+				return err
+			}
 		}
 		if err := tx.UpdateHost(ctx, was, h); err != nil {
 			return err

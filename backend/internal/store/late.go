@@ -8,8 +8,8 @@ import (
 	"kloigos/backend/internal/kernel/reconcile"
 )
 
-// Each finds objects in a state with a deadline: past it, or without a job for $3 seconds. $1 and $2: states, and the seconds
-// that an object may be in each. Nothing is locked: that is for what ends them, see Stuck.
+// Each finds objects in a state with a deadline: past it, or without a job for $3 seconds. $1 are states, $2 their deadlines in
+// seconds. Nothing is locked here; Stuck locks what it ends.
 const (
 	late = `
  WHERE l.since < now() - l.seconds * INTERVAL '1 second' OR (j.id IS NULL AND l.since < now() - $3::INT8 * INTERVAL '1 second')

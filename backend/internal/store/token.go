@@ -95,7 +95,7 @@ func (r Reads) Tokens(ctx context.Context, f TokenFilter) ([]Token, error) {
 	return TokenSorting.Read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
-// What a session makes reaches no further than the session does, and is proved by what that was.
+// A token has the scope, the identity provider and the second factor of the session that makes it.
 const sqlInsertToken = `
 INSERT INTO tokens (id, kind, account_id, session_id, name, prefix, hash, expires_at, scope, scope_id, identity_provider_id, second_factor)
 SELECT $1::UUID, $2::TEXT, $3::UUID, $4::UUID, $5::TEXT, $6::TEXT, $7::BYTEA, now() + $8::INT8 * INTERVAL '1 second',

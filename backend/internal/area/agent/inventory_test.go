@@ -12,7 +12,7 @@ const laidOut = `{"cpus": [{"cpu": 0, "node": 0}, {"cpu": 1, "node": 0}, {"cpu":
  "nodes": [{"node": 0, "memory_bytes": 8589934592}, {"node": 1, "memory_bytes": 8589934592}], "memory_bytes": 17179869184,
  "devices": [{"by_id": "/dev/disk/by-id/nvme-a", "model": "m", "size_bytes": 1000000000}, {"by_id": "", "model": "virtio", "size_bytes": 5000000000}]}`
 
-// TestInventorySince: each part that changed is said with what was and what is, and nothing else.
+// TestInventorySince checks the sentences: one for each difference, with the old value and the new one.
 func TestInventorySince(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"encoding/binary"
 	"net/netip"
 	"regexp"
 	"strings"
@@ -72,8 +73,7 @@ func (d Draft) check() (Draft, error) {
 // bounds are the first and the last address of a range that can be handed out. Of a range with more than two addresses the
 // first names the network, and the last is the broadcast address.
 func bounds(p netip.Prefix) (first, last uint32) {
-	a := p.Masked().Addr().As4()
-	first = uint32(a[0])<<24 | uint32(a[1])<<16 | uint32(a[2])<<8 | uint32(a[3])
+	first = number(p.Masked().Addr())
 	last = first | uint32(1<<(32-p.Bits())-1)
 	if p.Bits() <= 30 {
 		return first + 1, last - 1
@@ -90,10 +90,14 @@ func (n Network) Holds(a netip.Addr) bool {
 	if !a.Is4() {
 		return false
 	}
-	four := a.As4()
-	number := uint32(four[0])<<24 | uint32(four[1])<<16 | uint32(four[2])<<8 | uint32(four[3])
 	first, last := bounds(p)
-	return first <= number && number <= last
+	return first <= number(a) && number(a) <= last
+}
+
+// number is an IPv4 address as the sort_key of its row has it.
+func number(a netip.Addr) uint32 {
+	four := a.As4()
+	return binary.BigEndian.Uint32(four[:])
 }
 
 func (n Network) draft() Draft { return Draft{Name: n.Name, Description: n.Description, CIDR: n.CIDR} }

@@ -91,8 +91,8 @@ func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
 }
 
-// asAsked reads a certificate and refuses one that is not what was asked for: a cluster that hands out more is not ours to
-// pass on.
+// asAsked checks a certificate that a cluster signed: key, user, no group, end. One that allows more than was asked for is
+// refused.
 func asAsked(text []byte, key *ecdsa.PrivateKey, user string, latest time.Time) (ends time.Time, err error) {
 	block, _ := pem.Decode(text)
 	if block == nil {
