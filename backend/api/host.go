@@ -181,7 +181,7 @@ type SetLayout struct {
 	Units             []SetUnit `json:"units,omitempty" maxItems:"1024"`
 	Count             int       `json:"count,omitempty" minimum:"0" maximum:"1024" doc:"number of units, placed along NUMA nodes"`
 	CPUsEach          int       `json:"cpus_each,omitempty" minimum:"0" maximum:"8192" doc:"number of CPUs of each unit"`
-	VolumeGroup       string    `json:"volume_group,omitempty" maxLength:"64" pattern:"^[a-zA-Z0-9+_.][a-zA-Z0-9+_.-]*$" doc:"default: the present one, else kloigos-vg"`
+	VolumeGroup       string    `json:"volume_group,omitempty" maxLength:"64" pattern:"^[a-zA-Z0-9+_.][a-zA-Z0-9+_.-]*$" patternDescription:"letters, digits, +, _, . and -, not beginning with -" doc:"default: the present one, else kloigos-vg"`
 	Devices           []string  `json:"devices,omitempty" maxItems:"64" doc:"empty disks for the volume group, as /dev/disk/by-id/..."`
 	SystemMemoryBytes int64     `json:"system_memory_bytes,omitempty" minimum:"0" maximum:"1125899906842624" doc:"memory for the system; default: the present value, else a twentieth and at least 512 MiB"`
 	VolumeBytes       int64     `json:"volume_bytes,omitempty" minimum:"0" maximum:"1125899906842624" doc:"size of each unit's volume; default: its share"`

@@ -52,9 +52,10 @@ Description=Kloigos: volume of unit {name}
 What={device}
 Where={mount}
 Type=ext4
-Options=nodev,nosuid,noatime,discard
+Options=nodev,nosuid,noatime,discard,nofail
 
-# Wanted, not required: a disk that is gone must not keep the host from starting.
+# Wanted, not required, and not waited for (nofail): a disk that is gone must not keep the host from starting, nor hold every
+# login up for the 90 s that systemd waits for it. The tenant's own user manager waits for the mount.
 [Install]
 WantedBy=local-fs.target
 """

@@ -17,10 +17,12 @@ type described struct {
 	Enum        []any                 `json:"enum"`
 	Minimum     *float64              `json:"minimum"`
 	Maximum     *float64              `json:"maximum"`
+	Pattern     string                `json:"pattern"`
+	InWords     string                `json:"patternDescription"` // of the pattern, for the problem that says what is wrong
 	Properties  map[string]*described `json:"properties"`
 }
 
-// TestTheDocumentIsComplete: each field and parameter has a description, numbers have bounds, closed sets their values,
+// TestTheDocumentIsComplete: each field and parameter has a description, numbers have bounds, patterns words, closed sets their values,
 // bodies an example, the whole a server; and cpus is a set of CPUs everywhere.
 func TestTheDocumentIsComplete(t *testing.T) {
 	t.Parallel()
@@ -57,6 +59,9 @@ func TestTheDocumentIsComplete(t *testing.T) {
 		}
 		if slices.Contains(closed, name) && s.Type == "string" && len(s.Enum) == 0 && !slices.Contains(open, where) {
 			t.Errorf("%s has no enum", where)
+		}
+		if s.Pattern != "" && s.InWords == "" {
+			t.Errorf("%s has a pattern that nothing says in words", where)
 		}
 		if s.Type == "integer" && (s.Minimum == nil || s.Maximum == nil) {
 			t.Errorf("%s has no bounds", where)
