@@ -2,6 +2,7 @@ package playbooks
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -102,6 +103,105 @@ print(json.dumps(m.Probe(None).id_ranges()))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// ofProbe runs lines of Python with the module of the probe as m, and reads what they print.
+func ofProbe[T any](t *testing.T, lines string, args ...string) (got T) {
+	t.Helper()
+	needAnsible(t)
+	load := `
+import importlib.util, json, sys
+spec = importlib.util.spec_from_file_location("kloigos_probe", "library/kloigos_probe.py")
+m = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(m)
+`
+	out, err := exec.Command(python, append([]string{"-B", "-c", load + lines}, args...)...).CombinedOutput()
+	if err != nil || json.Unmarshal(out, &got) != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return got
+}
+
+// TestProbeNamesTenantsOfRanges: accounts of earlier releases whose UID is somebody's subordinate one, with their owner.
+func TestProbeNamesTenantsOfRanges(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"etc/kloigos/units/1.json": `{"allocation": {"login_user": "ada", "uid": 200001}}`,
+		"etc/kloigos/units/2.json": `{"allocation": {"login_user": "bob", "uid": 70000}}`,
+		"etc/kloigos/units/3.json": `{"allocation": {"login_user": "eve", "uid": "x"}}`,
+		"etc/kloigos/units/4.json": "{",
+		"etc/subuid":               "debian:134466:65536\nlast:70001:9\nbroken:x:1\n",
+		"etc/subgid":               "1001:69999:2\n",
+	} {
+		file := filepath.Join(root, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := ofProbe[[]string](t, "m.ROOT = sys.argv[1]\nprint(json.dumps(m.Probe(None).id_overlaps()))", root)
+	want := []string{"ada (UID 200001) in the range 134466 to 200001 of debian (/etc/subuid)", "bob (UID 70000) in the range 69999 to 70000 of 1001 (/etc/subgid)"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// faultsOf is what the probe finds wrong with units whose program answers so, one look after the other.
+const faultsOf = `
+import os
+tmp, watched, looks = sys.argv[1] + "/", sys.argv[2] == "true", json.loads(sys.argv[3])
+m.ADDRESSES, m.ENABLED, m.UNIT_PROGRAM = tmp + "addresses/", tmp + "wants/%s", "/bin/sh"
+m.shutil.which = lambda name, path=None: "/bin/" + name
+slept = []
+m.time.sleep = slept.append
+class Module:
+    def run_command(self, argv, **_):
+        if argv[0] == "/bin/systemctl":
+            return (0 if watched else 3), "", ""
+        return looks[argv[2]].pop(0)
+for name in ("addresses", "wants"):
+    os.mkdir(tmp + name)
+for name in ("h1-cu01", "h1-cu02", "h1-cu03"):
+    open(tmp + "addresses/" + name + ".conf", "w").close()
+    if name != "h1-cu03": # given back: nobody looks at it
+        open(tmp + "wants/" + name, "w").close()
+print(json.dumps({"faults": m.Probe(Module()).faults(), "slept": slept}))
+`
+
+// TestProbeNamesWhatUnitsLack, and gives what watches over them the time that it needs.
+func TestProbeNamesWhatUnitsLack(t *testing.T) {
+	t.Parallel()
+	type found struct {
+		Faults []string
+		Slept  []int
+	}
+	const (
+		well, gone  = `[0, "", ""]`, `[1, "unit: h1\nmissing: address 10.0.2.101 on ens3\nmissing: rule\n", ""]`
+		stopped     = "The service kloigos-watch.service does not run: initialize the host again."
+		lacks       = "Unit h1-cu01 lacks: address 10.0.2.101 on ens3, rule."
+		unreadable  = `[2, "", "no such unit\n"]`
+		withoutText = `[7, "", ""]`
+	)
+	for name, c := range map[string]struct {
+		watched    string
+		one, other string // answers about h1-cu01 and h1-cu02
+		want       found
+	}{
+		"well":              {"true", well, well, found{[]string{}, []int{}}},
+		"brought back":      {"true", gone + "," + well, well, found{[]string{}, []int{5}}},
+		"not brought back":  {"true", gone + "," + gone, well, found{[]string{lacks}, []int{5}}},
+		"nothing watches":   {"false", gone, well, found{[]string{stopped, lacks}, []int{}}},
+		"well, not watched": {"false", well, well, found{[]string{stopped}, []int{}}},
+		"no status":         {"true", unreadable + "," + unreadable, withoutText + "," + withoutText, found{[]string{"Unit h1-cu01 lacks: no such unit.", "Unit h1-cu02 lacks: exit 7."}, []int{5}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := ofProbe[found](t, faultsOf, t.TempDir(), c.watched, `{"h1-cu01": [`+c.one+`], "h1-cu02": [`+c.other+`]}`)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 

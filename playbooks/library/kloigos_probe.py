@@ -318,7 +318,7 @@ class Probe:
     def id_overlaps(self):
         """Tenants whose UID lies in a range of subordinate IDs: whoever has the range reads their files in a user namespace."""
         tenants = []
-        for path in sorted(glob.glob("/etc/kloigos/units/*.json")):
+        for path in sorted(glob.glob(ROOT + "/etc/kloigos/units/*.json")):
             try:
                 holder = json.loads(read(path))["allocation"]
                 tenants.append((holder["login_user"], int(holder["uid"])))
@@ -326,7 +326,7 @@ class Probe:
                 continue
         found = []
         for path in ("/etc/subuid", "/etc/subgid"):
-            for entry in [line.strip().split(":") for line in read(path).splitlines()]:
+            for entry in [line.strip().split(":") for line in read(ROOT + path).splitlines()]:
                 if len(entry) == 3 and entry[1].isdigit() and entry[2].isdigit():
                     first, last = int(entry[1]), int(entry[1]) + int(entry[2]) - 1
                     found += ["%s (UID %d) in the range %d to %d of %s (%s)" % (user, uid, first, last, entry[0], path)

@@ -13,6 +13,7 @@ import (
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/kernel/recent"
 	"kloigos/backend/internal/kernel/scope"
 	"kloigos/backend/internal/store"
@@ -208,6 +209,19 @@ func BearerOf(ctx context.Context) (account, token uuid.UUID) {
 		return uuid.Nil, uuid.Nil
 	}
 	return r.bearer.AccountID, r.bearer.TokenID
+}
+
+// NeedsSession refuses a secret to an API token or a key: whoever found one could
+// keep what its owner takes away. A key may have what is its own.
+func NeedsSession(ctx context.Context, own uuid.UUID) error {
+	if b := requestOf(ctx).bearer; b.Kind != intent.TokenSession && b.TokenID != own {
+		return sessionRequired("Only a session makes keys, and only a session or the key itself rotates one: log in with your password.")
+	}
+	return nil
+}
+
+func sessionRequired(detail string) *api.Problem {
+	return problem(http.StatusForbidden, "session_required", detail)
 }
 
 // Forbidden is the answer to who sees an object and lacks a permission there.

@@ -204,6 +204,35 @@ func TestKeysAreNoWiderThanTheirMaker(t *testing.T) {
 	b.mustDo(http.MethodGet, "/service-accounts/"+ci.ID, nil, 403, "Authorization", "Bearer "+narrow.Secret)
 }
 
+// An API token and a key make no key, and rotate no other one: whoever found one could keep what its owner takes away.
+func TestOnlyASessionMakesKeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ci := decode[api.Account](t, b.mustDo(http.MethodPost, "/service-accounts", api.CreateServiceAccount{Name: "ci"}, 201))
+	b.mustDo(http.MethodPost, "/grants", api.CreateGrant{Account: ci.ID, Role: "owner", Scope: "default"}, 201)
+	keys := "/service-accounts/" + ci.ID + "/keys"
+	one := decode[api.Key](t, b.mustDo(http.MethodPost, keys, api.CreateKey{Name: "one", Days: 1}, 201))
+	two := decode[api.Key](t, b.mustDo(http.MethodPost, keys, api.CreateKey{Name: "two", Days: 1}, 201))
+	token := decode[api.Token](t, b.mustDo(http.MethodPost, "/tokens", api.CreateToken{Name: "found", Days: 1}, 201))
+	for by, secret := range map[string]string{"a token": token.Token, "a key": one.Secret} {
+		as := []string{"Authorization", "Bearer " + secret}
+		for path, body := range map[string]any{keys: api.CreateKey{Name: "kept", Days: 3650}, keys + "/" + two.ID + "/rotate": api.RotateKey{Hours: 1}} {
+			if a := b.do(http.MethodPost, path, body, as...); a.status != 403 || a.problem(t).Code != "session_required" {
+				t.Errorf("%s at %s: %d %s", by, path, a.status, a.body)
+			}
+		}
+	}
+	if all := decode[api.Page[api.Key]](t, b.mustDo(http.MethodGet, keys, nil, 200)).Items; len(all) != 2 || all[0].OldUntil != nil || all[1].OldUntil != nil {
+		t.Errorf("there are %+v", all)
+	}
+	// A key rotates itself, and keeps its end.
+	again := decode[api.Key](t, b.mustDo(http.MethodPost, keys+"/"+one.ID+"/rotate", api.RotateKey{Hours: 1}, 200, "Authorization", "Bearer "+one.Secret))
+	if again.ID != one.ID || !again.ExpiresAt.Equal(one.ExpiresAt) || again.Secret == one.Secret {
+		t.Errorf("rotated: %+v", again)
+	}
+	b.mustDo(http.MethodGet, "/hosts", nil, 200, "Authorization", "Bearer "+again.Secret)
+}
+
 // GET /access says why: by which grant, which roles would do, and nothing of what is not seen.
 func TestAccess(t *testing.T) {
 	t.Parallel()

@@ -100,7 +100,7 @@ func (s *Server) asProblem(ctx context.Context, err error) error {
 	case errors.Is(err, scope.ErrSecondFactor):
 		p = secondFactorRequired()
 	case errors.Is(err, intent.ErrSessionRequired):
-		p = problem(http.StatusForbidden, "session_required", "Only a session makes API tokens: log in with your password.")
+		p = sessionRequired("Only a session makes API tokens: log in with your password.")
 	case errors.Is(err, intent.ErrBadLogin):
 		p = problem(http.StatusUnauthorized, "bad_login", "There is no account with this name and password.")
 	case errors.As(err, &blocked):

@@ -155,6 +155,9 @@ func (h handlers) createKey(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
+	if err := httpapi.NeedsSession(ctx, uuid.Nil); err != nil {
+		return nil, err
+	}
 	draft := iam.NewKey{Name: in.Body.Name, Valid: time.Duration(in.Body.Days) * 24 * time.Hour}
 	var limit scope.Limit
 	if len(in.Body.Permissions) > 0 {
@@ -212,6 +215,9 @@ func (h handlers) rotateKey(ctx context.Context, in *struct {
 	id, ok := httpapi.ID(in.Key)
 	if !ok {
 		return nil, fault.ErrNotFound
+	}
+	if err := httpapi.NeedsSession(ctx, id); err != nil {
+		return nil, err
 	}
 	key, err := iam.KeyOf(ctx, h.server.DB().Reader, account.ID, id)
 	if err != nil {
