@@ -372,9 +372,17 @@ func TestAHostWithFaultsLeavesPlacement(t *testing.T) {
 	unwell, lost := site.Facts("h1"), site.Facts("h1")
 	unwell.Faults = []string{"Unit h1-cu01 lacks: address 10.0.2.101 on ens3."}
 	lost.Uplink = domain.Uplink{}
-	for want, facts := range map[string]domain.Facts{unwell.Faults[0]: unwell, "No interface carries an IPv4 default route now": lost} {
+	less := site.Facts("h1") // huge pages have taken what units were promised
+	less.Nodes[0].ReservedBytes, less.Nodes[1].ReservedBytes = 7<<30, 7<<30
+	less.IDOverlaps = []string{"ada (UID 200001) in the range 134466 to 200001 of debian (/etc/subuid)"}
+	for want, facts := range map[string]domain.Facts{
+		unwell.Faults[0]: unwell, "No interface carries an IPv4 default route now": lost, "The host has less than its layout promises: ": less,
+	} {
 		p.Runner.Handle("host_probe", scripted.Script{Result: facts})
-		p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+		job := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+		if said := job.Outcome; strings.Contains(said, "Subordinate IDs of others reach into tenants: ada (UID 200001)") != (len(facts.IDOverlaps) > 0) {
+			t.Errorf("%s: the probe says %q", want, said)
+		}
 		var none *intent.NoCapacity
 		_, _, err := p.Allocate(intent.CreateAllocation{LoginUser: "tenant2"})
 		if h := p.Host(host); h.Health != domain.HealthDegraded || !strings.Contains(h.HealthMessage, want) || h.Facts.Uplink != uplink || !errors.As(err, &none) {
