@@ -52,6 +52,8 @@ func All() []shape.Entry {
 		event,
 		organizationEvent,
 		installationEvent,
+		eventStream,
+		installationStream,
 		token,
 		capacity,
 		queue,

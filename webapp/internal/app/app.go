@@ -26,6 +26,7 @@ import (
 	"kloigos/webapp/internal/dns"
 	"kloigos/webapp/internal/drift"
 	"kloigos/webapp/internal/event"
+	"kloigos/webapp/internal/eventstream"
 	"kloigos/webapp/internal/host"
 	"kloigos/webapp/internal/identity"
 	"kloigos/webapp/internal/invitation"
@@ -78,6 +79,7 @@ var areas = []page.Area{
 	channel.Area,
 	kube.Area,
 	event.Area,
+	eventstream.Area,
 	organization.Area,
 	member.Area,
 	invitation.Area,

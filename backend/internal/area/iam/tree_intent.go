@@ -336,9 +336,9 @@ func (l Level) Remove(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], 
 	if err := before.told(ctx, tx, "delete", before.facts(), nil); err != nil {
 		return err
 	}
-	for _, sql := range []db.Statement{sqlDeleteGrantsAt, sqlDeleteMappingsAt, sqlDeleteInvitationsAt, sqlEndSessionsOfProviders, sqlDeleteProvidersOf} {
+	for _, sql := range []db.Statement{sqlDeleteGrantsAt, sqlDeleteMappingsAt, sqlDeleteInvitationsAt, sqlEndSessionsOfProviders, sqlDeleteProvidersOf, sqlDeletePositionsOf, sqlDeleteStreamsOf} {
 		if _, err := tx.Exec(ctx, sql, before.ID); err != nil {
-			return fmt.Errorf("take away what gives roles at a %s: %w", l.Noun, err)
+			return fmt.Errorf("take away what belongs to a %s: %w", l.Noun, err)
 		}
 	}
 	return tx.One(ctx, fault.ErrNotFound, l.move, before.ID, before.State, state, removedName(before.Name, before.ID))

@@ -1,15 +1,11 @@
 package watch
 
 import (
-	"encoding/base64"
 	"fmt"
-	"net"
 	"net/mail"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -48,16 +44,11 @@ const (
 	MaxSecrets    = 4 // of a webhook: one, and those that replace it
 	MaxRecipients = 20
 	MaxSubscribes = 50
-	// Secrets have the length that the specification of Standard Webhooks asks for.
-	minSecretBytes, maxSecretBytes = 24, 64
 )
-
-const secretPrefix = "whsec_"
 
 var (
 	channelName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
 	subscribe   = regexp.MustCompile(`^(\*|[a-z][a-z0-9_]{0,62}(/[a-z][a-z0-9_]{0,62})?)$`)
-	hostName    = regexp.MustCompile(`^([a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)*[a-zA-Z]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$`)
 )
 
 // Draft is a channel as a user writes it. Fields of the other type stay empty.
@@ -94,7 +85,7 @@ func (d Draft) check(rule egress.Rule) (Draft, error) {
 	switch d.Type {
 	case Webhook:
 		var err error
-		d.URL, err = checkURL(d.URL, rule)
+		d.URL, err = rule.CheckURL(d.URL)
 		bad.Check("url", err)
 		for field, set := range map[string]bool{"server": d.Server != "", "tls": d.TLS != "", "username": d.Username != "", "password": d.Password != "", "sender": d.Sender != "", "recipients": len(d.Recipients) > 0} {
 			if set {
@@ -121,7 +112,7 @@ func (d *Draft) checkMail(rule egress.Rule, bad *fault.Invalid) {
 		bad.Add("tls", "Use one of: %s.", strings.Join(TLSModes(), ", "))
 	}
 	var err error
-	d.Server, err = checkServer(d.Server, map[string]string{TLS: "465", STARTTLS: "587"}[d.TLS], rule)
+	d.Server, err = rule.CheckServer(d.Server, map[string]string{TLS: "465", STARTTLS: "587"}[d.TLS])
 	bad.Check("server", err)
 	if d.TLS == Plain && d.Username != "" {
 		bad.Add("username", "A password is not sent without encryption. Use tls or starttls.")
@@ -156,57 +147,6 @@ func checkMailbox(text string) (string, error) {
 		return text, nil
 	}
 	return "", refusal("Use one address such as ops@example.org, without a name.")
-}
-
-func checkURL(text string, rule egress.Rule) (string, error) {
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || len(text) > 2048 || u.Opaque != "" {
-		return "", refusal("Use a URL such as https://hooks.example.org/kloigos.")
-	}
-	if u.User != nil || u.Fragment != "" {
-		return "", refusal("Leave user, password and fragment out: they would be shown. A secret signs the message.")
-	}
-	port := u.Port()
-	if port == "" {
-		port = "443" // any: it is only looked at
-	}
-	if _, err := checkServer(net.JoinHostPort(u.Hostname(), port), "", rule); err != nil {
-		return "", err
-	}
-	return u.String(), nil
-}
-
-// checkServer adds the port.
-func checkServer(text, defaultPort string, rule egress.Rule) (string, error) {
-	host, port, err := net.SplitHostPort(text)
-	if err != nil {
-		host, port = strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"), defaultPort
-	}
-	if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 {
-		return "", refusal("Give a port from 1 to 65535.")
-	}
-	if address, err := netip.ParseAddr(host); err == nil {
-		if address.Zone() != "" {
-			return "", egress.Refused(host + " names an interface of this machine.")
-		}
-		return net.JoinHostPort(host, port), rule.Check(address)
-	}
-	// A last label of digits makes some resolvers read the whole as an address in a strange form.
-	if name := strings.TrimSuffix(host, "."); len(name) > 253 || !hostName.MatchString(name) {
-		return "", refusal("Use the name of a host, or an address.")
-	}
-	return net.JoinHostPort(host, port), nil
-}
-
-// parseSecret returns the bytes of a secret as receivers have it: base64, with whsec_ before it or without.
-func parseSecret(text string) ([]byte, error) {
-	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(text, secretPrefix))
-	if err != nil || len(key) < minSecretBytes || len(key) > maxSecretBytes {
-		var bad fault.Invalid
-		bad.Add("secret", "Use base64 of %d to %d random bytes; %s may stand before it.", minSecretBytes, maxSecretBytes, secretPrefix)
-		return nil, bad.OrNil()
-	}
-	return key, nil
 }
 
 // Channel is one row of channels.

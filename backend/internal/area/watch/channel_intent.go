@@ -15,6 +15,7 @@ import (
 	"kloigos/backend/internal/kernel/intent"
 	"kloigos/backend/internal/kernel/scope"
 	"kloigos/backend/internal/kernel/secret"
+	"kloigos/backend/internal/kernel/webhook"
 )
 
 // ChannelNoun names channels in events, jobs and problems.
@@ -185,9 +186,10 @@ func addSecret(ctx context.Context, tx *db.Tx, keys *secret.Keyset, c Channel, t
 	case len(c.Secrets) >= MaxSecrets:
 		return fault.Conflictf("channel_secrets", "The channel has %d secrets. Remove one first.", MaxSecrets)
 	}
-	key, err := parseSecret(text)
+	key, err := webhook.ParseSecret(text)
 	if err != nil {
-		return err
+		bad.Check("secret", err)
+		return bad.OrNil()
 	}
 	id := uuid.New()
 	sealed, err := keys.Seal(key, secretOf(id))

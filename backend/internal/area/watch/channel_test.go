@@ -125,7 +125,7 @@ func TestChannelsKeepTheirSecrets(t *testing.T) {
 		t.Error(err)
 	}
 	for range MaxSecrets - 1 {
-		if err := add(strings.TrimPrefix(testSecret, secretPrefix)); err != nil {
+		if err := add(strings.TrimPrefix(testSecret, "whsec_")); err != nil {
 			t.Fatal(err)
 		}
 	}

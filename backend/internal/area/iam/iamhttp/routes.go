@@ -15,6 +15,7 @@ import (
 	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/area/iam/iamoidc"
 	"kloigos/backend/internal/httpapi"
+	"kloigos/backend/internal/kernel/egress"
 	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/intent"
 	"kloigos/backend/internal/kernel/scope"
@@ -29,6 +30,8 @@ type Parts struct {
 	// Providers asks identity providers, and Web is where they send browsers back to; nil: nowhere.
 	Providers *iamoidc.Client
 	Web       *url.URL
+	// Streams says which addresses an event stream may lead to.
+	Streams egress.Rule
 	// Passkeys checks what devices answer; nil where the installation has no web app.
 	Passkeys *iam.Passkeys
 }
@@ -55,6 +58,7 @@ func Routes(parts Parts) func(*httpapi.Server) {
 		billing{h}.register()
 		h.registerProviders()
 		h.registerLogins()
+		h.registerStreams()
 	}
 }
 

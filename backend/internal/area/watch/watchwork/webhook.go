@@ -1,34 +1,17 @@
 package watchwork
 
 import (
-	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"kloigos/backend/internal/area/watch"
+	"kloigos/backend/internal/kernel/webhook"
 )
 
-const (
-	patience      = 10 * time.Second // of one attempt
-	mostOfAnswer  = 64 << 10         // bytes that are read, so that the receiver can end in good order
-	mostOfHeaders = 16 << 10
-)
-
-// Headers of a webhook, as the specification of Standard Webhooks names them.
-const (
-	idHeader        = "webhook-id"
-	timestampHeader = "webhook-timestamp"
-	signatureHeader = "webhook-signature"
-)
+const patience = 10 * time.Second // of one attempt
 
 // webhook posts a message, signed with each secret.
 func (s steps) webhook(ctx context.Context, c watch.Channel, m watch.Message, secrets [][]byte) result {
@@ -36,42 +19,11 @@ func (s steps) webhook(ctx context.Context, c watch.Channel, m watch.Message, se
 	if err != nil {
 		return ours(err)
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL, bytes.NewReader(body))
-	if err != nil {
-		return ours(err)
-	}
-	stamp := strconv.FormatInt(m.SentAt.Unix(), 10)
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("User-Agent", "Kloigos")
-	request.Header.Set(idHeader, m.ID.String())
-	request.Header.Set(timestampHeader, stamp)
-	if len(secrets) > 0 {
-		request.Header.Set(signatureHeader, sign(secrets, m.ID.String(), stamp, body))
-	}
-	client := http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{ // no proxy: the address that is judged has to be the receiver's
-			DialContext: s.Rule.Dialer().DialContext, DisableKeepAlives: true, MaxResponseHeaderBytes: mostOfHeaders, TLSHandshakeTimeout: patience,
-		},
-	}
-	answer, err := client.Do(request)
+	status, err := webhook.Post(ctx, s.Rule, nil, webhook.Message{URL: c.URL, ID: m.ID.String(), SentAt: m.SentAt, Body: body, Secrets: secrets})
 	if err != nil {
 		return unanswered(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	_, _ = io.CopyN(io.Discard, answer.Body, mostOfAnswer)
-	return answered(answer.StatusCode)
-}
-
-// sign is the header with one signature for each secret, over id, time and body.
-func sign(secrets [][]byte, id, stamp string, body []byte) string {
-	var all []string
-	for _, secret := range secrets {
-		mac := hmac.New(sha256.New, secret)
-		_, _ = fmt.Fprintf(mac, "%s.%s.%s", id, stamp, body)
-		all = append(all, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
-	}
-	return strings.Join(all, " ")
+	return answered(status)
 }
 
 // answered judges the status of an answer.
