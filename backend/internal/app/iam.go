@@ -19,7 +19,7 @@ func iamArea(p Parts) Area {
 			iamstream.Policy(iamstream.Config{DB: p.DB, Keys: p.Keyset, Rule: streams}),
 			iamwork.Quotas(p.DB), iamwork.ExpiredLogins(p.DB), iamwork.ExpiredInvitations(p.DB), iamwork.ExpiredChallenges(p.DB),
 		},
-		Routes:   iamhttp.Routes(iamhttp.Parts{Engine: p.Engine, Keys: p.Keyset, Release: p.Version, Providers: providers, Streams: streams, Web: p.Config.WebURL, Passkeys: iam.NewPasskeys(p.Config.WebURL, p.Keyset)}),
+		Routes: iamhttp.Routes(iamhttp.Parts{Engine: p.Engine, Keys: p.Keyset, Release: p.Version, Providers: providers, Streams: streams, Web: p.Config.WebURL, Passkeys: iam.NewPasskeys(p.Config.WebURL, p.Keyset)}),
 
 		NotReconciled: iam.NotReconciled(),
 	}
