@@ -22,7 +22,7 @@ var address = shape.Noun[api.Address, api.AddressFilter]{
 	Label:   func(a api.Address) string { return a.Address },
 	Version: func(a api.Address) int64 { return a.Version },
 	List:    shape.List("list-addresses", (*client.Client).AllAddresses),
-	Events:  true,
+	Events:  shape.InWorkspace,
 	Actions: []shape.Action{
 		shape.Create("add-addresses", "ranges", addAddresses),
 		shape.Delete("remove-address", (*client.Client).RemoveAddress),

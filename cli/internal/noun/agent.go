@@ -31,7 +31,7 @@ var agent = shape.Noun[api.Agent, api.AgentFilter]{
 	Version:    func(a api.Agent) int64 { return a.Version },
 	List:       shape.List("list-agents", (*client.Client).AllAgents),
 	Get:        shape.Get("get-agent", (*client.Client).GetAgent),
-	Events:     true,
+	Events:     shape.InWorkspace,
 	Operations: func(a api.Agent) []api.Operation { return a.Operations },
 	Actions: []shape.Action{
 		shape.Create("create-agent-token", "host", (*client.Client).CreateAgentToken).Called("token").Full(),

@@ -31,7 +31,7 @@ var allocation = allocations{
 	List:       shape.List("list-allocations", (*client.Client).AllAllocations),
 	Get:        shape.Get("get-allocation", (*client.Client).GetAllocation),
 	Find:       func(name string) api.AllocationFilter { return api.AllocationFilter{LoginUser: name, State: "live"} },
-	Events:     true,
+	Events:     shape.InWorkspace,
 	Operations: func(a api.Allocation) []api.Operation { return a.Operations },
 	Actions: []shape.Action{
 		shape.PlannedCreate(shape.CreateJob("create-allocation", "login_user", (*client.Client).CreateAllocation), (*client.Client).PlanCreateAllocation).FromFile("ssh_keys"),

@@ -24,7 +24,7 @@ var channel = shape.Noun[api.Channel, api.ChannelFilter]{
 	Version:    func(c api.Channel) int64 { return c.Version },
 	List:       shape.List("list-channels", (*client.Client).AllChannels),
 	Get:        shape.Get("get-channel", (*client.Client).GetChannel),
-	Events:     true,
+	Events:     shape.InWorkspace,
 	ByName:     true,
 	Operations: func(c api.Channel) []api.Operation { return c.Operations },
 	Actions: []shape.Action{

@@ -24,7 +24,7 @@ var dnsZone = shape.Noun[api.DNSZone, api.DNSZoneFilter]{
 	Version:    func(z api.DNSZone) int64 { return z.Version },
 	List:       shape.List("list-dns-zones", (*client.Client).AllDNSZones),
 	Get:        shape.Get("get-dns-zone", (*client.Client).GetDNSZone),
-	Events:     true,
+	Events:     shape.InWorkspace,
 	ByName:     true,
 	Operations: func(z api.DNSZone) []api.Operation { return z.Operations },
 	Actions: []shape.Action{

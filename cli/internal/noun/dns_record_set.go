@@ -25,7 +25,7 @@ var dnsRecordSet = shape.Noun[api.DNSRecordSet, api.DNSRecordSetFilter]{
 	Version:    func(s api.DNSRecordSet) int64 { return s.Version },
 	List:       shape.List("list-dns-record-sets", (*client.Client).AllDNSRecordSets),
 	Get:        shape.Get("get-dns-record-set", (*client.Client).GetDNSRecordSet),
-	Events:     true,
+	Events:     shape.InWorkspace,
 	Operations: func(s api.DNSRecordSet) []api.Operation { return s.Operations },
 	Actions: []shape.Action{
 		shape.Create("create-dns-record-set", "name", (*client.Client).CreateDNSRecordSet),

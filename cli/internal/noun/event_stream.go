@@ -25,7 +25,7 @@ func streamOperations(s api.EventStream) []api.Operation { return s.Operations }
 
 var eventStream = shape.Noun[api.EventStream, api.EventStreamFilter]{
 	Name: "event-stream", Plural: "event streams", Help: "Where the events of an organization go: webhooks, and syslog over TLS",
-	Columns: streamColumns, ID: streamID, Label: streamName, Version: streamVersion, Events: true, Operations: streamOperations,
+	Columns: streamColumns, ID: streamID, Label: streamName, Version: streamVersion, Events: shape.InOrganization, Operations: streamOperations,
 	List: shape.List("list-event-streams", (*client.Client).AllEventStreams),
 	Get:  shape.Get("get-event-stream", (*client.Client).GetEventStream),
 	Actions: []shape.Action{
@@ -37,7 +37,7 @@ var eventStream = shape.Noun[api.EventStream, api.EventStreamFilter]{
 
 var installationStream = shape.Noun[api.EventStream, struct{}]{
 	Name: "installation-event-stream", Plural: "event streams", Help: "Where the events that are in no organization go, for operators",
-	Columns: streamColumns, ID: streamID, Label: streamName, Version: streamVersion, Events: true, Operations: streamOperations,
+	Columns: streamColumns, ID: streamID, Label: streamName, Version: streamVersion, Events: shape.InInstallation, Operations: streamOperations,
 	List: shape.List("list-installation-streams", (*client.Client).AllInstallationStreams),
 	Get:  shape.Get("get-installation-stream", (*client.Client).GetInstallationStream),
 	Actions: []shape.Action{

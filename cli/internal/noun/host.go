@@ -26,7 +26,7 @@ var host = shape.Noun[api.Host, api.HostFilter]{
 	Version:    func(h api.Host) int64 { return h.Version },
 	List:       shape.List("list-hosts", (*client.Client).AllHosts),
 	Get:        shape.Get("get-host", (*client.Client).GetHost),
-	Events:     true,
+	Events:     shape.InWorkspace,
 	ByName:     true,
 	Operations: func(h api.Host) []api.Operation { return h.Operations },
 	Actions: []shape.Action{

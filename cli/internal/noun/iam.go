@@ -33,7 +33,7 @@ func scopeOperations(s api.Scope) []api.Operation { return s.Operations }
 
 var organization = shape.Noun[api.Scope, api.OrganizationFilter]{
 	Name: "organization", Plural: "organizations", Help: "Organizations: teams that do not see each other's things",
-	Columns: scopeColumns, ID: scopeID, Label: scopePath, Version: scopeVersion, ByName: true, Events: true, Operations: scopeOperations,
+	Columns: scopeColumns, ID: scopeID, Label: scopePath, Version: scopeVersion, ByName: true, Events: shape.InOrganization, Operations: scopeOperations,
 	List: shape.List("list-organizations", (*client.Client).AllOrganizations),
 	Get:  shape.Get("get-organization", (*client.Client).GetOrganization),
 	Actions: []shape.Action{
@@ -50,7 +50,7 @@ var organization = shape.Noun[api.Scope, api.OrganizationFilter]{
 
 var project = shape.Noun[api.Scope, api.ProjectFilter]{
 	Name: "project", Plural: "projects", Help: "Projects of an organization; each holds workspaces",
-	Columns: scopeColumns, ID: scopeID, Label: scopePath, Version: scopeVersion, ByName: true, Events: true, Operations: scopeOperations,
+	Columns: scopeColumns, ID: scopeID, Label: scopePath, Version: scopeVersion, ByName: true, Events: shape.InOrganization, Operations: scopeOperations,
 	List: shape.List("list-projects", (*client.Client).AllProjects),
 	Get:  shape.Get("get-project", (*client.Client).GetProject),
 	Actions: []shape.Action{
@@ -64,7 +64,7 @@ var project = shape.Noun[api.Scope, api.ProjectFilter]{
 
 var workspace = shape.Noun[api.Scope, api.WorkspaceFilter]{
 	Name: "workspace", Plural: "workspaces", Help: "Workspaces of a project; each holds hosts, units and allocations",
-	Columns: scopeColumns, ID: scopeID, Label: scopePath, Version: scopeVersion, ByName: true, Events: true, Operations: scopeOperations,
+	Columns: scopeColumns, ID: scopeID, Label: scopePath, Version: scopeVersion, ByName: true, Events: shape.InOrganization, Operations: scopeOperations,
 	List: shape.List("list-workspaces", (*client.Client).AllWorkspaces),
 	Get:  shape.Get("get-workspace", (*client.Client).GetWorkspace),
 	Actions: []shape.Action{
@@ -91,7 +91,7 @@ var grant = shape.Noun[api.Grant, api.GrantFilter]{
 	Label:  func(g api.Grant) string { return g.Account + " as " + g.Role + " at " + g.Scope },
 	List:   shape.List("list-grants", (*client.Client).AllGrants),
 	Get:    shape.Get("get-grant", (*client.Client).GetGrant),
-	Events: true,
+	Events: shape.InOrganization,
 	Actions: []shape.Action{
 		shape.Create("create-grant", "account", (*client.Client).CreateGrant),
 		shape.Delete("delete-grant", (*client.Client).DeleteGrant),
@@ -111,7 +111,7 @@ func accountName(a api.Account) string { return a.Name }
 
 var account = shape.Noun[api.Account, api.AccountFilter]{
 	Name: "account", Plural: "accounts", Help: "People and programs of the installation, for its operators",
-	Columns: accountColumns, ID: accountID, Label: accountName, Version: func(a api.Account) int64 { return a.Version }, ByName: true, Events: true,
+	Columns: accountColumns, ID: accountID, Label: accountName, Version: func(a api.Account) int64 { return a.Version }, ByName: true, Events: shape.InInstallation,
 	Operations: func(a api.Account) []api.Operation { return a.Operations },
 	List:       shape.List("list-accounts", (*client.Client).AllAccounts),
 	Get:        shape.Get("get-account", (*client.Client).GetAccount),
@@ -139,7 +139,7 @@ var role = shape.Noun[api.Role, api.RoleFilter]{
 		{Header: "PERMISSIONS", Value: func(r api.Role) string { return strconv.Itoa(len(r.Permissions)) }},
 		{Header: "DESCRIPTION", Value: func(r api.Role) string { return r.Description }},
 	},
-	ID: func(r api.Role) string { return r.ID }, Label: func(r api.Role) string { return r.Name }, Version: func(r api.Role) int64 { return r.Version }, Events: true,
+	ID: func(r api.Role) string { return r.ID }, Label: func(r api.Role) string { return r.Name }, Version: func(r api.Role) int64 { return r.Version }, Events: shape.InOrganization,
 	List: shape.List("list-roles", (*client.Client).AllRoles),
 	Get:  shape.Get("get-role", (*client.Client).GetRole),
 	Actions: []shape.Action{
@@ -151,7 +151,7 @@ var role = shape.Noun[api.Role, api.RoleFilter]{
 
 var serviceAccount = shape.Noun[api.Account, api.ServiceAccountFilter]{
 	Name: "service-account", Plural: "service accounts", Help: "Accounts of programs of an organization, and their keys",
-	Columns: accountColumns, ID: accountID, Label: accountName, Version: func(a api.Account) int64 { return a.Version }, ByName: true, Events: true,
+	Columns: accountColumns, ID: accountID, Label: accountName, Version: func(a api.Account) int64 { return a.Version }, ByName: true, Events: shape.InOrganization,
 	Operations: func(a api.Account) []api.Operation { return a.Operations },
 	List:       shape.List("list-service-accounts", (*client.Client).AllServiceAccounts),
 	Get:        shape.Get("get-service-account", (*client.Client).GetServiceAccount),

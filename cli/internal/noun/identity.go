@@ -30,7 +30,7 @@ const endsWithProvider = "Delete %s? The identities, roles and sessions that it 
 
 var identityProvider = shape.Noun[api.IdentityProvider, api.IdentityProviderFilter]{
 	Name: "identity-provider", Plural: "identity providers", Help: "Identity providers of an organization (OpenID Connect)",
-	Columns: providerColumns, ID: providerID, Label: providerName, Version: providerVersion, Events: true, Operations: providerOperations,
+	Columns: providerColumns, ID: providerID, Label: providerName, Version: providerVersion, Events: shape.InOrganization, Operations: providerOperations,
 	List: shape.List("list-identity-providers", (*client.Client).AllIdentityProviders),
 	Get:  shape.Get("get-identity-provider", (*client.Client).GetIdentityProvider),
 	Actions: []shape.Action{
@@ -42,7 +42,7 @@ var identityProvider = shape.Noun[api.IdentityProvider, api.IdentityProviderFilt
 
 var installationProvider = shape.Noun[api.IdentityProvider, struct{}]{
 	Name: "installation-identity-provider", Plural: "identity providers", Help: "Identity providers of the installation, for its operators",
-	Columns: providerColumns, ID: providerID, Label: providerName, Version: providerVersion, Events: true, Operations: providerOperations,
+	Columns: providerColumns, ID: providerID, Label: providerName, Version: providerVersion, Events: shape.InInstallation, Operations: providerOperations,
 	List: shape.List("list-installation-providers", (*client.Client).AllInstallationProviders),
 	Get:  shape.Get("get-installation-provider", (*client.Client).GetInstallationProvider),
 	Actions: []shape.Action{

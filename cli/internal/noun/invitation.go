@@ -16,7 +16,7 @@ var invitation = shape.Noun[api.Invitation, api.InvitationFilter]{
 		{Header: "SCOPE", Value: func(i api.Invitation) string { return i.Scope }},
 		{Header: "EXPIRES", Value: func(i api.Invitation) string { return show.Ago(i.ExpiresAt) }},
 	},
-	ID: func(i api.Invitation) string { return i.ID }, Label: func(i api.Invitation) string { return i.Person + " as " + i.Role + " at " + i.Scope }, Events: true,
+	ID: func(i api.Invitation) string { return i.ID }, Label: func(i api.Invitation) string { return i.Person + " as " + i.Role + " at " + i.Scope }, Events: shape.InOrganization,
 	List: shape.List("list-invitations", (*client.Client).AllInvitations),
 	Get:  shape.Get("get-invitation", (*client.Client).GetInvitation),
 	Actions: []shape.Action{

@@ -47,7 +47,7 @@ var cluster = shape.Noun[api.Cluster, api.ClusterFilter]{
 	Version:    func(c api.Cluster) int64 { return c.Version },
 	List:       shape.List("list-clusters", (*client.Client).AllClusters),
 	Get:        shape.Get("get-cluster", (*client.Client).GetCluster),
-	Events:     true,
+	Events:     shape.InWorkspace,
 	ByName:     true,
 	Operations: func(c api.Cluster) []api.Operation { return c.Operations },
 	Actions: []shape.Action{
@@ -87,7 +87,7 @@ var clusterBinding = shape.Noun[api.ClusterBinding, api.ClusterBindingFilter]{
 	Version: func(b api.ClusterBinding) int64 { return b.Version },
 	List:    shape.List("list-cluster-bindings", (*client.Client).AllClusterBindings),
 	Get:     shape.Get("get-cluster-binding", (*client.Client).GetClusterBinding),
-	Events:  true,
+	Events:  shape.InWorkspace,
 	Actions: []shape.Action{
 		shape.Create("create-cluster-binding", "account", (*client.Client).CreateClusterBinding),
 		shape.Delete("delete-cluster-binding", (*client.Client).DeleteClusterBinding),

@@ -25,7 +25,7 @@ var network = shape.Noun[api.Network, api.NetworkFilter]{
 	Version:    func(n api.Network) int64 { return n.Version },
 	List:       shape.List("list-networks", (*client.Client).AllNetworks),
 	Get:        shape.Get("get-network", (*client.Client).GetNetwork),
-	Events:     true,
+	Events:     shape.InWorkspace,
 	ByName:     true,
 	Operations: func(n api.Network) []api.Operation { return n.Operations },
 	Actions: []shape.Action{

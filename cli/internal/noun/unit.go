@@ -25,7 +25,7 @@ var unit = shape.Noun[api.ComputeUnit, api.UnitFilter]{
 	Version: func(u api.ComputeUnit) int64 { return u.Version },
 	List:    shape.List("list-compute-units", (*client.Client).AllComputeUnits),
 	Get:     shape.Get("get-compute-unit", (*client.Client).GetComputeUnit),
-	Events:  true,
+	Events:  shape.InWorkspace,
 	ByName:  true,
 	Actions: []shape.Action{
 		shape.Do("close", "close-compute-unit", (*client.Client).CloseComputeUnit),

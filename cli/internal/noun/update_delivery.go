@@ -24,7 +24,7 @@ var updateDelivery = shape.Noun[api.UpdateDelivery, api.UpdateDeliveryFilter]{
 	Version:    func(d api.UpdateDelivery) int64 { return d.Version },
 	List:       shape.List("list-update-deliveries", (*client.Client).AllUpdateDeliveries),
 	Get:        shape.Get("get-update-delivery", (*client.Client).GetUpdateDelivery),
-	Events:     true,
+	Events:     shape.InWorkspace,
 	ByName:     true,
 	Operations: func(d api.UpdateDelivery) []api.Operation { return d.Operations },
 	Actions: []shape.Action{

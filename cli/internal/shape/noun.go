@@ -54,8 +54,8 @@ type Noun[T, F any] struct {
 	// Operations are those that the state allows and those that it prevents.
 	Operations func(T) []api.Operation
 
-	// Events tells that audit events name its objects.
-	Events bool
+	// Events is where the audit events that name its objects are listed; Nowhere if none do.
+	Events EventsIn
 
 	Actions []Action
 	Nested  []Entry // nouns whose commands are below this one's
@@ -143,7 +143,7 @@ func (n Noun[T, F]) Command(a *App) *cobra.Command {
 	if n.Operations != nil {
 		cmd.AddCommand(n.operationsCommand(a))
 	}
-	if n.Events {
+	if n.Events != Nowhere {
 		cmd.AddCommand(n.eventsCommand(a))
 	}
 	for _, action := range n.Actions {
