@@ -102,16 +102,18 @@ const (
 	consoleLog     = "console.log"
 	qemuLog        = "qemu.log"
 	pidFile        = "qemu.pid"
+	monitorSocket  = "monitor"
 	stateFile      = "vm.json"
 )
 
 // commandLine is the guest kernel's. AppArmor is Debian's default and stated
-// all the same. The rest saves work that an emulated CPU pays for and a throwaway
+// all the same. The kernel's notices and what systemd waits for go to the console, so that
+// a boot that never ends can be explained. The rest saves work that an emulated CPU pays for and a throwaway
 // machine has no use of: mitigations, self-tests of ciphers, drivers of
 // devices without a purpose here. Without a word the kernel distrusts the
 // emulated TSC and asks the HPET for the time, a trap into QEMU for each look.
 var commandLine = strings.Join([]string{
-	"console=ttyS0", "quiet", "apparmor=1", "security=apparmor",
+	"console=ttyS0", "loglevel=6", "systemd.show_status=auto", "apparmor=1", "security=apparmor",
 	"clocksource=tsc", "tsc=reliable", "mitigations=off", "nowatchdog", "cryptomgr.notests", "8250.nr_uarts=1",
 	"modprobe.blacklist=kvm_amd,kvm_intel,aesni_intel,ghash_clmulni_intel,sha512_ssse3,sha256_ssse3,sha1_ssse3," +
 		"crc32_pclmul,crct10dif_pclmul,ata_piix,ata_generic,evdev,serio_raw",
@@ -170,7 +172,8 @@ func qemuArgs(o Options, accelerator, uuid string, ports map[string]int) []strin
 	return append(args,
 		"-chardev", "file,id=console,append=on,path="+at(consoleLog),
 		"-serial", "chardev:console",
-		"-monitor", "none")
+		// QEMU runs in the machine's directory: a relative name can't be too long for a socket.
+		"-monitor", "unix:"+monitorSocket+",server=on,wait=off")
 }
 
 // forwards is the part of a user network's description that forwards ports, in

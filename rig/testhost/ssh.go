@@ -55,7 +55,7 @@ func (vm *VM) WaitSSH(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for SSH: %w (last: %v)\n%s", ctx.Err(), err, vm.consoleTail())
+			return fmt.Errorf("wait for SSH: %w (last: %v)\n%s\n%s", ctx.Err(), err, vm.processors(), vm.consoleTail())
 		case <-time.After(refusedPause):
 		}
 	}

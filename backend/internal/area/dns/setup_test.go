@@ -28,6 +28,7 @@ type place struct {
 	*db.DB
 	keys      *secret.Keyset
 	workspace uuid.UUID
+	url       string
 }
 
 func newPlace(t *testing.T) *place {
@@ -45,7 +46,7 @@ func newPlace(t *testing.T) *place {
 	writes.Watch(opened)
 	t.Cleanup(opened.Close)
 	opened.TryTwice() // every transaction of the area may run twice
-	p := &place{opened, keys, uuid.New()}
+	p := &place{opened, keys, uuid.New(), url}
 	addScopes(t, url, p.workspace)
 	return p
 }

@@ -3,6 +3,7 @@ package dns
 import (
 	"context"
 
+	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/reconcile"
 )
@@ -21,10 +22,24 @@ SELECT l.id, l.state, l.since, l.seconds, j.id AS job_id, j.state AS job_state
 // LateZones finds zones whose synchronization takes too long, or has no job.
 func LateZones() reconcile.Source {
 	return reconcile.Source{
-		Noun: ZoneNoun, Ends: "Nothing ends that by itself: its state has to be put right in the database.",
+		Noun: ZoneNoun, Ends: reconcile.EndedHere, End: endLostZone,
 		Find: func(ctx context.Context, q db.Reader) ([]reconcile.Late, error) {
 			states, seconds := ZoneLifecycle.Deadlines()
 			return db.Collect[reconcile.Late](ctx, q, sqlLateZones, states, seconds, int64(reconcile.WithoutAJob))
 		},
 	}
+}
+
+func endLostZone(ctx context.Context, tx *db.Tx, who audit.Actor, lost reconcile.Late, message string) error {
+	zone, err := holdZone(ctx, tx, lost.ID)
+	if err != nil {
+		return err
+	}
+	if err := MoveZone(ctx, tx, lost.ID, SyncFailed, message); err != nil {
+		return err
+	}
+	return audit.Append(ctx, tx, who, audit.Entry{
+		Workspace: zone.WorkspaceID, Action: ZoneNoun + ".end_stuck", ObjectKind: ZoneNoun, ObjectID: zone.ID, ObjectName: zone.Name.Display(),
+		Before: map[string]any{"state": lost.State}, After: map[string]any{"message": message},
+	})
 }

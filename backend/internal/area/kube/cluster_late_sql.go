@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 
+	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/reconcile"
 )
@@ -21,10 +22,25 @@ SELECT l.id, l.state, l.since, l.seconds, j.id AS job_id, j.state AS job_state
 // LateClusters finds clusters that are made or deleted for too long, or by no job.
 func LateClusters() reconcile.Source {
 	return reconcile.Source{
-		Noun: ClusterNoun, Ends: "Nothing ends that by itself: its state has to be put right in the database.",
+		Noun: ClusterNoun, Ends: reconcile.EndedHere, End: endLostCluster,
 		Find: func(ctx context.Context, q db.Reader) ([]reconcile.Late, error) {
 			states, seconds := ClusterLifecycle.Deadlines()
 			return db.Collect[reconcile.Late](ctx, q, sqlLateClusters, states, seconds, int64(reconcile.WithoutAJob))
 		},
 	}
+}
+
+func endLostCluster(ctx context.Context, tx *db.Tx, who audit.Actor, lost reconcile.Late, message string) error {
+	c, err := holdCluster(ctx, tx, lost.ID)
+	if err != nil {
+		return err
+	}
+	on := CreateFailed
+	if c.State == ClusterDeleting {
+		on = DeleteFailed
+	}
+	if err := moveCluster(ctx, tx, lost.ID, on, message); err != nil {
+		return err
+	}
+	return audit.Append(ctx, tx, who, c.entry("end_stuck", map[string]any{"state": lost.State}, map[string]any{"message": message}))
 }

@@ -2,11 +2,14 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/kernel/db"
 )
 
@@ -34,24 +37,68 @@ type Source struct {
 	Noun string
 	Find func(ctx context.Context, q db.Reader) ([]Late, error)
 	Ends string // what ends a state whose job is gone, as a sentence for people
+	// End takes an object whose job is gone to the state that the failure of its job would have led to, and leaves the event of
+	// that. nil: another policy does. It may run twice, and finds the object in the state of Late, still without a job.
+	End func(ctx context.Context, tx *db.Tx, who audit.Actor, lost Late, message string) error
 }
 
-// InFlight is the policy that says which objects stand in a state on its way for too long, and why. It moves none of them.
+// EndedHere is what Source.Ends says where End is set.
+const EndedHere = "This policy ends that within minutes, as the failure of its job would have; then it can be asked for again."
+
+// InFlight is the policy that says which objects stand in a state on its way for too long, and why. It ends the states whose
+// job is gone, where a source says how.
 func InFlight(d *db.DB, sources []Source) Policy {
 	return Policy{
 		Name: inFlightName, Why: "a job that hangs, or that is gone, leaves its object on its way, where nobody looks for it",
 		Interval: time.Minute, Jitter: 10 * time.Second, Timeout: 30 * time.Second, Observes: true,
-		Run: func(ctx context.Context, _ Item) (out Outcome, err error) {
+		Run: func(ctx context.Context, item Item) (out Outcome, err error) {
+			var failed error
 			for _, s := range sources {
+				if s.End != nil && !item.Observe {
+					ended, err := endLost(ctx, d, s)
+					out.Changed += ended
+					failed = errors.Join(failed, err)
+				}
 				found, err := inFlight(ctx, d.Reader, s)
 				if err != nil {
 					return out, fmt.Errorf("look for what is late of %s: %w", s.Noun, err)
 				}
 				out.Conditions = append(out.Conditions, found...)
 			}
-			return out, nil
+			return out, failed
 		},
 	}
+}
+
+// endLost ends what is on its way and has no job, each in a transaction of its own: one that can't be ended holds up no other.
+func endLost(ctx context.Context, d *db.DB, s Source) (ended int64, failed error) {
+	late, err := s.Find(ctx, d.Reader)
+	if err != nil {
+		return 0, err
+	}
+	who := audit.Actor{Kind: audit.Policy, Name: inFlightName}
+	for _, lost := range late {
+		if lost.JobID != nil {
+			continue
+		}
+		var done bool
+		err := d.InTx(ctx, func(tx *db.Tx) error {
+			still, err := s.Find(ctx, tx.Reader)
+			done = slices.ContainsFunc(still, func(l Late) bool { return l.ID == lost.ID && l.State == lost.State && l.JobID == nil })
+			if err != nil || !done {
+				return err
+			}
+			message := fmt.Sprintf("It was %s with no job at work on it since %s.", lost.State, lost.Since.UTC().Format(time.RFC3339))
+			return s.End(ctx, tx, who, lost, message)
+		})
+		switch {
+		case err != nil:
+			failed = errors.Join(failed, fmt.Errorf("end %s %s, which is %s: %w", s.Noun, lost.ID, lost.State, err))
+		case done:
+			ended++
+		}
+	}
+	return ended, failed
 }
 
 func inFlight(ctx context.Context, q db.Reader, s Source) (all []Condition, err error) {
