@@ -4,8 +4,8 @@
 The host fetches the program from the control plane, in parts, and takes it only if its SHA-256 is the one that the play
 names. C(present) also names the services that run with something older than what is on the disk, by comparing their
 start with the times of the files. C(enrolled) waits until the agent has used its token and returns whether it did as
-C(kloigos_result); it never fails, since a control plane that cannot be reached yet is no fault of the installation. C(absent) stops the agent and removes program, versions, key and
-token.
+C(kloigos_result); it never fails, since a control plane that cannot be reached yet is no fault of the installation. C(absent)
+stops the agent and its slice, and removes program, versions, key, token and the folder of its socket.
 """
 
 from __future__ import annotations
@@ -51,6 +51,10 @@ MADE_OF = {
 SOCKET = "kloigos-agent-read.socket"
 # What brings updates: it ends first, or it would install one again.
 UPDATES = ["kloigos-agent-update.path", "kloigos-agent-update.service"]
+# What the services run in: a slice stays when the last of them has ended. It ends last.
+SLICE = "kloigosagent.slice"
+# Made for the socket, and left there by systemd.
+RUN = "/run/kloigos-agent"
 # One answer of the control plane, the space that stays free beside the program, and how often a part is asked for.
 PART, SPARE, TRIES = 1 << 20, 10 << 20, 4
 ENROLLED_WITHIN = 60
@@ -177,7 +181,7 @@ class Agent:
     # absent
 
     def absent(self):
-        for unit, state in self.show(*UPDATES, SOCKET, *MADE_OF).items():
+        for unit, state in self.show(*UPDATES, SOCKET, *MADE_OF, SLICE).items():
             if state.get("UnitFileState") == "enabled":
                 self.change("change", "service", unit, "disabled")
                 if not self.check:
@@ -192,10 +196,11 @@ class Agent:
                 self.change("remove", "file", path)
                 if not self.check:
                     os.unlink(path)
-        if os.path.isdir(VERSIONS) and not os.path.islink(VERSIONS):
-            self.change("remove", "directory", VERSIONS, "versions that updates brought")
-            if not self.check:
-                shutil.rmtree(VERSIONS)
+        for path, note in ((VERSIONS, "versions that updates brought"), (RUN, "the folder of its socket")):
+            if os.path.isdir(path) and not os.path.islink(path):
+                self.change("remove", "directory", path, note)
+                if not self.check:
+                    shutil.rmtree(path)
         left = sorted(os.listdir(STATE)) if os.path.isdir(STATE) and not os.path.islink(STATE) else []
         for name in left:
             path = os.path.join(STATE, name)
