@@ -10,7 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -43,7 +43,6 @@ type bench struct {
 	*areatest.Place
 	t      *testing.T
 	config Config
-	org    uuid.UUID // zeros: the installation's
 	n      int
 }
 
@@ -123,7 +122,7 @@ func newReceiver(t *testing.T) *receiver {
 	t.Helper()
 	v := &receiver{}
 	v.Server = httptest.NewUnstartedServer(http.HandlerFunc(v.take))
-	v.Config.ErrorLog = log.New(io.Discard, "", 0)
+	v.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo)
 	v.StartTLS()
 	t.Cleanup(v.Close)
 	return v
