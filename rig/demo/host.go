@@ -47,6 +47,9 @@ func (i *Installation) awaitHost(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	if i.VM.Silent != "" {
+		i.stages.Note("a first machine gave no greeting and was started again: %s", i.VM.Silent)
+	}
 	accelerator := "KVM"
 	if i.VM.Accelerator != "kvm" {
 		accelerator = "emulation, KVM is missing or does not work"

@@ -22,6 +22,8 @@ const (
 	// bootTimeout bounds the wait for SSH after a start: a boot takes half a
 	// minute on two emulated, busy cores.
 	bootTimeout = 5 * time.Minute
+	// firstBootTimeout is that of the first of two starts in emulation; see VM.Silent.
+	firstBootTimeout = 150 * time.Second
 	// kvmBootTimeout is far more than a boot takes where KVM works; after it the
 	// machine is started again without.
 	kvmBootTimeout = 60 * time.Second
@@ -44,6 +46,10 @@ type VM struct {
 	Forward     map[string]string
 	Dir         string
 	Accelerator string // "kvm" or "tcg"
+	// Silent says where a first start stood that gave no greeting in time, with its console and its processors; "" if there
+	// was none. Such a machine is started once more: the emulator was seen to hang on a machine that was busy otherwise, before
+	// anything of the guest's own ran. Whoever starts a machine shows it.
+	Silent string
 
 	process *process
 	signer  ssh.Signer
@@ -117,6 +123,10 @@ func Start(ctx context.Context, o Options) (*VM, error) {
 	err = vm.boot(ctx, o, accelerator, before)
 	if err != nil && accelerator == accelKVM && o.Accelerator == "" && ctx.Err() == nil {
 		rememberAccelerator(o.Image, accelTCG)
+		accelerator, err = accelTCG, vm.boot(ctx, o, accelTCG, before)
+	}
+	if errors.Is(err, context.DeadlineExceeded) && accelerator == accelTCG && ctx.Err() == nil {
+		vm.Silent = err.Error()
 		err = vm.boot(ctx, o, accelTCG, before)
 	}
 	if err != nil {
@@ -210,8 +220,11 @@ func (vm *VM) launch(ctx context.Context, o Options, accelerator, uuid string, p
 
 func (vm *VM) waitBoot(ctx context.Context) error {
 	limit := bootTimeout
-	if vm.Accelerator == accelKVM {
+	switch {
+	case vm.Accelerator == accelKVM:
 		limit = kvmBootTimeout
+	case vm.Silent == "":
+		limit = firstBootTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

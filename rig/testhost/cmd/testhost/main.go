@@ -142,6 +142,9 @@ func up(ctx context.Context, args []string) error {
 			return errors.Join(err, vm.Stop())
 		}
 	}
+	if vm.Silent != "" {
+		fmt.Fprintln(os.Stderr, "testhost: a first start gave no greeting, this is the second:", vm.Silent)
+	}
 	fmt.Printf("%s@%s port %d, accelerator %s; %s\n", vm.User, vm.SSHHost, vm.SSHPort, vm.Accelerator, filepath.Join(vm.Dir, "vm.json"))
 	if options.Detach {
 		return nil
