@@ -307,6 +307,44 @@ export const tasks = {
     assert.equal(await listed(page), 1);
   },
 
+  // What one looks for first in a list is within a phone's width.
+  async "see on a phone how hosts are"({ open }) {
+    const page = await open({ viewport: { width: 390, height: 844 } });
+    await page.goto("/hosts");
+    await row(page).waitFor();
+    const health = await page.locator("main tbody .health").evaluateAll((all) => all.map((e) => e.checkVisibility() && e.getBoundingClientRect().right));
+    assert.ok(health.length > 20 && health.every((right) => right && right <= 390), `the health of hosts ends at ${health}`);
+  },
+
+  // The strip that is kept for a scroll bar is as dark as the rest of the page behind a dialog.
+  async "open a dialog, and see nothing of the page uncovered"({ open }) {
+    const page = await open(), ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    await page.goto("/hosts");
+    const before = await ground();
+    await page.keyboard.press("Control+k");
+    await page.locator("dialog.palette[open]").waitFor();
+    assert.notEqual(await ground(), before);
+    await page.keyboard.press("Escape");
+    await page.locator("dialog.palette[open]").waitFor({ state: "hidden" });
+    assert.equal(await ground(), before);
+  },
+
+  // Thousands of units beside their bars: neither runs into the other.
+  async "ask for more CPUs than there are, and see why not"({ open }) {
+    for (const width of [390, 1280, 2560]) {
+      const page = await open({ viewport: { width, height: 900 } });
+      await page.goto("/allocations/new");
+      await page.getByLabel("SSH public keys").fill(key);
+      await page.getByLabel("CPUs, at least").fill("4000");
+      await page.getByLabel("Login user").fill("large");
+      await page.getByRole("button", { name: "Allocate", exact: true }).click();
+      await page.locator(".why li").first().waitFor();
+      const rows = await page.locator(".why li").evaluateAll((all) => all.map((li) => [...li.children].map((e) => e.getBoundingClientRect()).filter((r) => r.width > 0)
+        .map((r) => [Math.round(r.left), Math.round(r.right)])));
+      for (const parts of rows) for (let n = 1; n < parts.length; n++) assert.ok(parts[n - 1][1] <= parts[n][0], `at ${width} px: ${JSON.stringify(parts)}`);
+    }
+  },
+
   // Nothing runs in the showcase: the allocation is made, its job waits, and the page says so.
   async "allocate a unit, and cancel its job"({ open }) {
     const page = await open();
