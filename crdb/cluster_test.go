@@ -93,7 +93,7 @@ func (c *cluster) run(args ...string) (string, error) {
 
 func (c *cluster) await(what string, holds func() bool) {
 	c.t.Helper()
-	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			c.t.Fatalf("in vain: waited for %s\n%s", what, c.output())
 		}
