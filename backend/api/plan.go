@@ -37,11 +37,40 @@ type Plan struct {
 	Changes         []PlanChange    `json:"changes,omitempty" doc:"changes in the order of the plays; absent in lists"`
 	Tasks           int             `json:"tasks,omitempty" doc:"number of checked tasks; absent in lists"`
 	LeftOut         int             `json:"left_out,omitempty" doc:"number of changes that are counted but not listed"`
+	Approvals       *PlanApprovals  `json:"approvals,omitempty" doc:"where rules ask for approvals of such plans, or somebody decided"`
 	Operations      []Operation     `json:"operations" nullable:"false"`
 	RequestedBy     string          `json:"requested_by"`
 	CreatedAt       time.Time       `json:"created_at"`
 	CheckedAt       *time.Time      `json:"checked_at,omitempty"`
-	ExpiresAt       time.Time       `json:"expires_at" doc:"end of its validity, an hour after the check"`
+	ExpiresAt       time.Time       `json:"expires_at" doc:"end of its validity: an hour after the check, or as long as approval rules leave"`
+}
+
+// PlanApprovals says who has to approve a plan, and who did.
+type PlanApprovals struct {
+	State     string         `json:"state" enum:"pending,approved,refused,expired"`
+	Needed    int            `json:"needed" doc:"number of approvals by people other than the one who asked"`
+	Given     int            `json:"given" doc:"number of approvals that count"`
+	Rules     []string       `json:"rules" nullable:"false" doc:"names of the approval rules that ask for them"`
+	Decisions []PlanDecision `json:"decisions" nullable:"false" doc:"in the order in which people decided"`
+}
+
+// PlanDecision is what one person decided.
+type PlanDecision struct {
+	Account  string    `json:"account" doc:"name of the account"`
+	Decision string    `json:"decision" enum:"approve,refuse" doc:"what the person decided"`
+	Reason   string    `json:"reason,omitempty" doc:"as the person wrote it"`
+	Counts   bool      `json:"counts" doc:"false for an account that is disabled, or has no role at the workspace any more"`
+	At       time.Time `json:"at"`
+}
+
+// DecidePlan approves or refuses a plan.
+type DecidePlan struct {
+	Reason string `json:"reason,omitempty" maxLength:"500" doc:"shown with the decision, and in the event"`
+}
+
+// PlannedKinds are the kinds of jobs that have plans.
+func PlannedKinds() []string {
+	return []string{"allocation_keys", "host_decommission", "host_initialize", "host_relayout", "unit_allocate", "unit_deallocate"}
 }
 
 // PlanProposal is what an allocation would be given.
@@ -88,6 +117,7 @@ type PlanFilter struct {
 	State      string `query:"state" maxLength:"32" doc:"a state, or expired; ready excludes expired plans"`
 	Host       string `query:"host" maxLength:"64" doc:"id or name"`
 	Allocation string `query:"allocation" maxLength:"64" doc:"id or login user"`
+	Approval   string `query:"approval" enum:"pending,mine" doc:"pending: waits for approvals; mine: and you can still approve it"`
 }
 
 // Planning is how an action is planned, or bound to a plan.

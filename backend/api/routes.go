@@ -109,6 +109,8 @@ var Routes = []Route{
 
 	{"list-plans", http.MethodGet, "/plans", "project.workspace.plan:read", "plans", "List plans", false},
 	{"get-plan", http.MethodGet, "/plans/{id}", "project.workspace.plan:read", "plans", "Show a plan and its changes", false},
+	{"approve-plan", http.MethodPost, "/plans/{id}/approve", "project.workspace.plan:approve", "plans", "Approve a plan that somebody else asked for", false},
+	{"refuse-plan", http.MethodPost, "/plans/{id}/refuse", "project.workspace.plan:approve", "plans", "Refuse a plan; it can't be applied then", false},
 
 	{"list-policies", http.MethodGet, "/policies", "installation.policy:read", "policies", "List the policies of the reconciler, and what is not reconciled", false},
 	{"get-policy", http.MethodGet, "/policies/{name}", "installation.policy:read", "policies", "Show a policy with its conditions", false},

@@ -28,6 +28,16 @@ func (c *Client) GetPlan(ctx context.Context, id string) (api.Plan, error) {
 	return get[api.Plan](ctx, c, in("plans", id), nil)
 }
 
+// ApprovePlan approves a plan that somebody else asked for.
+func (c *Client) ApprovePlan(ctx context.Context, id string, body api.DecidePlan, opts ...Option) (api.Plan, error) {
+	return post[api.Plan](ctx, c, in("plans", id, "approve"), body, opts)
+}
+
+// RefusePlan refuses a plan.
+func (c *Client) RefusePlan(ctx context.Context, id string, body api.DecidePlan, opts ...Option) (api.Plan, error) {
+	return post[api.Plan](ctx, c, in("plans", id, "refuse"), body, opts)
+}
+
 // AsPlanned binds an action to a plan of it: it does just what the plan
 // showed. If something has moved since, the error is an *api.Problem with code
 // plan_stale and Moved set.

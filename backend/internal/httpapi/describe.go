@@ -146,6 +146,8 @@ var examples = map[string]any{
 	"relayout-host":           api.SetLayout{Units: []api.SetUnit{{CPUs: "4-7"}}},
 	"declare-host-lost":       api.DeclareLost{Confirm: "fra1-042"},
 	"create-allocation":       api.CreateAllocation{CPUs: 2, Zone: "fra1", SSHKeys: []string{exampleKey}, Labels: map[string]string{"team": "web"}},
+	"approve-plan":            api.DecidePlan{Reason: "the rack is empty"},
+	"refuse-plan":             api.DecidePlan{Reason: "wrong host"},
 	"replace-allocation-keys": api.ReplaceKeys{SSHKeys: []string{exampleKey}},
 	"deallocate":              api.Deallocate{Confirm: "alice"},
 	"add-addresses":           api.AddAddresses{Network: "default", Addresses: []api.AddRange{{Range: "198.51.100.10-198.51.100.20"}}},

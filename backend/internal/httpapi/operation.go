@@ -18,6 +18,7 @@ var operationRoutes = map[reflect.Type]map[string]string{
 	},
 	reflect.TypeFor[api.Allocation]():   {"replace-keys": "replace-allocation-keys", "deallocate": "deallocate"},
 	reflect.TypeFor[api.Job]():          {"retry": "retry-job", "cancel": "cancel-job", "give-up": "give-up-job"},
+	reflect.TypeFor[api.Plan]():         {"approve": "approve-plan", "refuse": "refuse-plan"},
 	reflect.TypeFor[api.Agent]():        {"revoke": "revoke-agent", "quarantine": "quarantine-agent", "release": "release-agent"},
 	reflect.TypeFor[api.Channel]():      {"change": "change-channel", "test": "test-channel", "delete": "delete-channel"},
 	reflect.TypeFor[api.DNSZone]():      {"change": "change-dns-zone", "synchronize": "sync-dns-zone", "confirm": "confirm-dns-plan", "delete": "delete-dns-zone"},

@@ -20,6 +20,8 @@ import (
 func (s *Server) registerPlans() {
 	register(s, "list-plans", s.listPlans, sorted(store.PlanSorting))
 	register(s, "get-plan", s.getPlan)
+	register(s, "approve-plan", s.decidePlan(domain.DecisionApprove))
+	register(s, "refuse-plan", s.decidePlan(domain.DecisionRefuse))
 }
 
 // planned is the answer of an action that can be planned: the object that it
@@ -89,7 +91,11 @@ func (s *Server) makePlan(ctx context.Context, r intent.PlanRequest, version int
 	if err != nil {
 		return nil, err
 	}
-	return &planned{Location: jobURL(m.job), Body: presentPlan(p, nil)}, nil
+	shown, err := s.shownPlan(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return &planned{Location: jobURL(m.job), Body: shown}, nil
 }
 
 func (s *Server) plan(ctx context.Context, id uuid.UUID) (store.Plan, error) {
@@ -109,27 +115,120 @@ func (s *Server) listPlans(ctx context.Context, in *struct{ api.PlanFilter }) (*
 	if err := oneOf("state", in.State, append(domain.PlanLifecycle.Names(), "expired")); err != nil {
 		return nil, err
 	}
+	filter := store.PlanFilter{
+		WorkspaceID: workspace(ctx), State: in.State, HostID: host, AllocationID: allocation, Login: login, Sort: in.Sort, Approval: in.Approval,
+	}
+	mine := in.Approval == "mine"
+	if me := decider(ctx).Account; mine {
+		filter.WaitsFor = &me
+	}
+	rules, err := s.intents.ApprovalRules(ctx, workspace(ctx))
+	if err != nil {
+		return nil, err
+	}
 	var failed error
-	page, err := pageOf(s.listOf("list-plans", in.PageQuery, in.State, in.Host, in.Allocation), store.PlanSorting,
+	page, err := pageOf(s.listOf("list-plans", in.PageQuery, in.State, in.Host, in.Allocation, in.Approval), store.PlanSorting,
 		func(after *store.Position, limit int) ([]store.Plan, error) {
-			return s.db.Plans(ctx, store.PlanFilter{
-				WorkspaceID: workspace(ctx), State: in.State, HostID: host, AllocationID: allocation, Login: login, Sort: in.Sort, After: after, Limit: limit,
-			})
+			if mine && !mayApprove(ctx) {
+				return nil, nil
+			}
+			filter.After, filter.Limit = after, limit
+			return s.db.Plans(ctx, filter)
 		},
-		s.showPlan(ctx, &failed))
+		s.showPlan(ctx, rules, &failed))
 	return page, errors.Join(err, failed)
 }
 
-// showPlan presents a plan, alone or in a list, with what has moved since it was checked: whether it can be applied
-// depends on that.
-func (s *Server) showPlan(ctx context.Context, failed *error) func(store.Plan) api.Plan {
+// showPlan presents a plan of a list, with what has moved since it was checked: whether it can be applied depends on that.
+func (s *Server) showPlan(ctx context.Context, rules intent.ApprovalRules, failed *error) func(store.Plan) api.Plan {
 	return func(p store.Plan) api.Plan {
 		if *failed != nil {
 			return api.Plan{}
 		}
-		stale, err := s.intents.PlanMoved(ctx, p)
+		shown, err := s.presentedPlan(ctx, p, rules)
 		*failed = err
-		return presentPlan(p, stale)
+		return shown
+	}
+}
+
+// shownPlan is one plan as the bearer sees it.
+func (s *Server) shownPlan(ctx context.Context, p store.Plan) (api.Plan, error) {
+	rules, err := s.intents.ApprovalRules(ctx, p.WorkspaceID)
+	if err != nil {
+		return api.Plan{}, err
+	}
+	return s.presentedPlan(ctx, p, rules)
+}
+
+// presentedPlan is a plan as the bearer sees it: what they can do with it depends on who they are, and on the rules.
+func (s *Server) presentedPlan(ctx context.Context, p store.Plan, rules intent.ApprovalRules) (api.Plan, error) {
+	stale, err := s.intents.PlanMoved(ctx, p)
+	if err != nil {
+		return api.Plan{}, err
+	}
+	approval, err := s.intents.PlanApproval(ctx, p, rules)
+	if err != nil {
+		return api.Plan{}, err
+	}
+	out := presentPlan(p, stale)
+	out.Operations = presentOperations(intent.PlanOperations(p, stale, approval, decider(ctx)))
+	if approval.Needed > 0 || len(approval.Decisions) > 0 {
+		out.Approvals = presentApprovals(p, approval)
+	}
+	return out, nil
+}
+
+func decider(ctx context.Context) intent.Decider {
+	b := requestOf(ctx).bearer
+	return intent.Decider{Account: b.AccountID, Person: b.AccountKind == "person"}
+}
+
+func presentApprovals(p store.Plan, a intent.PlanApproval) *api.PlanApprovals {
+	out := &api.PlanApprovals{State: string(a.State()), Needed: a.Needed, Given: a.Given, Rules: orEmpty(a.Rules), Decisions: []api.PlanDecision{}}
+	if p.Expired && a.State() == domain.ApprovalPending {
+		out.State = string(domain.ApprovalExpired)
+	}
+	for _, d := range a.Decisions {
+		out.Decisions = append(out.Decisions, api.PlanDecision{Account: d.Account, Decision: d.Decision, Reason: d.Reason, Counts: d.Counts, At: d.CreatedAt})
+	}
+	return out
+}
+
+// mayApprove tells whether the bearer is somebody whom plans of the request's workspace can wait for.
+func mayApprove(ctx context.Context) bool {
+	route, _ := api.RouteOf("approve-plan")
+	return decider(ctx).Person && AccessOf(ctx).At(route.Permission, PlaceOf(ctx))
+}
+
+// decidePlan is the handler of an approval or a refusal.
+func (s *Server) decidePlan(decision string) func(context.Context, *struct {
+	ByID
+	Body api.DecidePlan
+}) (*object[api.Plan], error) {
+	return func(ctx context.Context, in *struct {
+		ByID
+		Body api.DecidePlan
+	},
+	) (*object[api.Plan], error) {
+		u, ok := id(in.ID)
+		if !ok {
+			return nil, domain.ErrNotFound
+		}
+		p, err := s.plan(ctx, u)
+		if err != nil {
+			return nil, err
+		}
+		err = s.onceNothing(ctx, func(ctx context.Context) error {
+			return s.intents.DecidePlan(ctx, actor(ctx), p.ID, decider(ctx).Person, decision, in.Body.Reason)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if p, err = s.plan(ctx, p.ID); err != nil {
+			return nil, err
+		}
+		shown, err := s.shownPlan(ctx, p)
+		return &object[api.Plan]{Body: shown}, err
 	}
 }
 
@@ -142,9 +241,8 @@ func (s *Server) getPlan(ctx context.Context, in *ByID) (*object[api.Plan], erro
 	if err != nil {
 		return nil, err
 	}
-	var failed error
-	shown := s.showPlan(ctx, &failed)(p)
-	return &object[api.Plan]{Body: shown}, failed
+	shown, err := s.shownPlan(ctx, p)
+	return &object[api.Plan]{Body: shown}, err
 }
 
 func presentPlan(p store.Plan, stale *intent.PlanStale) api.Plan {
@@ -155,8 +253,7 @@ func presentPlan(p store.Plan, stale *intent.PlanStale) api.Plan {
 		LoginUser: value(p.LoginUser), State: string(p.State), StateMeans: domain.PlanLifecycle.Info(p.State).Means,
 		Expired: p.Expired && p.State != domain.PlanApplied, JobID: p.JobID.String(), AppliedJobID: text(p.AppliedJobID), Playbook: p.Playbook,
 		PlaybookVersion: p.PlaybookVersion, PlaybookSHA256: p.PlaybookSHA256, VariablesSHA256: p.VariablesSHA256,
-		Operations: presentOperations(intent.PlanOperations(p, stale)), RequestedBy: p.RequestedBy, CreatedAt: p.CreatedAt,
-		CheckedAt: p.CheckedAt, ExpiresAt: p.ExpiresAt,
+		Operations: []api.Operation{}, RequestedBy: p.RequestedBy, CreatedAt: p.CreatedAt, CheckedAt: p.CheckedAt, ExpiresAt: p.ExpiresAt,
 	}
 	if p.Proposal != nil && p.Action == domain.ActionAllocate {
 		out.Proposal = &api.PlanProposal{

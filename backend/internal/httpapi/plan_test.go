@@ -42,7 +42,7 @@ func (b *backend) checked(p api.Plan, changes ...domain.PlanChange) {
 			return err
 		}
 		row.ReportSHA256 = "r"
-		if err := tx.SetPlanResult(b.t.Context(), row); err != nil {
+		if _, err := tx.SetPlanResult(b.t.Context(), row); err != nil {
 			return err
 		}
 		_, err = tx.MovePlan(b.t.Context(), row.ID, row.State, domain.CheckSucceeded)

@@ -96,6 +96,9 @@ func (in *Intents) enqueue(ctx context.Context, tx *store.Tx, who domain.Actor, 
 	if b := bindingOf(ctx); b != nil {
 		return in.bound(ctx, tx, who, workspace, args, b)
 	}
+	if err := withoutApproval(ctx, tx, who, workspace, args.Kind()); err != nil {
+		return uuid.Nil, err
+	}
 	return tx.Enqueue(ctx, who, workspace, args)
 }
 

@@ -55,7 +55,13 @@ func (in *Intents) RetryJobFrom(ctx context.Context, who domain.Actor, id uuid.U
 				return err
 			}
 		}
-		if err := tx.RetryJob(ctx, j, job.PolicyOf(j.Kind).Deadline, version, withoutPlan(j, version)); err != nil {
+		released := withoutPlan(j, version)
+		if released || j.PlanID == nil { // what the job does then, nobody approved
+			if err := withoutApproval(ctx, tx, who, j.WorkspaceID, j.Kind); err != nil {
+				return err
+			}
+		}
+		if err := tx.RetryJob(ctx, j, job.PolicyOf(j.Kind).Deadline, version, released); err != nil {
 			return err
 		}
 		if err := asItFailed(ctx, tx, j, joint); err != nil {

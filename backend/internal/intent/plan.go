@@ -149,7 +149,7 @@ func (in *Intents) plan(ctx context.Context, tx *store.Tx, who domain.Actor, p s
 			args.AllocationID = of.AllocationID
 		}
 	}
-	if err := tx.InsertPlan(ctx, p); err != nil {
+	if err := tx.InsertPlan(ctx, p, who.ID); err != nil {
 		return err
 	}
 	if err := tx.EnqueueBound(ctx, p.JobID, who, p.WorkspaceID, args, p.ID, v.ID); err != nil {
@@ -265,6 +265,9 @@ func (in *Intents) bound(ctx context.Context, tx *store.Tx, who domain.Actor, wo
 	if stale != nil {
 		return uuid.Nil, stale
 	}
+	if err := approved(ctx, tx, p); err != nil {
+		return uuid.Nil, err
+	}
 	id := store.NewJobID()
 	if err := tx.EnqueueBound(ctx, id, who, workspace, args, p.ID, p.PlaybookVersionID); err != nil {
 		return uuid.Nil, err
@@ -328,11 +331,22 @@ func (in *Intents) PlanMoved(ctx context.Context, p store.Plan) (*PlanStale, err
 	return stale, err
 }
 
-// PlanOperations tells what can be done with a plan now.
-func PlanOperations(p store.Plan, stale *PlanStale) []domain.Operation {
-	err := canApply(p)
-	if err == nil && stale != nil {
-		err = domain.Conflictf("plan_stale", "%s", strings.Join(stale.Why, " "))
+// PlanOperations tells what somebody can do with a plan now.
+func PlanOperations(p store.Plan, stale *PlanStale, a PlanApproval, by Decider) []domain.Operation {
+	apply, approve := canApply(p), CanDecide(p, a, by, domain.DecisionApprove)
+	if stale != nil {
+		why := domain.Conflictf("plan_stale", "%s", strings.Join(stale.Why, " "))
+		if apply == nil {
+			apply = why
+		}
+		if approve == nil {
+			approve = why
+		}
 	}
-	return []domain.Operation{operation("apply", err)}
+	if apply == nil {
+		apply = a.Check()
+	}
+	return []domain.Operation{
+		operation("apply", apply), operation("approve", approve), operation("refuse", CanDecide(p, a, by, domain.DecisionRefuse)),
+	}
 }

@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"context"
 	"time"
 
+	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/store"
 )
@@ -26,6 +28,16 @@ func expiredIdempotencyKeys(db *store.DB) reconcile.Policy {
 		Name: "expired_idempotency_keys", Why: "a repeated request is recognised for a day",
 		Interval: 30 * time.Minute, Jitter: 5 * time.Minute, Timeout: time.Minute,
 	}, db, (*store.Tx).DeleteOldIdempotencyKeys)
+}
+
+func lapsedPlans(db *store.DB) reconcile.Policy {
+	const name = "lapsed_plans"
+	return removal(reconcile.Policy{
+		Name: name, Why: "a plan that nobody approved in time is told once; it is refused from the moment on",
+		Interval: time.Minute, Jitter: 10 * time.Second, Timeout: time.Minute,
+	}, db, func(tx *store.Tx, ctx context.Context) (int64, bool, error) {
+		return tx.TellLapsedPlans(ctx, domain.Actor{Kind: domain.ActorPolicy, Name: name})
+	})
 }
 
 func oldPlans(db *store.DB) reconcile.Policy {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/kernel/db"
 )
@@ -76,6 +77,8 @@ type Plan struct {
 	CheckedAt         *time.Time         `db:"checked_at"`
 	ExpiresAt         time.Time          `db:"expires_at"`
 	Expired           bool               `db:"expired"`
+	AskedBy           []uuid.UUID        `db:"asked_by"`    // accounts, none of which approves it; nil: made by an older backend
+	AgeSeconds        int64              `db:"age_seconds"` // of the check; 0 before it ends
 }
 
 // What the check told is large, and read only where it is asked for ($1).
@@ -83,7 +86,8 @@ const sqlPlan = `
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -107,8 +111,10 @@ type PlanFilter struct {
 	WorkspaceID          uuid.UUID
 	State                string // "expired": ready, but can't be applied any more
 	HostID, AllocationID *uuid.UUID
-	Login                string // of the allocation; any that has it or had it
-	Sort                 string // one of PlanSorting; "" for the first
+	Login                string     // of the allocation; any that has it or had it
+	Approval             string     // "pending": they wait for approvals
+	WaitsFor             *uuid.UUID // they wait for approvals, and this account can still give one
+	Sort                 string     // one of PlanSorting; "" for the first
 	After                *db.Position
 	Limit                int
 }
@@ -133,21 +139,36 @@ func (r Reads) Plans(ctx context.Context, f PlanFilter) ([]Plan, error) {
 	if f.Login != "" {
 		l.And("p.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = ? AND a.login_user = ?)", f.WorkspaceID, f.Login)
 	}
+	if f.Approval != "" || f.WaitsFor != nil {
+		l.And(sqlPlanPending)
+	}
+	if f.WaitsFor != nil {
+		l.And("NOT (?::UUID = ANY(p.asked_by))", *f.WaitsFor).And("NOT (?::UUID = ANY(p.asked_by))", uuid.Nil)
+		l.And("NOT EXISTS (SELECT 1 FROM plan_decisions m WHERE m.plan_id = p.id AND m.account_id = ?)", *f.WaitsFor)
+	}
 	return PlanSorting.Read(ctx, r.q, l, f.Sort, f.After, f.Limit)
 }
 
 const sqlInsertPlan = `
 INSERT INTO plans (id, workspace_id, kind, action, request, host_id, unit_id, allocation_id, proposal, state, job_id, playbook_version_id,
-                   playbook_sha256, requested_by, expires_at)
-SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, v.id, v.sha256, $12, now() + $13::INT8 * INTERVAL '1 second'
+                   playbook_sha256, requested_by, expires_at, asked_by)
+SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, v.id, v.sha256, $12, now() + $13::INT8 * INTERVAL '1 second',
+       (SELECT array_agg(DISTINCT b.id)
+          FROM (SELECT $15::UUID AS id
+                 UNION ALL
+                SELECT CASE WHEN m.kind = 'person' THEN m.id ELSE '00000000-0000-0000-0000-000000000000'::UUID END AS id
+                  FROM accounts s
+                  JOIN tokens t ON t.account_id = s.id
+                  LEFT JOIN accounts m ON m.id = t.maker_id
+                 WHERE s.id = $15 AND s.kind = 'service') AS b)
   FROM playbook_versions v
  WHERE v.id = $14`
 
-// InsertPlan adds a plan whose check has not run.
-func (tx *Tx) InsertPlan(ctx context.Context, p Plan) error {
+// InsertPlan adds a plan whose check has not run. Whoever made a key of the service account that asks, asks with it.
+func (tx *Tx) InsertPlan(ctx context.Context, p Plan, asker uuid.UUID) error {
 	tx.Touch(nounPlan, p.ID)
 	err := tx.One(ctx, domain.ErrNotFound, sqlInsertPlan, p.ID, p.WorkspaceID, p.Kind, p.Action, p.Request, p.HostID, p.UnitID, p.AllocationID,
-		p.Proposal, domain.PlanLifecycle.Initial, p.JobID, p.RequestedBy, int64(domain.PlanLifetime/time.Second), p.PlaybookVersionID)
+		p.Proposal, domain.PlanLifecycle.Initial, p.JobID, p.RequestedBy, int64(domain.PlanLifetime/time.Second), p.PlaybookVersionID, asker)
 	if err != nil {
 		return fmt.Errorf("insert plan: %w", err)
 	}
@@ -176,11 +197,18 @@ UPDATE plans
  WHERE id = $1 AND state = 'checking'`
 
 // SetPlanResult stores what the check told and what it stands on, in the
-// transaction that makes the plan ready. Its time begins to run.
-func (tx *Tx) SetPlanResult(ctx context.Context, p Plan) error {
+// transaction that makes the plan ready. Its time begins to run: where rules ask
+// for approvals, the one that they leave.
+func (tx *Tx) SetPlanResult(ctx context.Context, p Plan) (iam.Approval, error) {
 	tx.Touch(nounPlan, p.ID)
-	return tx.One(ctx, movedMeanwhile("plan"), sqlSetPlanResult, p.ID, p.VariablesSHA256, p.RowsSHA256, p.ReportSHA256, p.Result.Counts,
-		p.Result, int64(domain.PlanLifetime/time.Second))
+	rules, err := tx.ApprovalRules(ctx, p.WorkspaceID)
+	if err != nil {
+		return iam.Approval{}, err
+	}
+	asked := iam.ApprovalFor(rules, string(p.Kind))
+	lifetime := domain.Approval{Needed: int(asked.Needed), Within: time.Duration(asked.Hours) * time.Hour}.Lifetime()
+	return asked, tx.One(ctx, movedMeanwhile("plan"), sqlSetPlanResult, p.ID, p.VariablesSHA256, p.RowsSHA256, p.ReportSHA256, p.Result.Counts,
+		p.Result, int64(lifetime/time.Second))
 }
 
 const sqlApplyPlan = `

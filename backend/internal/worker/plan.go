@@ -20,7 +20,20 @@ import (
 // with the newest number of the fence no older run changes the host any more.
 var planned = handler{
 	steps: map[string]step{"check": {lock: true, do: check}},
-	apply: func(ctx context.Context, tx *store.Tx, r *run) error { return tx.SetPlanResult(ctx, r.plan) },
+	apply: planChecked,
+}
+
+// planChecked stores what the check told, and asks for the approvals that the plan needs. One at which a run would stop is
+// approved by nobody.
+func planChecked(ctx context.Context, tx *store.Tx, r *run) error {
+	asked, err := tx.SetPlanResult(ctx, r.plan)
+	if err != nil || asked.Needed == 0 || r.plan.Result.Counts.Stops > 0 {
+		return err
+	}
+	return tx.AddEvent(ctx, r.actor(), store.Audit{
+		Workspace: r.plan.WorkspaceID, Action: "plan.request_approval", ObjectKind: "plan", ObjectID: r.plan.ID, ObjectName: r.plan.Action,
+		JobID: r.job.ID, After: map[string]any{"needed": asked.Needed, "hours": asked.Hours, "rules": asked.Rules, "asked_by": r.plan.RequestedBy},
+	})
 }
 
 // about says what the plan is about, for this very run.

@@ -57,7 +57,7 @@ func TestPlansThatNoLongerHold(t *testing.T) {
 	if err != nil || stale == nil || stale.Moved[0] != domain.MovedState {
 		t.Errorf("another job began: %+v, %v", stale, err)
 	}
-	for _, o := range intent.PlanOperations(p.thePlan(got.ID), stale) {
+	for _, o := range intent.PlanOperations(p.thePlan(got.ID), stale, intent.PlanApproval{}, intent.Decider{}) {
 		if o.Allowed || o.Prevents == "" {
 			t.Errorf("%+v", o)
 		}

@@ -108,7 +108,7 @@ func TestPlansOfEveryAction(t *testing.T) {
 		if _, err := p.apply(got.ID, of); err == nil {
 			t.Errorf("%s: a plan was applied twice", c.name)
 		}
-		if err := intent.PlanOperations(p.thePlan(got.ID), nil)[0]; err.Allowed || !strings.Contains(err.Prevents, "already applied") {
+		if err := intent.PlanOperations(p.thePlan(got.ID), nil, intent.PlanApproval{}, intent.Decider{})[0]; err.Allowed || !strings.Contains(err.Prevents, "already applied") {
 			t.Errorf("%s: %+v", c.name, err)
 		}
 	}

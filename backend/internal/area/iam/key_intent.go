@@ -112,7 +112,7 @@ func CreateKey(ctx context.Context, tx *intent.Tx, ref scope.Ref[Account], draft
 		level, scopeID = &draft.At.Kind, &draft.At.ID
 	}
 	many := fault.Conflictf("too_many_keys", "The account has 100 keys. Delete those that nobody uses.")
-	err = tx.One(ctx, many, sqlInsertKey, id, account.ID, draft.Name, secret[:shownPrefix], hashOf(tokenPrefix, secret), draft.Permissions, level, scopeID, int64(draft.Valid/time.Second))
+	err = tx.One(ctx, many, sqlInsertKey, id, account.ID, draft.Name, secret[:shownPrefix], hashOf(tokenPrefix, secret), draft.Permissions, level, scopeID, int64(draft.Valid/time.Second), tx.Call().Actor.ID)
 	if err != nil {
 		return Key{}, fmt.Errorf("make a key: %w", err)
 	}
@@ -137,7 +137,8 @@ func RotateKey(ctx context.Context, tx *intent.Tx, ref scope.Ref[Account], id uu
 		return Key{}, err
 	}
 	type row struct {
-		Hash []byte `db:"hash"`
+		Hash  []byte     `db:"hash"`
+		Maker *uuid.UUID `db:"maker_id"`
 	}
 	old, err := db.First[row](ctx, tx.Reader, fault.ErrNotFound, sqlHashOfKey, id)
 	if err != nil {
@@ -146,11 +147,11 @@ func RotateKey(ctx context.Context, tx *intent.Tx, ref scope.Ref[Account], id uu
 	if _, err := tx.Exec(ctx, sqlDropOldSecret, id); err != nil {
 		return Key{}, fmt.Errorf("end the secret before: %w", err)
 	}
-	if err := tx.One(ctx, fault.ErrNotFound, sqlNewSecret, id, hashOf(tokenPrefix, secret), secret[:shownPrefix]); err != nil {
+	if err := tx.One(ctx, fault.ErrNotFound, sqlNewSecret, id, hashOf(tokenPrefix, secret), secret[:shownPrefix], tx.Call().Actor.ID); err != nil {
 		return Key{}, fmt.Errorf("rotate a key: %w", err)
 	}
 	if overlap > 0 {
-		if err := tx.One(ctx, fault.ErrNotFound, sqlKeepOldSecret, uuid.New(), before.Prefix, old.Hash, int64(overlap/time.Second), id); err != nil {
+		if err := tx.One(ctx, fault.ErrNotFound, sqlKeepOldSecret, uuid.New(), before.Prefix, old.Hash, int64(overlap/time.Second), id, old.Maker); err != nil {
 			return Key{}, fmt.Errorf("keep the former secret: %w", err)
 		}
 	}

@@ -53,8 +53,8 @@ SELECT t.id
 
 	// An account has no more keys than a page shows.
 	sqlInsertKey = `
-INSERT INTO tokens (id, kind, account_id, name, prefix, hash, permissions, scope, scope_id, expires_at)
-SELECT $1::UUID, 'api', $2::UUID, $3::TEXT, $4::TEXT, $5::BYTEA, $6::TEXT[], $7::TEXT, $8::UUID, now() + $9::INT8 * INTERVAL '1 second'
+INSERT INTO tokens (id, kind, account_id, name, prefix, hash, permissions, scope, scope_id, expires_at, maker_id)
+SELECT $1::UUID, 'api', $2::UUID, $3::TEXT, $4::TEXT, $5::BYTEA, $6::TEXT[], $7::TEXT, $8::UUID, now() + $9::INT8 * INTERVAL '1 second', $10::UUID
  WHERE (SELECT count(*)
           FROM tokens t
          WHERE t.account_id = $2 AND t.key_id IS NULL AND t.expires_at > now()) < 100`
@@ -68,20 +68,20 @@ DELETE FROM tokens
  WHERE account_id = $1 AND id = $2`
 
 	sqlHashOfKey = `
-SELECT t.hash
+SELECT t.hash, t.maker_id
   FROM tokens t
  WHERE t.id = $1`
 
 	sqlNewSecret = `
 UPDATE tokens
-   SET hash = $2, prefix = $3
+   SET hash = $2, prefix = $3, maker_id = $4
  WHERE id = $1`
 
 	// The former secret stands for the same, until it or the key expires.
 	sqlKeepOldSecret = `
-INSERT INTO tokens (id, kind, account_id, name, prefix, hash, permissions, scope, scope_id, expires_at, last_used_at, key_id)
+INSERT INTO tokens (id, kind, account_id, name, prefix, hash, permissions, scope, scope_id, expires_at, last_used_at, key_id, maker_id)
 SELECT $1::UUID, t.kind, t.account_id, t.name, $2::TEXT, $3::BYTEA, t.permissions, t.scope, t.scope_id,
-       LEAST(t.expires_at, now() + $4::INT8 * INTERVAL '1 second'), NULL, t.id
+       LEAST(t.expires_at, now() + $4::INT8 * INTERVAL '1 second'), NULL, t.id, $6::UUID
   FROM tokens t
  WHERE t.id = $5`
 )

@@ -12,6 +12,7 @@ func NotReconciled() map[string]string {
 		"service_account":   "keys that have expired are refused, and removed by expired_tokens",
 		"invitation":        "one that has expired is refused; expired_invitations removes it later",
 		"identity_provider": "it is asked at each login; whether it answers in between is not looked at yet",
+		"approval_rule":     "it is read in the transaction that applies a plan, not later",
 		"quota":             "it is enforced in the transaction that takes from it, not later",
 		"price":             "a person sets it; statements that are made keep theirs",
 		"usage":             "it is counted by the changes of the objects themselves",

@@ -336,7 +336,7 @@ func (l Level) Remove(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], 
 	if err := before.told(ctx, tx, "delete", before.facts(), nil); err != nil {
 		return err
 	}
-	for _, sql := range []db.Statement{sqlDeleteGrantsAt, sqlDeleteMappingsAt, sqlDeleteInvitationsAt, sqlEndSessionsOfProviders, sqlDeleteProvidersOf, sqlDeletePositionsOf, sqlDeleteStreamsOf} {
+	for _, sql := range []db.Statement{sqlDeleteGrantsAt, sqlDeleteMappingsAt, sqlDeleteInvitationsAt, sqlDeleteApprovalRulesAt, sqlEndSessionsOfProviders, sqlDeleteProvidersOf, sqlDeletePositionsOf, sqlDeleteStreamsOf} {
 		if _, err := tx.Exec(ctx, sql, before.ID); err != nil {
 			return fmt.Errorf("take away what belongs to a %s: %w", l.Noun, err)
 		}

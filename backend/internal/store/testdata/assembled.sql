@@ -3984,7 +3984,8 @@ LIMIT $3;
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4000,7 +4001,8 @@ LIMIT $5;
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4016,7 +4018,8 @@ LIMIT $5;
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4032,7 +4035,8 @@ LIMIT $4;
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4048,7 +4052,8 @@ LIMIT $5;
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4064,7 +4069,8 @@ LIMIT $4;
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4081,7 +4087,8 @@ LIMIT $6;
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4098,7 +4105,8 @@ LIMIT $6;
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4111,14 +4119,41 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
   AND p.host_id = $4
   AND p.allocation_id = $5
   AND p.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $6 AND a.login_user = $7)
-  AND (p.created_at, p.id) < ($8, $9)
+  AND p.state = 'ready' AND p.expires_at > now() AND COALESCE((p.counts->>'stops')::INT8, 0) = 0
+AND p.checked_at + (SELECT min(r.hours)
+  FROM approval_rules r
+  JOIN workspaces rw ON rw.id = p.workspace_id
+  JOIN projects rp ON rp.id = rw.project_id
+ WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)) * INTERVAL '1 hour' > now()
+AND
+NOT EXISTS (SELECT 1
+              FROM plan_decisions x
+             WHERE x.plan_id = p.id AND x.decision = 'refuse')
+AND COALESCE((SELECT max(r.approvals)
+  FROM approval_rules r
+  JOIN workspaces rw ON rw.id = p.workspace_id
+  JOIN projects rp ON rp.id = rw.project_id
+ WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)), 0) > (SELECT count(*)
+                                                       FROM plan_decisions v
+                                                      WHERE v.plan_id = p.id AND v.decision = 'approve' AND
+EXISTS (SELECT 1
+          FROM accounts ca
+          JOIN grants cg ON cg.account_id = ca.id
+          JOIN workspaces cw ON cw.id = p.workspace_id
+          JOIN projects cp ON cp.id = cw.project_id
+         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)))
+  AND NOT ($8 = ANY(p.asked_by))
+  AND NOT ($9 = ANY(p.asked_by))
+  AND NOT EXISTS (SELECT 1 FROM plan_decisions m WHERE m.plan_id = p.id AND m.account_id = $10)
+  AND (p.created_at, p.id) < ($11, $12)
 ORDER BY p.created_at DESC, p.id DESC
-LIMIT $10;
+LIMIT $13;
 
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4134,7 +4169,8 @@ LIMIT $4;
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4150,7 +4186,8 @@ LIMIT $4;
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4167,7 +4204,8 @@ LIMIT $5;
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4184,7 +4222,8 @@ LIMIT $5;
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4197,14 +4236,41 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
   AND p.host_id = $3
   AND p.allocation_id = $4
   AND p.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $5 AND a.login_user = $6)
-  AND (p.created_at, p.id) < ($7, $8)
+  AND p.state = 'ready' AND p.expires_at > now() AND COALESCE((p.counts->>'stops')::INT8, 0) = 0
+AND p.checked_at + (SELECT min(r.hours)
+  FROM approval_rules r
+  JOIN workspaces rw ON rw.id = p.workspace_id
+  JOIN projects rp ON rp.id = rw.project_id
+ WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)) * INTERVAL '1 hour' > now()
+AND
+NOT EXISTS (SELECT 1
+              FROM plan_decisions x
+             WHERE x.plan_id = p.id AND x.decision = 'refuse')
+AND COALESCE((SELECT max(r.approvals)
+  FROM approval_rules r
+  JOIN workspaces rw ON rw.id = p.workspace_id
+  JOIN projects rp ON rp.id = rw.project_id
+ WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)), 0) > (SELECT count(*)
+                                                       FROM plan_decisions v
+                                                      WHERE v.plan_id = p.id AND v.decision = 'approve' AND
+EXISTS (SELECT 1
+          FROM accounts ca
+          JOIN grants cg ON cg.account_id = ca.id
+          JOIN workspaces cw ON cw.id = p.workspace_id
+          JOIN projects cp ON cp.id = cw.project_id
+         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)))
+  AND NOT ($7 = ANY(p.asked_by))
+  AND NOT ($8 = ANY(p.asked_by))
+  AND NOT EXISTS (SELECT 1 FROM plan_decisions m WHERE m.plan_id = p.id AND m.account_id = $9)
+  AND (p.created_at, p.id) < ($10, $11)
 ORDER BY p.created_at DESC, p.id DESC
-LIMIT $9;
+LIMIT $12;
 
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4220,7 +4286,8 @@ LIMIT $3;
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4236,7 +4303,8 @@ LIMIT $3;
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4253,7 +4321,8 @@ LIMIT $5;
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4270,7 +4339,8 @@ LIMIT $5;
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4283,14 +4353,41 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
   AND p.host_id = $3
   AND p.allocation_id = $4
   AND p.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $5 AND a.login_user = $6)
-  AND (p.created_at, p.id) < ($7, $8)
+  AND p.state = 'ready' AND p.expires_at > now() AND COALESCE((p.counts->>'stops')::INT8, 0) = 0
+AND p.checked_at + (SELECT min(r.hours)
+  FROM approval_rules r
+  JOIN workspaces rw ON rw.id = p.workspace_id
+  JOIN projects rp ON rp.id = rw.project_id
+ WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)) * INTERVAL '1 hour' > now()
+AND
+NOT EXISTS (SELECT 1
+              FROM plan_decisions x
+             WHERE x.plan_id = p.id AND x.decision = 'refuse')
+AND COALESCE((SELECT max(r.approvals)
+  FROM approval_rules r
+  JOIN workspaces rw ON rw.id = p.workspace_id
+  JOIN projects rp ON rp.id = rw.project_id
+ WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)), 0) > (SELECT count(*)
+                                                       FROM plan_decisions v
+                                                      WHERE v.plan_id = p.id AND v.decision = 'approve' AND
+EXISTS (SELECT 1
+          FROM accounts ca
+          JOIN grants cg ON cg.account_id = ca.id
+          JOIN workspaces cw ON cw.id = p.workspace_id
+          JOIN projects cp ON cp.id = cw.project_id
+         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)))
+  AND NOT ($7 = ANY(p.asked_by))
+  AND NOT ($8 = ANY(p.asked_by))
+  AND NOT EXISTS (SELECT 1 FROM plan_decisions m WHERE m.plan_id = p.id AND m.account_id = $9)
+  AND (p.created_at, p.id) < ($10, $11)
 ORDER BY p.created_at DESC, p.id DESC
-LIMIT $9;
+LIMIT $12;
 
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4306,7 +4403,8 @@ LIMIT $3;
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4322,7 +4420,89 @@ LIMIT $3;
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = 'ready' AND p.expires_at > now() AND COALESCE((p.counts->>'stops')::INT8, 0) = 0
+AND p.checked_at + (SELECT min(r.hours)
+  FROM approval_rules r
+  JOIN workspaces rw ON rw.id = p.workspace_id
+  JOIN projects rp ON rp.id = rw.project_id
+ WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)) * INTERVAL '1 hour' > now()
+AND
+NOT EXISTS (SELECT 1
+              FROM plan_decisions x
+             WHERE x.plan_id = p.id AND x.decision = 'refuse')
+AND COALESCE((SELECT max(r.approvals)
+  FROM approval_rules r
+  JOIN workspaces rw ON rw.id = p.workspace_id
+  JOIN projects rp ON rp.id = rw.project_id
+ WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)), 0) > (SELECT count(*)
+                                                       FROM plan_decisions v
+                                                      WHERE v.plan_id = p.id AND v.decision = 'approve' AND
+EXISTS (SELECT 1
+          FROM accounts ca
+          JOIN grants cg ON cg.account_id = ca.id
+          JOIN workspaces cw ON cw.id = p.workspace_id
+          JOIN projects cp ON cp.id = cw.project_id
+         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)))
+  AND NOT ($3 = ANY(p.asked_by))
+  AND NOT ($4 = ANY(p.asked_by))
+  AND NOT EXISTS (SELECT 1 FROM plan_decisions m WHERE m.plan_id = p.id AND m.account_id = $5)
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $6;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = 'ready' AND p.expires_at > now() AND COALESCE((p.counts->>'stops')::INT8, 0) = 0
+AND p.checked_at + (SELECT min(r.hours)
+  FROM approval_rules r
+  JOIN workspaces rw ON rw.id = p.workspace_id
+  JOIN projects rp ON rp.id = rw.project_id
+ WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)) * INTERVAL '1 hour' > now()
+AND
+NOT EXISTS (SELECT 1
+              FROM plan_decisions x
+             WHERE x.plan_id = p.id AND x.decision = 'refuse')
+AND COALESCE((SELECT max(r.approvals)
+  FROM approval_rules r
+  JOIN workspaces rw ON rw.id = p.workspace_id
+  JOIN projects rp ON rp.id = rw.project_id
+ WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)), 0) > (SELECT count(*)
+                                                       FROM plan_decisions v
+                                                      WHERE v.plan_id = p.id AND v.decision = 'approve' AND
+EXISTS (SELECT 1
+          FROM accounts ca
+          JOIN grants cg ON cg.account_id = ca.id
+          JOIN workspaces cw ON cw.id = p.workspace_id
+          JOIN projects cp ON cp.id = cw.project_id
+         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)))
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $3;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id
@@ -4337,7 +4517,8 @@ LIMIT $3;
 SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
        CASE WHEN $1::BOOL THEN p.result END AS result
   FROM plans p
   JOIN hosts h ON h.id = p.host_id

@@ -56,6 +56,7 @@ func Routes(parts Parts) func(*httpapi.Server) {
 		h.registerSecondFactors()
 		h.registerPasskeys()
 		billing{h}.register()
+		approvalRules{h}.register()
 		h.registerProviders()
 		h.registerLogins()
 		h.registerStreams()
