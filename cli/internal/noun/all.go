@@ -33,6 +33,7 @@ func All() []shape.Entry {
 		workspace,
 		grant,
 		quota,
+		approvalRule,
 		usage,
 		price,
 		member,

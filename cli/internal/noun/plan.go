@@ -2,6 +2,7 @@ package noun
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,7 @@ var plan = plans{
 		{Header: "ID", Value: func(p api.Plan) string { return p.ID }},
 		{Header: "ACTION", Value: func(p api.Plan) string { return p.Action }},
 		{Header: "STATE", Value: planState},
+		{Header: "APPROVALS", Value: planApprovals},
 		{Header: "HOST", Value: func(p api.Plan) string { return p.Host }},
 		{Header: "UNIT", Value: func(p api.Plan) string { return p.Unit }},
 		{Header: "AGE", Value: func(p api.Plan) string { return show.Ago(p.CreatedAt) }},
@@ -28,7 +30,11 @@ var plan = plans{
 	Get:        shape.Get("get-plan", (*client.Client).GetPlan),
 	Detail:     (*shape.App).PrintChanges,
 	Operations: func(p api.Plan) []api.Operation { return p.Operations },
-	Extra:      []func(*shape.App, plans) *cobra.Command{applyPlan},
+	Actions: []shape.Action{
+		shape.DoWith("approve", "approve-plan", (*client.Client).ApprovePlan),
+		shape.DoWith("refuse", "refuse-plan", (*client.Client).RefusePlan),
+	},
+	Extra: []func(*shape.App, plans) *cobra.Command{applyPlan},
 }
 
 func planState(p api.Plan) string {
@@ -36,6 +42,17 @@ func planState(p api.Plan) string {
 		return p.State + ", expired"
 	}
 	return p.State
+}
+
+// planApprovals is how many approvals a plan has of those that it needs: "1 of 2".
+func planApprovals(p api.Plan) string {
+	if p.Approvals == nil {
+		return "-"
+	}
+	if p.Approvals.State == "refused" {
+		return "refused"
+	}
+	return strconv.Itoa(p.Approvals.Given) + " of " + strconv.Itoa(p.Approvals.Needed)
 }
 
 // applyPlan finds the action that a plan is of among those of all nouns.
