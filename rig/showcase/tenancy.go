@@ -17,7 +17,7 @@ const (
 
 // scopes are rows of organizations, projects and workspaces, of people and of what they may do.
 type scopes struct {
-	organizations, projects, workspaces, accounts, roles, grants, quotas, keys table
+	organizations, projects, workspaces, accounts, roles, grants, quotas, keys, rules table
 }
 
 // tenancy makes a second organization, which the administrator operates and does not see into; people in both; and quotas that
@@ -33,7 +33,8 @@ func (w *world) tenancy() {
 		quotas:        table{name: "quotas", columns: []string{"scope", "scope_id", "resource", "amount", "used", "updated_by", "updated_at"}},
 	}
 	s.keys = table{name: "tokens", columns: []string{"id", "kind", "account_id", "name", "prefix", "hash", "created_at", "expires_at", "last_used_at", "permissions"}}
-	w.more = append(w.more, &s.organizations, &s.projects, &s.workspaces, &s.accounts, &s.roles, &s.grants, &s.quotas, &s.keys)
+	s.rules = table{name: "approval_rules", columns: []string{"id", "organization_id", "scope", "scope_id", "name", "kinds", "approvals", "hours", "created_by", "created_at", "updated_at"}}
+	w.more = append(w.more, &s.organizations, &s.projects, &s.workspaces, &s.accounts, &s.roles, &s.grants, &s.quotas, &s.keys, &s.rules)
 	w.teamHere(&s)
 	w.acme(&s)
 }
@@ -58,6 +59,7 @@ func (w *world) teamHere(s *scopes) {
 	s.quotas.add("organization", w.org, "units", units*10/9+1, units, "admin", at)
 	s.quotas.add("organization", w.org, "hosts", hosts+10, hosts, "admin", at) // the walk registers some more
 	s.quotas.add("workspace", w.workspace, "memory_bytes", units<<34, units<<33, "admin", at)
+	s.rules.add(w.id(), w.org, "organization", w.org, "layouts-by-two", []string{"host_relayout"}, int64(1), int64(24), "admin", at, at)
 }
 
 // dashboard is a program with a role that the organization made, and with a key.

@@ -7,6 +7,7 @@ export async function pages({ s }) {
   const [here] = (await list("/organizations?limit=50")).filter((o) => o.name === "default");
   const [project] = await list("/projects?limit=1"), [workspace] = await list("/workspaces?limit=1");
   const [role] = (await list("/roles?organization=default")).filter((r) => r.name === "watcher");
+  const [rule] = await list("/approval-rules?scope=default");
   const [program] = await list("/service-accounts?organization=default&limit=1");
   const person = (await list("/accounts?kind=person&limit=50")).find((a) => a.name === "grace");
   const disabled = (await list("/accounts?state=disabled&limit=50")).find((a) => a.name === "tim");
@@ -30,6 +31,9 @@ export async function pages({ s }) {
     { name: "service-account", route: "/service-accounts/:id", path: `/service-accounts/${program.id}` },
     { name: "service-accounts", route: "/service-accounts", path: "/service-accounts?organization=default" },
     { name: "service-account-new", route: "/service-accounts/new", path: "/service-accounts/new?organization=default" },
+    { name: "approval-rules", route: "/approval-rules", path: "/approval-rules?scope=default" },
+    { name: "approval-rule-new", route: "/approval-rules/new", path: "/approval-rules/new?scope=default" },
+    { name: "approval-rule", route: "/approval-rules/:id", path: `/approval-rules/${rule.id}` },
     { name: "quotas", route: "/quotas", path: "/quotas?scope=default%2Fdefault%2Fdefault" },
     { name: "accounts", route: "/accounts", path: "/accounts" },
     { name: "account", route: "/accounts/:id", path: `/accounts/${person.id}` },

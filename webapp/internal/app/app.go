@@ -21,6 +21,7 @@ import (
 	"kloigos/webapp/internal/address"
 	"kloigos/webapp/internal/agent"
 	"kloigos/webapp/internal/allocation"
+	"kloigos/webapp/internal/approval"
 	"kloigos/webapp/internal/channel"
 	"kloigos/webapp/internal/delivery"
 	"kloigos/webapp/internal/dns"
@@ -84,6 +85,7 @@ var areas = []page.Area{
 	member.Area,
 	invitation.Area,
 	role.Area,
+	approval.Area,
 	service.Area,
 	quota.Area,
 	usage.Area,

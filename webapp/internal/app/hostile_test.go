@@ -144,6 +144,10 @@ func answerOf(route string) any {
 		return &api.Statement{}
 	case "list-invitations":
 		return &api.Page[api.Invitation]{}
+	case "list-approval-rules":
+		return &api.Page[api.ApprovalRule]{}
+	case "get-approval-rule":
+		return &api.ApprovalRule{}
 	case "list-roles":
 		return &api.Page[api.Role]{}
 	case "get-role":

@@ -14,4 +14,8 @@ var Area = page.Area{
 		{Href: "/plans", Label: "Plans", Icon: icon, Needs: "project.workspace.plan:read"},
 	},
 	Nouns: []page.Noun{{Name: "plan", Path: "/plans/"}},
+	Notices: map[string]string{
+		"plan-approved": "You approved the plan.",
+		"plan-refused":  "You refused the plan. It can't be applied.",
+	},
 }

@@ -19,16 +19,17 @@ func mount(r fiber.Router, a *page.App) {
 	r.Get("/plans", a.Page(list))
 	r.Get("/plans/:id", a.Page(detail))
 	r.Post("/plans/:id/apply", a.Page(apply))
+	r.Post("/plans/:id/decide", a.Page(decide))
 }
 
 func list(r *page.Request) error {
-	f := api.PlanFilter{State: r.Query("state"), Host: r.Query("host"), Allocation: r.Query("allocation")}
+	f := api.PlanFilter{State: r.Query("state"), Host: r.Query("host"), Allocation: r.Query("allocation"), Approval: r.Query("approval")}
 	f.Cursor, f.Limit = r.Query("cursor"), 50
 	plans, err := r.API.ListPlans(r.Ctx, f)
 	if err != nil {
 		return err
 	}
-	v := listView{Plans: plans.Items, State: f.State, Host: f.Host, Allocation: f.Allocation, Filtered: f.State+f.Host+f.Allocation != ""}
+	v := listView{Plans: plans.Items, State: f.State, Host: f.Host, Allocation: f.Allocation, Approval: f.Approval, Filtered: f.State+f.Host+f.Allocation+f.Approval != ""}
 	v.Pages = r.Pages(plans.PreviousCursor, plans.NextCursor)
 	return r.Show(page.View{Title: "Plans", Nav: "/jobs", Body: listPage(v, r.Here())})
 }
@@ -95,6 +96,22 @@ func apply(r *page.Request) error {
 		return err
 	}
 	return r.GoJob(job, "/plans/"+p.ID, "")
+}
+
+// decide approves or refuses a plan, by the button that was pressed.
+func decide(r *page.Request) error {
+	id, body, notice := r.Param("id"), api.DecidePlan{Reason: r.Form("reason")}, "plan-approved"
+	var err error
+	if r.Form("decision") == "refuse" {
+		notice = "plan-refused"
+		_, err = r.API.RefusePlan(r.Ctx, id, body)
+	} else {
+		_, err = r.API.ApprovePlan(r.Ctx, id, body)
+	}
+	if err != nil {
+		return err
+	}
+	return r.Go("/plans/"+id, notice)
 }
 
 // typed is what must be typed before the plan is applied; "" for nothing.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strconv"
 	"strings"
 
 	"kloigos/backend/api"
@@ -8,10 +9,10 @@ import (
 )
 
 type listView struct {
-	Plans                   []api.Plan
-	State, Host, Allocation string
-	Pages                   ui.Pages
-	Filtered                bool
+	Plans                             []api.Plan
+	State, Host, Allocation, Approval string
+	Pages                             ui.Pages
+	Filtered                          bool
 }
 
 var planStates = []string{"checking", "ready", "failed", "applied", "expired"}
@@ -49,7 +50,9 @@ type detailView struct {
 	Groups   []group
 	Apply    ui.Operation
 	Retry    []ui.Operation // of a check that failed
-	Why      string         // it can't be applied
+	Approve  api.Operation
+	Refuse   api.Operation
+	Why      string // it can't be applied
 	Checked  bool
 	Nothing  bool
 	Stops    []api.PlanChange
@@ -100,12 +103,29 @@ func viewOf(p api.Plan) detailView {
 		v.Apply.Typed = "the login user"
 	}
 	for _, o := range p.Operations {
-		if o.Name == "apply" {
+		switch o.Name {
+		case "apply":
 			v.Apply.Allowed, v.Apply.Prevents, v.Why = o.Allowed, o.Prevents, o.Prevents
+		case "approve":
+			v.Approve = o
+		case "refuse":
+			v.Refuse = o
 		}
 	}
 	return v
 }
+
+// given is how many approvals a plan has of those that it needs.
+func given(a *api.PlanApprovals) string {
+	if a.State == "refused" || a.State == "expired" {
+		return a.State
+	}
+	return strconv.Itoa(a.Given) + " of " + strconv.Itoa(a.Needed)
+}
+
+var approvalTones = map[string]ui.Tone{"pending": ui.Wait, "approved": ui.Good, "refused": ui.Bad, "expired": ui.Gone}
+
+var decisions = map[string]string{"approve": "approved", "refuse": "refused"}
 
 var signs = map[string]string{"create": "+", "change": "~", "remove": "−"}
 
