@@ -4142,8 +4142,8 @@ EXISTS (SELECT 1
           JOIN workspaces cw ON cw.id = p.workspace_id
           JOIN projects cp ON cp.id = cw.project_id
          WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)))
-  AND NOT ($8 = ANY(p.asked_by))
-  AND NOT ($9 = ANY(p.asked_by))
+  AND NOT ($8::UUID = ANY(p.asked_by))
+  AND NOT ($9::UUID = ANY(p.asked_by))
   AND NOT EXISTS (SELECT 1 FROM plan_decisions m WHERE m.plan_id = p.id AND m.account_id = $10)
   AND (p.created_at, p.id) < ($11, $12)
 ORDER BY p.created_at DESC, p.id DESC
@@ -4259,8 +4259,8 @@ EXISTS (SELECT 1
           JOIN workspaces cw ON cw.id = p.workspace_id
           JOIN projects cp ON cp.id = cw.project_id
          WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)))
-  AND NOT ($7 = ANY(p.asked_by))
-  AND NOT ($8 = ANY(p.asked_by))
+  AND NOT ($7::UUID = ANY(p.asked_by))
+  AND NOT ($8::UUID = ANY(p.asked_by))
   AND NOT EXISTS (SELECT 1 FROM plan_decisions m WHERE m.plan_id = p.id AND m.account_id = $9)
   AND (p.created_at, p.id) < ($10, $11)
 ORDER BY p.created_at DESC, p.id DESC
@@ -4376,8 +4376,8 @@ EXISTS (SELECT 1
           JOIN workspaces cw ON cw.id = p.workspace_id
           JOIN projects cp ON cp.id = cw.project_id
          WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)))
-  AND NOT ($7 = ANY(p.asked_by))
-  AND NOT ($8 = ANY(p.asked_by))
+  AND NOT ($7::UUID = ANY(p.asked_by))
+  AND NOT ($8::UUID = ANY(p.asked_by))
   AND NOT EXISTS (SELECT 1 FROM plan_decisions m WHERE m.plan_id = p.id AND m.account_id = $9)
   AND (p.created_at, p.id) < ($10, $11)
 ORDER BY p.created_at DESC, p.id DESC
@@ -4453,8 +4453,8 @@ EXISTS (SELECT 1
           JOIN workspaces cw ON cw.id = p.workspace_id
           JOIN projects cp ON cp.id = cw.project_id
          WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)))
-  AND NOT ($3 = ANY(p.asked_by))
-  AND NOT ($4 = ANY(p.asked_by))
+  AND NOT ($3::UUID = ANY(p.asked_by))
+  AND NOT ($4::UUID = ANY(p.asked_by))
   AND NOT EXISTS (SELECT 1 FROM plan_decisions m WHERE m.plan_id = p.id AND m.account_id = $5)
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $6;
