@@ -21,7 +21,7 @@ var approvalRule = shape.Noun[api.ApprovalRule, api.ApprovalRuleFilter]{
 		{Header: "ID", Value: func(r api.ApprovalRule) string { return r.ID }},
 	},
 	ID: func(r api.ApprovalRule) string { return r.ID }, Label: func(r api.ApprovalRule) string { return r.Name }, Version: func(r api.ApprovalRule) int64 { return r.Version },
-	Events: true, Operations: func(r api.ApprovalRule) []api.Operation { return r.Operations },
+	Events: shape.InOrganization, Operations: func(r api.ApprovalRule) []api.Operation { return r.Operations },
 	List: shape.List("list-approval-rules", (*client.Client).AllApprovalRules),
 	Get:  shape.Get("get-approval-rule", (*client.Client).GetApprovalRule),
 	Actions: []shape.Action{
