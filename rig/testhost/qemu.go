@@ -39,6 +39,8 @@ type Options struct {
 	Detach bool
 	// Accelerator is "kvm" or "tcg"; "" tries KVM and falls back to emulation.
 	Accelerator string
+
+	tscKHz int64 // of this machine's time stamp counter; 0: not known
 }
 
 func (o Options) withDefaults() Options {
@@ -119,6 +121,19 @@ var commandLine = strings.Join([]string{
 		"crc32_pclmul,crct10dif_pclmul,ata_piix,ata_generic,evdev,serio_raw",
 }, " ")
 
+// kernelHz is how often the guest's kernel ticks: CONFIG_HZ of Debian.
+const kernelHz = 250
+
+// clock tells the guest's kernel how fast the counter is that the emulator hands on. Left to itself it compares that with
+// emulated timers; on a busy machine this failed now and then. It then asked the HPET for each time, so that all processors
+// waited for one lock of the emulator, or delays were ten times too long.
+func clock(accelerator string, tscKHz int64) string {
+	if accelerator != accelTCG || tscKHz == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" tsc_early_khz=%d lpj=%d", tscKHz, tscKHz*1000/kernelHz)
+}
+
 // qemuArgs builds QEMU's arguments. ports maps each guest address, GuestAddress
 // included, to the loopback port that its port 22 is forwarded to.
 func qemuArgs(o Options, accelerator, uuid string, ports map[string]int) []string {
@@ -149,7 +164,7 @@ func qemuArgs(o Options, accelerator, uuid string, ports map[string]int) []strin
 	}
 
 	args = append(args,
-		"-kernel", o.Image.Kernel, "-initrd", o.Image.Initrd, "-append", commandLine,
+		"-kernel", o.Image.Kernel, "-initrd", o.Image.Initrd, "-append", commandLine+clock(accelerator, o.tscKHz),
 		// cache=unsafe: a flush by the guest need not reach this machine's disk,
 		// the page cache survives QEMU and nothing here outlives a power cut.
 		"-drive", "if=none,id=root,format=qcow2,cache=unsafe,discard=unmap,file="+at(rootDisk),

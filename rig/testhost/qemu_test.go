@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func testOptions() Options {
 	return Options{
 		Image: imageAt("/cache/testhost-0123", "0123"),
-		Dir:   "/run/vm,1",
+		Dir:   "/run/vm,1", tscKHz: 2_445_430,
 	}.withDefaults()
 }
 

@@ -89,7 +89,7 @@ func Start(ctx context.Context, o Options) (*VM, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start a test host: %w", err)
 	}
-	o.Dir = dir
+	o.Dir, o.tscKHz = dir, tscKHz()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the machine's directory: %w", err)
 	}
