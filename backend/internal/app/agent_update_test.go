@@ -224,7 +224,7 @@ func prepareReleases(t *testing.T, f *factory) (cfg config.Config, c *client.Cli
 	return cfg, c, url
 }
 
-func store(t *testing.T, cfg config.Config) {
+func storeBuilds(t *testing.T, cfg config.Config) {
 	t.Helper()
 	must(t, app.Init(t.Context(), cfg, &strings.Builder{}))
 }
@@ -303,7 +303,7 @@ func TestTheAgentUpdatesItself(t *testing.T) {
 	// It cannot reach the server: it is the agent, and the address that it takes leads nowhere.
 	bad["unreachable"] = fmt.Sprintf(unreachable, base)
 	f.broken(t, "v1.5.0", "unreachable")
-	store(t, cfg)
+	storeBuilds(t, cfg)
 	if all && mounted {
 		fails("fills", "v1.4.0", "No heartbeat of it was accepted")
 		if _, err := os.Stat(filepath.Join(state, "rubbish")); err == nil {
@@ -321,7 +321,7 @@ func TestTheAgentUpdatesItself(t *testing.T) {
 	stranger.sign(t, "v1.6.0", path)
 	// It is older than what runs.
 	f.good(t, "v1.0.5")
-	store(t, cfg)
+	storeBuilds(t, cfg)
 	fails("foreign", "v1.6.0", "no release key")
 	fails("older", "v1.0.5", "no newer")
 

@@ -17,6 +17,7 @@ import (
 	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/kernel/secret"
 	"kloigos/backend/internal/kernel/work"
+	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/worker"
 )
 
@@ -92,7 +93,7 @@ type Areas struct {
 
 // NewAreas joins the areas. A mistake in one of their tables is an error.
 func NewAreas(p Parts) (Areas, error) {
-	p.Kinds = &work.Registry{}
+	p.Kinds = &work.Registry{Bind: store.BindPlaybooks}
 	all := Areas{Kinds: p.Kinds, Handlers: work.Handlers{}, NotReconciled: map[string]string{}}
 	for _, area := range areas {
 		a := area(p)

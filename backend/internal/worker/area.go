@@ -57,35 +57,35 @@ func (w *Worker) PlayFor(ctx context.Context, a *work.Attempt, p HostPlay) (json
 
 // hold takes the lock of the host and reads what a play needs, in this order: another job may have changed the host before.
 func (r *run) hold(ctx context.Context, p HostPlay) error {
+	var version store.PlaybookVersion
 	err := r.w.db.InTx(ctx, func(tx *store.Tx) (err error) {
 		if err := tx.OwnJob(ctx, r.claim.ID, r.claim.Attempt); err != nil {
 			return err
 		}
-		r.fence, err = tx.LockHost(ctx, p.Host, r.claim.ID, r.claim.Attempt)
+		if r.fence, err = tx.LockHost(ctx, p.Host, r.claim.ID, r.claim.Attempt); err != nil {
+			return err
+		}
+		version, err = tx.BoundPlaybook(ctx, r.claim.ID, p.Playbook)
 		return err
 	})
 	if errors.Is(err, store.ErrHostBusy) {
 		return work.NotYet(hostPause, "another job holds a host that this one needs")
 	}
 	if err != nil {
-		return fmt.Errorf("take the lock of host %s: %w", p.Host, err)
+		return fmt.Errorf("take the lock of host %s for playbook %s: %w", p.Host, p.Playbook, err)
 	}
-	if err := r.readFor(ctx, p); err != nil {
+	if err := r.readFor(ctx, p, version); err != nil {
 		return errors.Join(err, r.letGo(ctx))
 	}
 	return nil
 }
 
-func (r *run) readFor(ctx context.Context, p HostPlay) (err error) {
+func (r *run) readFor(ctx context.Context, p HostPlay, version store.PlaybookVersion) (err error) {
 	if r.host, err = r.w.db.Host(ctx, p.Host); err != nil {
 		return fmt.Errorf("load host %s: %w", p.Host, err)
 	}
 	if r.key, err = r.w.db.OrganizationKey(ctx, r.host.OrganizationID); err != nil {
 		return fmt.Errorf("load the key of host %s: %w", r.host.Name, err)
-	}
-	version, err := r.w.db.DefaultPlaybookVersion(ctx, p.Playbook)
-	if err != nil {
-		return fmt.Errorf("load playbook %s: %w", p.Playbook, err)
 	}
 	if r.content, err = r.w.db.PlaybookContent(ctx, version.ID); err != nil {
 		return fmt.Errorf("load playbook %s: %w", p.Playbook, err)

@@ -29,6 +29,14 @@ const (
 	ResetStep        = "reset_control_plane"
 )
 
+// The playbooks that the jobs of clusters play.
+const (
+	PreparePlaybook = "kube_prepare"
+	InitPlaybook    = "kubeadm_init"
+	JoinPlaybook    = "kubeadm_join"
+	ResetPlaybook   = "kubeadm_reset"
+)
+
 // playsWithin bounds how long a step with plays waits for its hosts, which other jobs may hold.
 const playsWithin = time.Hour
 
@@ -44,8 +52,9 @@ var ClusterCreate = work.Kind{
 		{Name: RoutesStep, Means: "tell every host how the pods of the others are reached", Within: playsWithin},
 		{Name: ReadyStep, Means: "wait until the cluster calls every node ready", Within: 15 * time.Minute},
 	},
-	Deadline: createWithin,
-	Locks:    []string{ClusterRole},
+	Deadline:  createWithin,
+	Locks:     []string{ClusterRole},
+	Playbooks: []string{PreparePlaybook, InitPlaybook, JoinPlaybook},
 
 	Start:   []work.Move{{Role: ClusterRole, On: CreateRequested}},
 	Success: []work.Move{{Role: ClusterRole, On: CreateSucceeded}},
@@ -60,8 +69,9 @@ var ClusterDelete = work.Kind{
 		{Name: ResetWorkersStep, Means: "take Kubernetes off the workers", Within: playsWithin},
 		{Name: ResetStep, Means: "take Kubernetes off the control plane; this deletes the data of the cluster", Within: playsWithin},
 	},
-	Deadline: deleteWithin,
-	Locks:    []string{ClusterRole},
+	Deadline:  deleteWithin,
+	Locks:     []string{ClusterRole},
+	Playbooks: []string{ResetPlaybook},
 
 	Start:   []work.Move{{Role: ClusterRole, On: DeleteRequested}},
 	Failure: []work.Move{{Role: ClusterRole, On: DeleteFailed}},

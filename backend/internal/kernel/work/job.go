@@ -52,7 +52,11 @@ func (r *Registry) Enqueue(ctx context.Context, tx *db.Tx, by string, workspace 
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("enqueue %s: %w", n.Kind, err)
 	}
-	return insertJob(ctx, tx, k, by, workspace, args, n.Objects)
+	id, err := insertJob(ctx, tx, k, by, workspace, args, n.Objects)
+	if err == nil && r.Bind != nil && len(k.Playbooks) > 0 {
+		err = r.Bind(ctx, tx, id, k.Playbooks)
+	}
+	return id, err
 }
 
 // Cancelled makes the moves of a job that left the queue because a person

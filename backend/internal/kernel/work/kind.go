@@ -5,12 +5,14 @@ package work
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/lifecycle"
 )
 
@@ -49,6 +51,8 @@ type Kind struct {
 	// Locks are the roles whose objects the job holds while an attempt runs, so that
 	// of two jobs about one object one waits.
 	Locks []string
+	// Playbooks are the names of those that its steps play. A job is bound to their versions when it is asked for.
+	Playbooks []string
 	// What the moments of a job mean for its objects: when it is asked for, when it
 	// ended well, when it failed for good or was cancelled, and when it was cancelled
 	// before anything had begun (nil: as Failure).
@@ -71,6 +75,9 @@ func (k Kind) deadline() time.Duration { return cmp.Or(k.Deadline, time.Hour) }
 
 // Registry is all kinds and nouns that areas handed in.
 type Registry struct {
+	// Bind binds a job to the versions of playbooks that are the defaults now; nil: whoever plays does.
+	Bind func(ctx context.Context, tx *db.Tx, job uuid.UUID, playbooks []string) error
+
 	kinds map[string]Kind
 	nouns map[string]Noun
 	names []string // of kinds, as they were handed in

@@ -83,7 +83,7 @@ func (s steps) prepare(ctx context.Context, a *work.Attempt) error {
 			continue
 		}
 		a.Log.Note("Preparing %s.", n.Name)
-		if _, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: "kube_prepare", File: mainFile, Vars: w.prepareVars(n)}); err != nil {
+		if _, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: kube.PreparePlaybook, File: mainFile, Vars: w.prepareVars(n)}); err != nil {
 			return err
 		}
 		if err := s.move(ctx, a, n, kube.NodeWasPrepared); err != nil {
@@ -106,7 +106,7 @@ func (s steps) controlPlane(ctx context.Context, a *work.Attempt) error {
 	if err != nil {
 		return err
 	}
-	answer, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: "kubeadm_init", File: mainFile, Vars: w.initVars(n, request)})
+	answer, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: kube.InitPlaybook, File: mainFile, Vars: w.initVars(n, request)})
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (s steps) join(ctx context.Context, a *work.Attempt, client *kubeapi.Client
 	}
 	a.Log.Note("Joining %s.", n.Name)
 	_, played := s.Play(ctx, a, Play{
-		Host: n.HostID, Playbook: "kubeadm_join", File: mainFile, Vars: w.joinVars(n, id+"."+secret, hash), Secrets: []string{secret, id + "." + secret},
+		Host: n.HostID, Playbook: kube.JoinPlaybook, File: mainFile, Vars: w.joinVars(n, id+"."+secret, hash), Secrets: []string{secret, id + "." + secret},
 	})
 	// Also after a failure or a cancel: nobody needs the token any more.
 	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
@@ -265,7 +265,7 @@ func (s steps) routes(ctx context.Context, a *work.Attempt) error {
 		return err
 	}
 	for _, n := range w.nodes {
-		if _, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: "kube_prepare", File: routesFile, Vars: w.routesVars(n)}); err != nil {
+		if _, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: kube.PreparePlaybook, File: routesFile, Vars: w.routesVars(n)}); err != nil {
 			return err
 		}
 	}
@@ -345,7 +345,7 @@ func (s steps) reset(ctx context.Context, a *work.Attempt, w world, nodes []kube
 			a.Log.Note("%s was declared lost; nothing is done there.", n.Name)
 		default:
 			a.Log.Note("Taking Kubernetes off %s.", n.Name)
-			if _, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: "kubeadm_reset", File: mainFile, Vars: w.resetVars(n)}); err != nil {
+			if _, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: kube.ResetPlaybook, File: mainFile, Vars: w.resetVars(n)}); err != nil {
 				return err
 			}
 		}

@@ -172,9 +172,9 @@ type Run struct {
 // Playbooks are those of the jobs about clusters, with the files that they run.
 func Playbooks() map[string]map[string]Run {
 	return map[string]map[string]Run{
-		"kube_prepare":  {mainFile: {"kube_prepare", prepareVars{}}, routesFile: {"kube_routes", routesVars{}}},
-		"kubeadm_init":  {mainFile: {"kubeadm_init", initVars{}}},
-		"kubeadm_join":  {mainFile: {"kubeadm_join", joinVars{}}},
-		"kubeadm_reset": {mainFile: {"kubeadm_reset", resetVars{}}},
+		kube.PreparePlaybook: {mainFile: {"kube_prepare", prepareVars{}}, routesFile: {"kube_routes", routesVars{}}},
+		kube.InitPlaybook:    {mainFile: {"kubeadm_init", initVars{}}},
+		kube.JoinPlaybook:    {mainFile: {"kubeadm_join", joinVars{}}},
+		kube.ResetPlaybook:   {mainFile: {"kubeadm_reset", resetVars{}}},
 	}
 }
