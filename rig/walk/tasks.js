@@ -316,6 +316,16 @@ export const tasks = {
     assert.ok(health.length > 20 && health.every((right) => right && right <= 390), `the health of hosts ends at ${health}`);
   },
 
+  // What a failed job did is on a phone's first screen, below what it was and why it failed.
+  async "read on a phone what a failed job did"({ open }) {
+    const page = await open({ viewport: { width: 390, height: 844 } });
+    await page.goto("/jobs?state=failed");
+    await row(page).locator("a.name").first().click();
+    await page.locator("#job-log .log > li").first().waitFor();
+    const top = await page.locator("#job-log").evaluate((e) => e.getBoundingClientRect().top + scrollY);
+    assert.ok(top < 844, `the log begins at ${top} px`);
+  },
+
   // The strip that is kept for a scroll bar is as dark as the rest of the page behind a dialog.
   async "open a dialog, and see nothing of the page uncovered"({ open }) {
     const page = await open(), ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
