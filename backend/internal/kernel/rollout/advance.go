@@ -70,10 +70,13 @@ func Advance(ctx context.Context, d *db.DB, id uuid.UUID, driver Driver, observe
 		}
 		return commit(ctx, tx, driver, before, after, moved)
 	})
-	if errors.Is(err, ErrMeanwhile) { // the other one's step holds
+	switch {
+	case errors.Is(err, ErrMeanwhile): // the other one's step holds
 		return before, 0, nil
+	case err != nil:
+		return before, 0, err
 	}
-	return after, len(moved), err
+	return after, len(moved), nil
 }
 
 func same(a, b Rollout) bool {

@@ -93,7 +93,7 @@ func (b *bench) run() Rollout {
 					b.Error(err)
 					return
 				}
-				if r.State.Ended() || r.State == Halted {
+				if r.State.Ended() || r.State == Halted { // a step that broke has not ended it
 					return
 				}
 			}
