@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -27,7 +28,8 @@ const (
 type bench struct {
 	*testing.T
 	db    *db.DB
-	plain *db.DB // takes statements that are no part of the program
+	plain *db.DB        // takes statements that are no part of the program
+	lease time.Duration // of reconcilers; testLease if zero
 
 	mu   sync.Mutex
 	ids  []uuid.UUID
@@ -96,7 +98,7 @@ func (b *bench) registry(policies ...Policy) *Registry {
 func (b *bench) start(r *Registry) (stop func()) {
 	b.Helper()
 	ctx, cancel := context.WithCancel(b.Context())
-	one := New(b.db, r, Config{Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Poll: testPoll, Lease: testLease})
+	one := New(b.db, r, Config{Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(), Poll: testPoll, Lease: cmp.Or(b.lease, testLease)})
 	var done sync.WaitGroup
 	done.Go(func() { one.Run(ctx) })
 	stop = func() { cancel(); done.Wait() }
