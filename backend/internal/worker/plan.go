@@ -23,8 +23,8 @@ var planned = handler{
 	apply: planChecked,
 }
 
-// planChecked stores what the check told, and asks for the approvals that the plan needs. One at which a run would stop is
-// approved by nobody.
+// planChecked stores what the check told, and asks for the approvals that the plan needs. For a plan
+// whose run would stop none are asked for.
 func planChecked(ctx context.Context, tx *store.Tx, r *run) error {
 	asked, err := tx.SetPlanResult(ctx, r.plan)
 	if err != nil || asked.Needed == 0 || r.plan.Result.Counts.Stops > 0 {

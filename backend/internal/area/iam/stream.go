@@ -4,6 +4,8 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 
@@ -85,7 +87,7 @@ func (d StreamDraft) check(rule egress.Rule) (StreamDraft, error) {
 	switch d.Type {
 	case StreamWebhook:
 		d.URL, err = rule.CheckURL(d.URL)
-		if err == nil && !strings.HasPrefix(d.URL, "https://") && !strings.HasPrefix(d.URL, "http://127.0.0.1") {
+		if err == nil && !private(d.URL) {
 			err = sentence("Use https.")
 		}
 		bad.Check("url", err)
@@ -105,6 +107,17 @@ func (d StreamDraft) check(rule egress.Rule) (StreamDraft, error) {
 		bad.Add("type", "Use webhook or syslog.")
 	}
 	return d, bad.OrNil()
+}
+
+// private tells whether what is sent to a URL is encrypted, or stays on this machine. A name is no loopback, whatever it
+// begins with.
+func private(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme == "https" {
+		return err == nil
+	}
+	address, err := netip.ParseAddr(u.Hostname())
+	return err == nil && address.IsLoopback()
 }
 
 func checkAuthority(text string) error {

@@ -54,14 +54,19 @@ func InFlight(d *db.DB, sources []Source) Policy {
 		Run: func(ctx context.Context, item Item) (out Outcome, err error) {
 			var failed error
 			for _, s := range sources {
+				late, err := s.Find(ctx, d.Reader)
+				if err != nil {
+					return out, fmt.Errorf("look for what is late of %s: %w", s.Noun, err)
+				}
 				if s.End != nil && !item.Observe {
-					ended, err := endLost(ctx, d, s)
+					var ended int64
+					late, ended, err = endLost(ctx, d, s, late)
 					out.Changed += ended
 					failed = errors.Join(failed, err)
 				}
-				found, err := inFlight(ctx, d.Reader, s)
+				found, err := inFlight(ctx, d.Reader, s, late)
 				if err != nil {
-					return out, fmt.Errorf("look for what is late of %s: %w", s.Noun, err)
+					return out, fmt.Errorf("read what was said to be late of %s: %w", s.Noun, err)
 				}
 				out.Conditions = append(out.Conditions, found...)
 			}
@@ -71,14 +76,12 @@ func InFlight(d *db.DB, sources []Source) Policy {
 }
 
 // endLost ends what is on its way and has no job, each in a transaction of its own: one that can't be ended holds up no other.
-func endLost(ctx context.Context, d *db.DB, s Source) (ended int64, failed error) {
-	late, err := s.Find(ctx, d.Reader)
-	if err != nil {
-		return 0, err
-	}
+// It returns what is late still.
+func endLost(ctx context.Context, d *db.DB, s Source, late []Late) (rest []Late, ended int64, failed error) {
 	who := audit.Actor{Kind: audit.Policy, Name: inFlightName}
 	for _, lost := range late {
 		if lost.JobID != nil {
+			rest = append(rest, lost)
 			continue
 		}
 		var done bool
@@ -93,19 +96,16 @@ func endLost(ctx context.Context, d *db.DB, s Source) (ended int64, failed error
 		})
 		switch {
 		case err != nil:
+			rest = append(rest, lost)
 			failed = errors.Join(failed, fmt.Errorf("end %s %s, which is %s: %w", s.Noun, lost.ID, lost.State, err))
 		case done:
 			ended++
 		}
 	}
-	return ended, failed
+	return rest, ended, failed
 }
 
-func inFlight(ctx context.Context, q db.Reader, s Source) (all []Condition, err error) {
-	late, err := s.Find(ctx, q)
-	if err != nil {
-		return nil, err
-	}
+func inFlight(ctx context.Context, q db.Reader, s Source, late []Late) (all []Condition, err error) {
 	before, err := saidLate(ctx, q, s.Noun)
 	if err != nil {
 		return nil, err

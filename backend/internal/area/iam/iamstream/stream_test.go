@@ -265,13 +265,12 @@ func TestLostRecord(t *testing.T) {
 
 func TestBadCertificateAndAddress(t *testing.T) {
 	t.Parallel()
-	b, v, other := newBench(t), newReceiver(t), newReceiver(t)
+	b, v := newBench(t), newReceiver(t)
 	b.seal(1)
 	id := b.stream(iam.StreamDraft{Type: iam.StreamWebhook, URL: v.URL}, true)
 	if f := b.fails(id); f.Reason != "bad_certificate" {
 		t.Errorf("got %+v", f)
 	}
-	_ = other
 	b.config.Rule = egress.Rule{}
 	if f := b.fails(id); f.Reason != "address_refused" {
 		t.Errorf("got %+v", f)
