@@ -59,7 +59,7 @@ type PlanDecision struct {
 	Account  string    `json:"account" doc:"name of the account"`
 	Decision string    `json:"decision" enum:"approve,refuse" doc:"what the person decided"`
 	Reason   string    `json:"reason,omitempty" doc:"as the person wrote it"`
-	Counts   bool      `json:"counts" doc:"false for an account that is disabled, or has no role at the workspace any more"`
+	Counts   bool      `json:"counts" doc:"false for an account that is disabled, or may not approve plans of the workspace any more"`
 	At       time.Time `json:"at"`
 }
 

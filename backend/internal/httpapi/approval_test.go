@@ -122,7 +122,7 @@ func TestApprovals(t *testing.T) {
 		t.Errorf("%+v %+v", p.Approvals, p.Operations)
 	}
 
-	// What the rule says at the moment counts, and only who still has a role there.
+	// What the rule says at the moment counts, and only who may still approve there.
 	b.mustDo(http.MethodPatch, "/approval-rules/"+rule.ID, map[string]any{"approvals": 3}, 200)
 	b.coded(b.applied("h1", p.ID, bob), "approval_required", "has 2: 1 more")
 	b.mustDo(http.MethodPatch, "/approval-rules/"+rule.ID, map[string]any{"approvals": 2}, 200)
@@ -254,6 +254,117 @@ func TestApprovalsAtOnce(t *testing.T) {
 	wg.Wait()
 	if got := b.thePlan(p.ID, bob).Approvals; statuses[0] != 200 || statuses[1] != 200 || got.Given != 2 || got.State != "approved" {
 		t.Errorf("%v %+v", statuses, got)
+	}
+}
+
+// approver is what a plan shows of the only decision about it.
+func (b *backend) approver(plan, token string) (given int, counts bool) {
+	b.t.Helper()
+	a := b.thePlan(plan, token).Approvals
+	if a == nil || len(a.Decisions) != 1 {
+		b.t.Fatalf("%+v", a)
+	}
+	return a.Given, a.Decisions[0].Counts
+}
+
+// An approval counts for exactly the roles that permit to approve, at the workspace or above it.
+func TestApprovalsOfRoles(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ready("h1")
+	tree := b.tree()
+	b.rule("one", "default/default/default", 1, 24, "host_initialize")
+	bob, eve := b.operatorOf("bob"), b.operatorOf("eve")
+	p := b.initializing("h1", bob)
+	if a := b.approve(p.ID, eve); a.status != 200 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	const hers = " WHERE account_id = (SELECT id FROM accounts WHERE name = 'eve')"
+	want := func(what string, counts bool) {
+		t.Helper()
+		given, got := b.approver(p.ID, bob)
+		if got != counts || (given == 1) != counts {
+			t.Errorf("%s: counts is %v, %d are given", what, got, given)
+		}
+	}
+	permits := iam.Permissions(api.Permissions())
+	for _, role := range iam.Roles {
+		if role.Installation {
+			continue
+		}
+		b.sql("UPDATE grants SET role = $1"+hers, role.Name)
+		want(role.Name, permits[role.Name]["project.workspace.plan:approve"])
+	}
+	b.sql("UPDATE grants SET role = 'owner'" + hers)
+	b.sql("UPDATE accounts SET state = 'disabled' WHERE name = 'eve'")
+	want("disabled", false)
+	b.sql("UPDATE accounts SET state = 'active' WHERE name = 'eve'")
+	for _, at := range []struct {
+		level  string
+		id     uuid.UUID
+		counts bool
+	}{{"organization", tree.organizations[1], false}, {"project", tree.projects[0][1], false}, {"workspace", tree.workspaces[0][0][1], false}, {"workspace", domain.DefaultWorkspace, true}} {
+		b.sql("UPDATE grants SET scope = $1, scope_id = $2"+hers, at.level, at.id)
+		want("owner of "+at.level, at.counts)
+	}
+
+	// A role of the organization counts with its permissions as they are now.
+	b.sql("DELETE FROM grants" + hers)
+	role := decode[api.Role](t, b.mustDo(http.MethodPost, "/roles", api.CreateRole{Name: "reviewer", Organization: "default", Permissions: []string{"project.workspace.plan:approve"}}, 201))
+	b.mustDo(http.MethodPost, "/grants", api.CreateGrant{Account: "eve", Role: "reviewer", Scope: "default"}, 201)
+	want("reviewer", true)
+	b.mustDo(http.MethodPatch, "/roles/"+role.ID, map[string]any{"permissions": []string{"project.workspace.plan:read"}}, 200)
+	want("reviewer who may read only", false)
+}
+
+// Who lost the permission at one backend no longer counts for a plan that another one applies right after. Given again, it counts.
+func TestApproversLoseThePermission(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ready("h1")
+	b.rule("one", "default", 1, 24, "host_initialize")
+	_, url := b.serve(b.cfg2())
+	second := *b
+	second.url = url
+	bob, eve := b.operatorOf("bob"), b.operatorOf("eve")
+	p := b.initializing("h1", bob)
+	if a := b.approve(p.ID, eve); a.status != 200 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	grantOf := func(role string) string {
+		t.Helper()
+		return decode[api.Grant](t, b.mustDo(http.MethodPost, "/grants", api.CreateGrant{Account: "eve", Role: role, Scope: "default"}, 201)).ID
+	}
+	grantOf("viewer")
+	var operator string
+	b.row(&operator, "SELECT id::TEXT FROM grants WHERE role = 'operator' AND account_id = (SELECT id FROM accounts WHERE name = 'eve')")
+	second.mustDo(http.MethodDelete, "/grants/"+operator, nil, 204)
+	b.coded(b.applied("h1", p.ID, bob), "approval_required", "has 0: 1 more")
+	b.coded(second.applied("h1", p.ID, bob), "approval_required", "has 0: 1 more")
+	waiting := func(approval string) int {
+		return len(decode[api.Page[api.Plan]](t, b.mustDo(http.MethodGet, "/plans?approval="+approval, nil, 200)).Items)
+	}
+	if n := waiting("pending"); n != 1 {
+		t.Errorf("%d plans wait", n)
+	}
+
+	operator = grantOf("operator")
+	if n := waiting("pending"); n != 0 {
+		t.Errorf("%d plans wait", n)
+	}
+	// Taken away while the plan is applied: whatever the order, a plan is applied only if the grant was there when it was.
+	var wg sync.WaitGroup
+	var applied answer
+	wg.Go(func() { applied = b.applied("h1", p.ID, bob) })
+	wg.Go(func() { second.do(http.MethodDelete, "/grants/"+operator, nil) })
+	wg.Wait()
+	if applied.status == http.StatusAccepted {
+		return // before it was taken away
+	}
+	b.coded(applied, "approval_required", "has 0: 1 more")
+	grantOf("operator")
+	if a := b.applied("h1", p.ID, bob); a.status != http.StatusAccepted {
+		t.Errorf("%d %s", a.status, a.body)
 	}
 }
 

@@ -19,18 +19,21 @@ type PlanDecision struct {
 	Decision  string    `db:"decision"` // domain.DecisionApprove or domain.DecisionRefuse
 	Reason    string    `db:"reason"`
 	CreatedAt time.Time `db:"created_at"`
-	// Counts is false once the account is disabled, or has no role at the workspace any more.
+	// Counts is false once the account is disabled, or may approve plans of the workspace no more.
 	Counts bool `db:"counts"`
 }
 
-// sqlDecisionCounts holds for a decision v about a plan p whose account can still log in and has a role there.
+// sqlDecisionCounts holds for a decision v about a plan p whose account can still log in and has a role there with the permission
+// to approve plans: one of the product's, which a test compares with iam.Roles, or one that the organization made.
 const sqlDecisionCounts = `
 EXISTS (SELECT 1
           FROM accounts ca
           JOIN grants cg ON cg.account_id = ca.id
           JOIN workspaces cw ON cw.id = p.workspace_id
           JOIN projects cp ON cp.id = cw.project_id
-         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id))`
+          LEFT JOIN roles cr ON cr.id = cg.role_id
+         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)
+           AND (cg.role IN ('owner', 'admin', 'operator') OR 'project.workspace.plan:approve' = ANY(cr.permissions)))`
 
 const sqlPlanDecisions = `
 SELECT v.account_id, a.name AS account, v.decision, v.reason, v.created_at,` + sqlDecisionCounts + ` AS counts

@@ -4141,7 +4141,9 @@ EXISTS (SELECT 1
           JOIN grants cg ON cg.account_id = ca.id
           JOIN workspaces cw ON cw.id = p.workspace_id
           JOIN projects cp ON cp.id = cw.project_id
-         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)))
+          LEFT JOIN roles cr ON cr.id = cg.role_id
+         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)
+           AND (cg.role IN ('owner', 'admin', 'operator') OR 'project.workspace.plan:approve' = ANY(cr.permissions))))
   AND NOT ($8::UUID = ANY(p.asked_by))
   AND NOT ($9::UUID = ANY(p.asked_by))
   AND NOT EXISTS (SELECT 1 FROM plan_decisions m WHERE m.plan_id = p.id AND m.account_id = $10)
@@ -4258,7 +4260,9 @@ EXISTS (SELECT 1
           JOIN grants cg ON cg.account_id = ca.id
           JOIN workspaces cw ON cw.id = p.workspace_id
           JOIN projects cp ON cp.id = cw.project_id
-         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)))
+          LEFT JOIN roles cr ON cr.id = cg.role_id
+         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)
+           AND (cg.role IN ('owner', 'admin', 'operator') OR 'project.workspace.plan:approve' = ANY(cr.permissions))))
   AND NOT ($7::UUID = ANY(p.asked_by))
   AND NOT ($8::UUID = ANY(p.asked_by))
   AND NOT EXISTS (SELECT 1 FROM plan_decisions m WHERE m.plan_id = p.id AND m.account_id = $9)
@@ -4375,7 +4379,9 @@ EXISTS (SELECT 1
           JOIN grants cg ON cg.account_id = ca.id
           JOIN workspaces cw ON cw.id = p.workspace_id
           JOIN projects cp ON cp.id = cw.project_id
-         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)))
+          LEFT JOIN roles cr ON cr.id = cg.role_id
+         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)
+           AND (cg.role IN ('owner', 'admin', 'operator') OR 'project.workspace.plan:approve' = ANY(cr.permissions))))
   AND NOT ($7::UUID = ANY(p.asked_by))
   AND NOT ($8::UUID = ANY(p.asked_by))
   AND NOT EXISTS (SELECT 1 FROM plan_decisions m WHERE m.plan_id = p.id AND m.account_id = $9)
@@ -4452,7 +4458,9 @@ EXISTS (SELECT 1
           JOIN grants cg ON cg.account_id = ca.id
           JOIN workspaces cw ON cw.id = p.workspace_id
           JOIN projects cp ON cp.id = cw.project_id
-         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)))
+          LEFT JOIN roles cr ON cr.id = cg.role_id
+         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)
+           AND (cg.role IN ('owner', 'admin', 'operator') OR 'project.workspace.plan:approve' = ANY(cr.permissions))))
   AND NOT ($3::UUID = ANY(p.asked_by))
   AND NOT ($4::UUID = ANY(p.asked_by))
   AND NOT EXISTS (SELECT 1 FROM plan_decisions m WHERE m.plan_id = p.id AND m.account_id = $5)
@@ -4494,7 +4502,9 @@ EXISTS (SELECT 1
           JOIN grants cg ON cg.account_id = ca.id
           JOIN workspaces cw ON cw.id = p.workspace_id
           JOIN projects cp ON cp.id = cw.project_id
-         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)))
+          LEFT JOIN roles cr ON cr.id = cg.role_id
+         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)
+           AND (cg.role IN ('owner', 'admin', 'operator') OR 'project.workspace.plan:approve' = ANY(cr.permissions))))
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $3;
 
