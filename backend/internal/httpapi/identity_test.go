@@ -23,10 +23,15 @@ var (
 	identityNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 )
 
-// provider makes an identity provider of the default organization that a provider on loopback stands behind.
+// provider makes an identity provider of an organization, or of the installation, that a provider on loopback stands behind.
 func (b *backend) provider(p *idp.Provider, organization string) api.IdentityProvider {
 	b.t.Helper()
-	body := map[string]any{"name": "login", "issuer": p.URL, "client_id": idp.Client, "client_secret": idp.Secret}
+	return b.providerNamed("login", p, organization)
+}
+
+func (b *backend) providerNamed(name string, p *idp.Provider, organization string) api.IdentityProvider {
+	b.t.Helper()
+	body := map[string]any{"name": name, "issuer": p.URL, "client_id": idp.Client, "client_secret": idp.Secret}
 	path := "/installation/identity-providers"
 	if organization != "" {
 		path, body["organization"] = "/identity-providers", organization
@@ -178,4 +183,82 @@ func TestAProviderProvesForItsOrganizationOnly(t *testing.T) {
 	b.mustDo(http.MethodGet, "/whoami", nil, 401, "Authorization", "Bearer "+done.Token)
 	b.mustDo(http.MethodGet, "/whoami", nil, 401, "Authorization", "Bearer "+made.Token)
 	b.mustDo(http.MethodPost, "/logins", api.StartLogin{Provider: p.ID}, 422, "Authorization", "")
+}
+
+// Two providers that prove the same subject, even by the same issuer, prove two people: none comes to the account of the other.
+// A mail address that the provider has not verified is not kept.
+func TestTheSameSubjectOfTwoProviders(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	outside, other := idp.New(t), idp.New(t)
+	in := map[string]any{"groups": []string{"team"}, "email": "admin@example.org", "email_verified": false}
+	outside.Behave(idp.Behavior{Claims: in})
+	other.Behave(idp.Behavior{Claims: map[string]any{"groups": []string{"team"}, "email_verified": true}})
+	accounts := map[string]bool{}
+	for _, at := range []struct {
+		from         *idp.Provider
+		organization string
+	}{{outside, "default"}, {outside, ""}, {other, "default"}} {
+		name := map[bool]string{true: "login", false: "second"}[at.from == outside]
+		p := b.providerNamed(name, at.from, at.organization)
+		b.mapGroup(p, "team", "viewer", "default")
+		done := b.loggedIn(p)
+		if again := b.loggedIn(p); again.Account != done.Account {
+			t.Errorf("%s is %s at the next login", done.Account, again.Account)
+		}
+		accounts[done.Account] = true
+		var email string
+		b.row(&email, "SELECT email FROM accounts WHERE name = $1", done.Account)
+		if want := map[bool]string{true: "", false: "ada@example.org"}[at.from == outside]; email != want {
+			t.Errorf("%s has the address %q, not %q", done.Account, email, want)
+		}
+	}
+	if len(accounts) != 3 {
+		t.Errorf("%v", accounts)
+	}
+	// A provider that calls itself another one is not asked for anybody, and strangers are not told why.
+	third := idp.New(t)
+	third.Behave(idp.Behavior{Discovery: map[string]any{"issuer": outside.URL}})
+	p := b.providerNamed("third", third, "default")
+	a := b.do(http.MethodPost, "/logins", api.StartLogin{Provider: p.ID}, "Authorization", "")
+	b.refused(a, "provider_failed")
+	if strings.Contains(string(a.body), outside.URL) {
+		t.Errorf("a stranger reads %s", a.body)
+	}
+	shown := decode[api.IdentityProvider](t, b.mustDo(http.MethodGet, "/identity-providers/"+p.ID, nil, 200))
+	if !strings.Contains(shown.Failure, "names the issuer") {
+		t.Errorf("%q", shown.Failure)
+	}
+}
+
+// A login whose token proves nothing opens no session, makes no account, and can't be finished again.
+func TestAFalseTokenLeavesNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	outside := idp.New(t)
+	p := b.provider(outside, "default")
+	b.mapGroup(p, "team", "viewer", "default")
+	count := func() (accounts, sessions int) {
+		b.row(&accounts, "SELECT count(*) FROM accounts")
+		b.row(&sessions, "SELECT count(*) FROM tokens WHERE kind = 'session'")
+		return accounts, sessions
+	}
+	accounts, sessions := count()
+	groups := map[string]any{"groups": []string{"team"}}
+	for name, behavior := range map[string]idp.Behavior{
+		"none": {Claims: groups, Sign: idp.Unsigned}, "another nonce": {Claims: map[string]any{"groups": []string{"team"}, "nonce": "x"}},
+		"another audience": {Claims: map[string]any{"groups": []string{"team"}, "aud": "x"}},
+	} {
+		outside.Behave(behavior)
+		login := b.begin(p)
+		b.refused(b.finish(login.finish), "provider_failed")
+		outside.Behave(idp.Behavior{Claims: groups})
+		if a := b.finish(login.finish); a.status == http.StatusOK {
+			t.Errorf("%s: finished at the second try", name)
+		}
+	}
+	if a, s := count(); a != accounts || s != sessions {
+		t.Errorf("%d accounts and %d sessions, not %d and %d", a, s, accounts, sessions)
+	}
+	b.loggedIn(p)
 }

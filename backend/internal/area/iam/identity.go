@@ -43,7 +43,7 @@ func (i Identity) facts() map[string]any {
 type Claims struct {
 	Issuer, Subject string
 	Name            string // that the person has there; "" if it told none
-	Email           string
+	Email           string // that the provider verified; "" if it told none
 	Groups          []string
 	NoGroups        string // why the groups are not known, in a sentence; "" if they are
 	SecondFactor    bool   // the provider asked for more than a password

@@ -156,9 +156,10 @@ func (c *Client) discover(ctx context.Context, p iam.Provider) (*described, erro
 	if err != nil {
 		return nil, failed("The issuer %s is no URL.", p.Issuer)
 	}
-	answer, err := c.http().Do(request)
+	asked := c.http()
+	answer, err := asked.Do(request)
 	if err != nil {
-		return nil, failed("The discovery document could not be read: %s", why(err))
+		return nil, failed("The discovery document could not be read: %s", asked.why(err))
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode != http.StatusOK {
@@ -166,7 +167,7 @@ func (c *Client) discover(ctx context.Context, p iam.Provider) (*described, erro
 	}
 	text, err := io.ReadAll(answer.Body)
 	if err != nil {
-		return nil, failed("The discovery document could not be read: %s", why(err))
+		return nil, failed("The discovery document could not be read: %s", asked.why(err))
 	}
 	var m metadata
 	if err := json.Unmarshal(text, &m); err != nil {
@@ -189,7 +190,7 @@ func (c *Client) discover(ctx context.Context, p iam.Provider) (*described, erro
 	}
 	config := oidc.ProviderConfig{IssuerURL: m.Issuer, AuthURL: m.Authorize, TokenURL: m.Token, UserInfoURL: m.UserInfo, JWKSURL: m.Keys, Algorithms: algorithms()}
 	// The keys are read when they are needed, by a request of its own.
-	return &described{m, config.NewProvider(oidc.ClientContext(context.Background(), c.http()))}, nil
+	return &described{m, config.NewProvider(oidc.ClientContext(context.Background(), c.http().Client))}, nil
 }
 
 // algorithms sign with a private key that only the provider has. The others prove nothing: 'none', and those with the
@@ -198,17 +199,43 @@ func algorithms() []string {
 	return []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA}
 }
 
-// http connects only to what the rule allows, follows no redirect, and reads no more than is needed.
-func (c *Client) http() *http.Client {
-	return &http.Client{
+// requests are those of one login. They connect only to what the rule allows, follow no redirect, and read no more than is needed.
+type requests struct {
+	*http.Client
+	mu    sync.Mutex
+	ended error // what ended the last one that failed
+}
+
+func (c *Client) http() *requests {
+	r := &requests{}
+	r.Client = &http.Client{
 		Timeout: patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error {
+			r.note(errRedirect)
 			return errRedirect
 		},
 		Transport: bounded{&http.Transport{ // no proxy: the address that is judged has to be the provider's
 			DialContext: c.Rule.Dialer().DialContext, DisableKeepAlives: true, MaxResponseHeaderBytes: mostHeaders, TLSHandshakeTimeout: patience,
-		}},
+		}, r.note},
 	}
+	return r
+}
+
+func (r *requests) note(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = err
+}
+
+// why says in a sentence why a step of the login failed. The libraries keep of a request's error its text only, so what ended
+// the request goes first.
+func (r *requests) why(err error) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended != nil {
+		err = r.ended
+	}
+	return why(err)
 }
 
 var (
@@ -216,24 +243,37 @@ var (
 	errTooLarge = errors.New("too large")
 )
 
-// bounded ends an answer that is too large.
-type bounded struct{ http.RoundTripper }
+// bounded ends an answer that is too large, and notes what ends a request.
+type bounded struct {
+	http.RoundTripper
+	note func(error)
+}
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := b.RoundTripper.RoundTrip(r)
-	if err == nil {
-		answer.Body = &body{answer.Body, mostBytes}
+	noted := func(err error) {
+		if deadline, ok := r.Context().Deadline(); ok && !time.Now().Before(deadline) {
+			err = context.DeadlineExceeded
+		}
+		b.note(err)
 	}
-	return answer, err
+	answer, err := b.RoundTripper.RoundTrip(r)
+	if err != nil {
+		noted(err)
+		return answer, err
+	}
+	answer.Body = &body{answer.Body, mostBytes, noted}
+	return answer, nil
 }
 
 type body struct {
 	io.ReadCloser
-	left int
+	left  int
+	noted func(error)
 }
 
 func (b *body) Read(into []byte) (int, error) {
 	if b.left <= 0 {
+		b.noted(errTooLarge)
 		return 0, errTooLarge
 	}
 	if len(into) > b.left {
@@ -241,6 +281,9 @@ func (b *body) Read(into []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(into)
 	b.left -= n
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.noted(err)
+	}
 	return n, err
 }
 

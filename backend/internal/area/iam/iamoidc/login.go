@@ -78,7 +78,8 @@ func (c *Client) Finish(ctx context.Context, s Settings, proof Proof, answer Ans
 		return iam.Claims{}, err
 	}
 	defer leave()
-	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, c.http()), 3*patience)
+	asked := c.http()
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, asked.Client), 3*patience)
 	defer cancel()
 	is, err := c.describe(ctx, k, s.Provider)
 	if err != nil {
@@ -90,17 +91,17 @@ func (c *Client) Finish(ctx context.Context, s Settings, proof Proof, answer Ans
 	config := s.oauth(is)
 	token, err := config.Exchange(ctx, answer.Code, oauth2.VerifierOption(proof.Verifier))
 	if err != nil {
-		return iam.Claims{}, failed("The code was not exchanged: %s", why(err))
+		return iam.Claims{}, failed("The code was not exchanged: %s", asked.why(err))
 	}
 	text, _ := token.Extra("id_token").(string)
 	if text == "" {
 		return iam.Claims{}, failed("The answer to the code has no ID token.")
 	}
-	claims, err := c.prove(ctx, s, is, proof, token, text)
+	claims, err := c.prove(ctx, asked, s, is, proof, token, text)
 	if err != nil {
 		return iam.Claims{}, err
 	}
-	return c.person(ctx, s, is, token, claims)
+	return c.person(ctx, asked, s, is, token, claims)
 }
 
 // claims are those of an ID token, or of the answer about a person.
@@ -110,6 +111,18 @@ func (all claims) text(name string) string {
 	var text string
 	_ = json.Unmarshal(all[name], &text)
 	return text
+}
+
+// email is the person's mail address, if the same document says that it was verified. Some providers write that as a text.
+func (all claims) email() string {
+	var verified bool
+	if json.Unmarshal(all["email_verified"], &verified) != nil {
+		verified = all.text("email_verified") == "true"
+	}
+	if !verified {
+		return ""
+	}
+	return all.text("email")
 }
 
 // strong are the values of acr that say that more than a password was asked for: of OpenID Connect EAP ACR Values, REFEDS and PAPE.
@@ -128,11 +141,11 @@ func (all claims) secondFactor() bool {
 }
 
 // prove verifies an ID token: who signed it, for whom, when, and in answer to which login.
-func (c *Client) prove(ctx context.Context, s Settings, is *described, proof Proof, token *oauth2.Token, text string) (claims, error) {
+func (c *Client) prove(ctx context.Context, asked *requests, s Settings, is *described, proof Proof, token *oauth2.Token, text string) (claims, error) {
 	verifier := is.provider.VerifierContext(ctx, &oidc.Config{ClientID: s.ClientID, SupportedSigningAlgs: algorithms(), SkipExpiryCheck: true}) // the skew is ours
 	id, err := verifier.Verify(ctx, text)
 	if err != nil {
-		return nil, failed("The ID token is not valid: %s", why(err))
+		return nil, failed("The ID token is not valid: %s", asked.why(err))
 	}
 	all := claims{}
 	if err := id.Claims(&all); err != nil {
@@ -161,14 +174,14 @@ func (c *Client) prove(ctx context.Context, s Settings, is *described, proof Pro
 
 // person reads who somebody is and in which groups: of the ID token, and of the provider's answer about the person where that
 // tells more.
-func (c *Client) person(ctx context.Context, s Settings, is *described, token *oauth2.Token, id claims) (iam.Claims, error) {
+func (c *Client) person(ctx context.Context, asked *requests, s Settings, is *described, token *oauth2.Token, id claims) (iam.Claims, error) {
 	out := iam.Claims{Issuer: s.Issuer, Subject: id.text("sub"), SecondFactor: id.secondFactor()}
-	more, asked := claims{}, ""
-	if _, told := id[s.GroupsClaim]; is.UserInfo != "" && (!told || id.text("preferred_username") == "" && id.text("email") == "") {
+	more, silent := claims{}, ""
+	if _, told := id[s.GroupsClaim]; is.UserInfo != "" && (!told || id.text("preferred_username") == "" && id.email() == "") {
 		info, err := is.provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
 		switch {
 		case err != nil:
-			asked = " The provider did not answer about the person either: " + shown(why(err))
+			silent = " The provider did not answer about the person either: " + shown(asked.why(err))
 		case info.Subject != out.Subject:
 			return iam.Claims{}, failed("The answer about the person is about somebody else.")
 		default:
@@ -182,7 +195,7 @@ func (c *Client) person(ctx context.Context, s Settings, is *described, token *o
 			out.Name = all.text("preferred_username")
 		}
 		if out.Email == "" {
-			out.Email = all.text("email")
+			out.Email = all.email()
 		}
 	}
 	raw, told := id[s.GroupsClaim]
@@ -190,7 +203,7 @@ func (c *Client) person(ctx context.Context, s Settings, is *described, token *o
 		raw, told = more[s.GroupsClaim]
 	}
 	if !told {
-		out.NoGroups = "The claim " + s.GroupsClaim + " is missing." + asked
+		out.NoGroups = "The claim " + s.GroupsClaim + " is missing." + silent
 		return out, nil
 	}
 	var err error
