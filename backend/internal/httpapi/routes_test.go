@@ -65,29 +65,38 @@ func goodBody(id string) any {
 	return exampleBody(id)
 }
 
-// exampleBody is the example that a route of an area gives (httpapi.Example); nil if
+// exampleBody is the example that a route of an area gives (httpapi.Example), a copy of the caller's own; nil if
 // it gives none.
-func exampleBody(id string) any {
+func exampleBody(id string) (body any) {
+	if example := exampleBodies()[id]; example != nil {
+		if err := json.Unmarshal(example, &body); err != nil {
+			panic(err)
+		}
+	}
+	return body
+}
+
+// exampleBodies reads the API's description once: it has megabytes, and some tests ask for an example before each request.
+var exampleBodies = sync.OnceValue(func() map[string]json.RawMessage {
 	var doc struct {
 		Paths map[string]map[string]struct {
 			OperationID string `json:"operationId"`
 			RequestBody struct {
-				Content map[string]struct{ Example any }
+				Content map[string]struct{ Example json.RawMessage }
 			} `json:"requestBody"`
 		}
 	}
 	if err := json.Unmarshal(bareDocument(), &doc); err != nil {
 		panic(err)
 	}
+	bodies := map[string]json.RawMessage{}
 	for _, methods := range doc.Paths {
 		for _, op := range methods {
-			if op.OperationID == id {
-				return op.RequestBody.Content["application/json"].Example
-			}
+			bodies[op.OperationID] = op.RequestBody.Content["application/json"].Example
 		}
 	}
-	return nil
-}
+	return bodies
+})
 
 // bareDocument is the API's description, made without a database.
 var bareDocument = sync.OnceValue(func() []byte {
