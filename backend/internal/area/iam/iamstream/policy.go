@@ -148,18 +148,11 @@ func authorities(s iam.Stream) *tls.Config {
 
 // unanswered judges an error without an answer. Only what was expected is told: an error may hold what a server said.
 func unanswered(err error) error {
-	var refused egress.Refused
-	var authority x509.UnknownAuthorityError
-	var verify *tls.CertificateVerificationError
-	var timed interface{ Timeout() bool }
-	f := &reconcile.Failure{Reason: "unreachable", Message: "The receiver could not be reached, or ended the connection.", Fault: reconcile.FaultDependency, RetryHelps: true, Err: err}
-	switch {
-	case errors.As(err, &refused):
-		f.Reason, f.Message, f.Fault, f.RetryHelps = "address_refused", refused.Error(), reconcile.FaultUser, false
-	case errors.As(err, &verify), errors.As(err, &authority):
-		f.Reason, f.Message, f.Fault = "bad_certificate", "The certificate of the receiver is not valid for its name, or nobody known vouches for it.", reconcile.FaultUser
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timed) && timed.Timeout():
-		f.Reason, f.Message = "no_answer", fmt.Sprintf("The receiver did not take a batch within %s.", defaultPatience)
+	why := egress.Why(err)
+	f := &reconcile.Failure{Reason: string(why), Message: why.Message("the receiver", defaultPatience, err), Fault: reconcile.FaultDependency, RetryHelps: true, Err: err}
+	if why.IsUsers() {
+		f.Fault = reconcile.FaultUser
 	}
+	f.RetryHelps = why != egress.AddressRefused
 	return f
 }

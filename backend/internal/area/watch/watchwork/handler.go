@@ -3,7 +3,6 @@ package watchwork
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"time"
@@ -64,23 +63,11 @@ func ours(err error) result {
 
 // unanswered judges an error without an answer. Only what was expected is told: an error may hold what a server said.
 func unanswered(err error) result {
-	var refused egress.Refused
-	var authority x509.UnknownAuthorityError
-	var verify *tls.CertificateVerificationError
-	switch {
-	case errors.As(err, &refused):
-		return result{text: refused.Error(), fault: faultUser}
-	case errors.As(err, &verify), errors.As(err, &authority):
-		return result{text: "The certificate of the server is not valid for its name.", fault: faultUser}
-	case errors.Is(err, context.DeadlineExceeded), isTimeout(err):
-		return result{text: fmt.Sprintf("The server did not answer within %s.", patience), fault: faultDependency, retry: true}
+	why := egress.Why(err)
+	if why.IsUsers() {
+		return result{text: why.Message("the server", patience, err), fault: faultUser}
 	}
-	return result{text: "The server could not be reached, or ended the connection.", fault: faultDependency, retry: true}
-}
-
-func isTimeout(err error) bool {
-	var timed interface{ Timeout() bool }
-	return errors.As(err, &timed) && timed.Timeout()
+	return result{text: why.Message("the server", patience, err), fault: faultDependency, retry: true}
 }
 
 // deliver makes one attempt and records it, in one transaction with what also writes.
