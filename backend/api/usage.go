@@ -33,6 +33,7 @@ type Price struct {
 	Price      string      `json:"price" doc:"a decimal number"`
 	Currency   string      `json:"currency" doc:"three letters"`
 	BeginsAt   time.Time   `json:"begins_at" doc:"it counts from then until the next price of the resource begins"`
+	State      string      `json:"state" enum:"in_force,later,past" doc:"whether it counts now: later has not begun, past has been followed by another price"`
 	CreatedBy  string      `json:"created_by" doc:"name of who added it"`
 	CreatedAt  time.Time   `json:"created_at"`
 	Operations []Operation `json:"operations" nullable:"false" doc:"what can be done with it now, and what prevents the rest"`

@@ -35,6 +35,7 @@ var price = shape.Noun[api.Price, api.PriceFilter]{
 		{Header: "PRICE", Value: func(p api.Price) string { return p.Price }},
 		{Header: "CURRENCY", Value: func(p api.Price) string { return p.Currency }},
 		{Header: "BEGINS", Value: func(p api.Price) string { return p.BeginsAt.UTC().Format(time.RFC3339) }},
+		{Header: "STATE", Value: func(p api.Price) string { return p.State }},
 	},
 	ID:         func(p api.Price) string { return p.ID },
 	Label:      func(p api.Price) string { return p.Resource },

@@ -140,6 +140,8 @@ func answerOf(route string) any {
 		return &api.Page[api.LoginProvider]{}
 	case "list-usage":
 		return &api.Page[api.UsageLine]{}
+	case "list-prices":
+		return &api.Page[api.Price]{}
 	case "get-statement":
 		return &api.Statement{}
 	case "list-invitations":

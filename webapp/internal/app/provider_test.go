@@ -3,8 +3,10 @@ package app
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"kloigos/backend/api"
 	"kloigos/webapp/internal/apitest"
@@ -23,6 +25,7 @@ var _ = addPages(map[string]string{
 	"/installation-identity-providers/" + idpID + "/edit": "Edit login",
 	"/usage?scope=acme":                                   "h1-u0 ada",
 	"/statements?organization=acme":                       "Hours of CPUs",
+	"/prices":                                             "0.0125 EUR",
 }, func(a *apitest.API) {
 	for _, route := range []string{"list-identity-providers", "list-installation-providers"} {
 		a.Answer(route, 200, apitest.Page(providerOf()))
@@ -34,6 +37,7 @@ var _ = addPages(map[string]string{
 	a.Answer("list-linkable-providers", 200, apitest.Page(api.LoginProvider{ID: idpID, Name: "corp"}))
 	a.Answer("list-usage", 200, apitest.Page(api.UsageLine{Day: "2026-11-02", Project: "web", Workspace: "live", Name: "h1-u0 ada", CPUCount: 4, MemoryBytes: 8 << 30, Seconds: 5400}))
 	a.Answer("get-statement", 200, statementOf())
+	a.Answer("list-prices", 200, apitest.Page(pricesOf()...))
 })
 
 func statementOf() api.Statement {
@@ -41,6 +45,17 @@ func statementOf() api.Statement {
 		Organization: "acme", Month: "2026-10", Over: true, Lines: []api.StatementLine{{Project: "web", Workspace: "=live", Resource: "cpu_hour", Quantity: "12", Price: "0.5", Currency: "EUR", Cost: "6.00"}},
 		Totals: []api.StatementTotal{{Currency: "EUR", Cost: "6.00"}}, Missing: []string{"unit_hour"},
 	}
+}
+
+const priceID = "6a1e0000-0000-4000-8000-00000000003b"
+
+// pricesOf are prices of CPUs, one of them to come, and no others.
+func pricesOf() []api.Price {
+	price := api.Price{ID: grantID, Resource: "cpu_hour", Price: "0.01250000", Currency: "EUR", BeginsAt: apitest.Now, State: "in_force", CreatedBy: "ada", CreatedAt: apitest.Now, Operations: []api.Operation{}}
+	later, past := price, price
+	later.ID, later.Price, later.State, later.BeginsAt, later.Operations = priceID, "0.02000000", "later", apitest.Now.AddDate(0, 1, 0).Truncate(24*time.Hour), allowed("delete")
+	past.Price, past.State, past.BeginsAt = "7.00000000", "past", apitest.Now.AddDate(-1, 0, 0)
+	return []api.Price{later, price, past}
 }
 
 func providerOf() api.IdentityProvider {
@@ -131,8 +146,57 @@ func TestUsageAndStatement(t *testing.T) {
 	if a.Header.Get("Content-Disposition") != `attachment; filename="usage.csv"` {
 		t.Errorf("%v", a.Header)
 	}
-	s.wantText(s.get("/statements?organization=acme&month=2026-10"), "6.00 EUR", "Not everything has a price.", "month=2026-09", "month=2026-11", "/statements/export?month=2026-10")
-	s.wantText(s.get("/statements/export?organization=acme&month=2026-10"), "'=live,cpu_hour,12,0.5,EUR,6.00")
+	s.wantText(s.get("/statements?organization=acme&month=2026-10"), "6.00 EUR", "Not everything has a price.", "month=2026-09", "month=2026-11", "/statements/export?format=csv&amp;month=2026-10")
+	s.wantText(s.get("/statements?organization=acme&month=2026-10"), `type="month" name="month" value="2026-10"`, `href="/prices"`, "format=json")
+	s.wantText(s.get("/statements/export?organization=acme&month=2026-10&format=csv"), "'=live,cpu_hour,12,0.5,EUR,6.00")
+	file := s.get("/statements/export?organization=acme&month=2026-10&format=json")
+	s.wantText(file, `"workspace":"=live"`, `"totals":[{"currency":"EUR","cost":"6.00"}]`)
+	if file.Header.Get("Content-Disposition") != `attachment; filename="statement-2026-10.json"` || !strings.HasPrefix(file.Header.Get("Content-Type"), "application/json") {
+		t.Errorf("%v", file.Header)
+	}
+	s.api.Answer("get-statement", 200, api.Statement{Organization: "acme", Month: "2026-11", Lines: []api.StatementLine{}, Totals: []api.StatementTotal{}, Missing: []string{}})
+	s.wantText(s.get("/statements?organization=acme"), "Nothing was in use", "The month is not over")
+	s.api.Refuse("get-statement", api.Problem{Status: 422, Code: "invalid", Errors: []api.FieldProblem{{Field: "month", Message: "Write it like 2026-11."}}})
+	a = s.get("/statements?organization=acme&month=soon")
+	s.wantStatus(a, http.StatusUnprocessableEntity)
+	s.wantText(a, "Write it like 2026-11.", `value="soon"`)
 	s.api.Refuse("list-usage", api.Problem{Status: 422, Code: "invalid", Errors: []api.FieldProblem{{Field: "first", Message: "is no day"}}})
 	s.wantText(s.get("/usage?scope=acme&first=x"), "s no day")
+}
+
+// Prices are set and deleted by forms of who may; the others read them.
+func TestPrices(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	a := s.get("/prices")
+	s.wantText(a, "0.0125 EUR", "no price", "0.02 EUR", "7.00 EUR", `action="/prices/`+priceID+`/delete"`, "was used since then gets the new one", `value="EUR"`)
+	if strings.Count(a.body, "/delete") != 1 {
+		t.Error("offers to delete a price that has begun")
+	}
+	form := url.Values{"resource": {"memory_gib_hour"}, "price": {"0.004"}, "currency": {"eur"}, "begins_at": {"2026-12-01"}}
+	s.api.Answer("create-price", 201, pricesOf()[0])
+	s.wantRedirect(s.post("/prices", form), "/prices?said=price-added")
+	var sent api.CreatePrice
+	s.only("create-price").Into(t, &sent)
+	if sent.Resource != "memory_gib_hour" || sent.Price != "0.004" || sent.Currency != "EUR" || !sent.BeginsAt.Equal(time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)) {
+		t.Errorf("%+v", sent)
+	}
+	form.Set("begins_at", "soon")
+	s.wantText(s.post("/prices", form), "Enter a day", `value="0.004"`)
+	form.Set("begins_at", "2020-01-01")
+	s.api.Refuse("create-price", api.Problem{Status: 422, Code: "invalid", Errors: []api.FieldProblem{{Field: "body.begins_at", Message: "A price begins <this> month"}}})
+	a = s.post("/prices", form)
+	s.wantStatus(a, http.StatusUnprocessableEntity)
+	s.wantText(a, "A price begins &lt;this&gt; month", `value="2020-01-01"`, `<option value="memory_gib_hour" selected`)
+	s.api.Refuse("delete-price", api.Problem{Status: 409, Code: "price_begun", Detail: "The price counts since 2026-11-01."})
+	s.wantText(s.post("/prices/"+priceID+"/delete", nil), "The price counts since 2026-11-01.")
+	s.api.Answer("delete-price", 204, nil)
+	s.wantRedirect(s.post("/prices/"+priceID+"/delete", nil), "/prices?said=price-deleted")
+
+	s.api.Answer("list-prices", 200, apitest.Page[api.Price]())
+	s.wantText(s.get("/prices"), "Statements then tell what was used, and no costs.")
+	s.sees([]string{"acme/web/live"}, slices.DeleteFunc(api.Permissions(), func(p string) bool { return p == "installation.price:set" })...)
+	if a := s.get("/prices"); a.StatusCode != http.StatusOK || strings.Contains(a.body, "Set a price") {
+		t.Errorf("%d: offers to who may not", a.StatusCode)
+	}
 }

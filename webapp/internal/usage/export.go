@@ -2,6 +2,7 @@ package usage
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"strconv"
 
@@ -30,11 +31,15 @@ func usageTable(w io.Writer) page.Rows[api.UsageLine] {
 	}, "day", "project", "workspace", "allocation_id", "name", "cpu_count", "memory_bytes", "volume_bytes", "seconds")
 }
 
-// statementFile sends a statement as CSV.
+// statementFile sends a statement as CSV, or as the JSON of the API.
 func statementFile(r *page.Request) error {
 	s, err := r.API.GetStatement(r.Ctx, api.StatementFilter{Organization: r.Query("organization"), Month: r.Query("month")})
 	if err != nil {
 		return err
+	}
+	if r.Query("format") == "json" {
+		page.AsFile(r.C, "statement-"+s.Month+".json", "application/json")
+		return json.NewEncoder(r.C).Encode(s)
 	}
 	page.AsFile(r.C, "statement-"+s.Month+".csv", "text/csv")
 	to := page.Table(r.C, func(l api.StatementLine) []string {

@@ -1,5 +1,5 @@
-// Package usage owns the pages of what a scope had in use, day by day, and of the monthly statement of an organization, each with
-// its file for table programs.
+// Package usage owns the pages of what a scope had in use, day by day, of the monthly statement of an organization, each with its
+// files, and of the prices that statements are made with.
 package usage
 
 import (
@@ -24,6 +24,11 @@ var Area = page.Area{
 	Pages: []ui.Target{
 		{Href: "/usage", Label: "Usage", Icon: icon, Needs: "organization.usage:read"},
 		{Href: "/statements", Label: "Statement", Icon: icon, Needs: "organization.statement:read"},
+		{Href: "/prices", Label: "Prices", Icon: icon, Needs: "organization.statement:read"},
+	},
+	Notices: map[string]string{
+		"price-added":   "The price is set. Statements count with it from its beginning.",
+		"price-deleted": "The price is deleted.",
 	},
 }
 
@@ -32,6 +37,9 @@ func mount(r fiber.Router, a *page.App) {
 	r.Get("/usage/export", a.Page(export))
 	r.Get("/statements", a.Page(statement))
 	r.Get("/statements/export", a.Page(statementFile))
+	r.Get("/prices", a.Page(prices))
+	r.Post("/prices", a.Page(addPrice))
+	r.Post("/prices/:id/delete", a.Page(deletePrice))
 }
 
 // period is the filter of the page: a scope and its first and last day.
@@ -90,8 +98,14 @@ type bill struct {
 	Of             api.Scope
 	Previous, Next string // months; "" for one that is to come
 	ShowsWhere     bool   // lines name their workspaces
+	This           string // the running month
 	Up             []ui.Target
-	File           string // where it is had as a file
+	Wrong          ui.Problems
+}
+
+// file is where the same is had as a file.
+func (b bill) file(format string) string {
+	return "/statements/export?" + url.Values{"organization": {b.Of.Organization}, "month": {b.Month}, "format": {format}}.Encode()
 }
 
 var resources = map[string]string{"unit_hour": "Hours of units", "cpu_hour": "Hours of CPUs", "memory_gib_hour": "GiB hours of memory", "volume_gib_hour": "GiB hours of volumes"}
@@ -105,11 +119,15 @@ func statement(r *page.Request) error {
 	if err != nil {
 		return err
 	}
+	b := bill{Of: s, Up: organization.Crumbs(s), This: time.Now().UTC().Format("2006-01")}
 	found, err := r.API.GetStatement(r.Ctx, api.StatementFilter{Organization: s.OrganizationID, Month: r.Query("month")})
 	if err != nil {
-		return err
+		return page.Refused(err, func(status int, wrong ui.Problems) error {
+			b.Wrong, b.Month = wrong, r.Query("month")
+			return r.Show(page.View{Title: "Statement of " + s.Organization, Nav: "/organizations", Status: status, Body: statementPage(b)})
+		})
 	}
-	b := bill{Statement: found, Of: s, Up: organization.Crumbs(s), File: "/statements/export?" + url.Values{"organization": {s.Organization}, "month": {found.Month}}.Encode()}
+	b.Statement = found
 	if month, err := time.Parse("2006-01", found.Month); err == nil {
 		b.Previous = month.AddDate(0, -1, 0).Format("2006-01")
 		if found.Over {

@@ -77,6 +77,7 @@ type Price struct {
 	Price     string    `db:"price"` // decimal
 	Currency  string    `db:"currency"`
 	BeginsAt  time.Time `db:"begins_at"`
+	State     string    `db:"state"` // in_force, later, past
 	CreatedBy string    `db:"created_by"`
 	CreatedAt time.Time `db:"created_at"`
 }

@@ -57,7 +57,12 @@ func Usage(ctx context.Context, q db.Reader, f UsageFilter) ([]UsageLine, error)
 }
 
 const sqlPrice = `
-SELECT c.id, c.resource, CAST(c.price AS TEXT) AS price, c.currency, c.begins_at, c.created_by, c.created_at
+SELECT c.id, c.resource, CAST(c.price AS TEXT) AS price, c.currency, c.begins_at, c.created_by, c.created_at,
+       CASE WHEN c.begins_at > now() THEN 'later'
+            WHEN EXISTS (SELECT 1
+                           FROM prices n
+                          WHERE n.resource = c.resource AND n.begins_at > c.begins_at AND n.begins_at <= now()) THEN 'past'
+            ELSE 'in_force' END AS state
   FROM prices c
  WHERE true`
 

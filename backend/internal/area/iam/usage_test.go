@@ -2,6 +2,7 @@ package iam
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -129,6 +130,32 @@ func TestUsage(t *testing.T) {
 	tomorrow := time.Now().Add(48 * time.Hour)
 	if future := list(UsageFilter{Scope: whole, First: tomorrow, Last: tomorrow.Add(48 * time.Hour)}); len(future) != 0 {
 		t.Errorf("days to come: %+v", future)
+	}
+}
+
+// One price of a resource is in force: the last that has begun.
+func TestStatesOfPrices(t *testing.T) {
+	t.Parallel()
+	b := newBilled(t)
+	b.price(t, "cpu_hour", "1", "EUR", "2025-01-01T00:00:00Z")
+	b.price(t, "cpu_hour", "2", "EUR", "2025-02-01T00:00:00Z")
+	b.price(t, "cpu_hour", "3", "EUR", "2125-01-01T00:00:00Z")
+	b.price(t, "cpu_hour", "4", "EUR", "2126-01-01T00:00:00Z")
+	b.price(t, "unit_hour", "5", "EUR", "2125-01-01T00:00:00Z")
+	all, err := Prices(t.Context(), b.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range all {
+		one, err := PriceByID(t.Context(), b.Reader, p.ID)
+		if err != nil || one.State != p.State {
+			t.Errorf("%+v, %v", one, err)
+		}
+		got = append(got, p.Resource+" "+p.Price[:1]+" "+p.State)
+	}
+	if want := []string{"cpu_hour 4 later", "cpu_hour 3 later", "cpu_hour 2 in_force", "cpu_hour 1 past", "unit_hour 5 later"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
 

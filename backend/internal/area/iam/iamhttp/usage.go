@@ -130,7 +130,7 @@ func (b billing) listPrices(ctx context.Context, _ *struct{}) (*httpapi.Object[a
 
 func presentPrice(a asker, p iam.Price) api.Price {
 	return api.Price{
-		ID: p.ID.String(), Resource: p.Resource, Price: p.Price, Currency: p.Currency, BeginsAt: p.BeginsAt, CreatedBy: p.CreatedBy, CreatedAt: p.CreatedAt,
+		ID: p.ID.String(), Resource: p.Resource, Price: p.Price, Currency: p.Currency, BeginsAt: p.BeginsAt, State: p.State, CreatedBy: p.CreatedBy, CreatedAt: p.CreatedAt,
 		Operations: []api.Operation{a.operation("delete", setPrices, iam.Scope{}, p.CanDelete(time.Now()))},
 	}
 }
