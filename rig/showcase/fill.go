@@ -40,6 +40,7 @@ type world struct {
 	now       time.Time
 	workspace uuid.UUID
 	org       uuid.UUID
+	project   uuid.UUID
 	playbooks map[string]uuid.UUID // name -> default version
 	sums      map[string]string    // name -> sha256 of the default version
 	worker    uuid.UUID
@@ -101,6 +102,7 @@ func (w *world) makeRows() {
 	w.names()
 	w.channels()
 	w.tenancy()
+	w.billing()
 	w.drift()
 	w.updates()
 	w.networks()
@@ -108,7 +110,7 @@ func (w *world) makeRows() {
 
 // read takes up what init made.
 func (w *world) read(ctx context.Context, conn *pgx.Conn) error {
-	if err := conn.QueryRow(ctx, "SELECT w.id, p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id LIMIT 1").Scan(&w.workspace, &w.org); err != nil {
+	if err := conn.QueryRow(ctx, "SELECT w.id, p.id, p.organization_id FROM workspaces w JOIN projects p ON p.id = w.project_id LIMIT 1").Scan(&w.workspace, &w.project, &w.org); err != nil {
 		return fmt.Errorf("find the workspace: %w", err)
 	}
 	if err := w.readPeople(ctx, conn); err != nil {

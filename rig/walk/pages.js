@@ -87,6 +87,7 @@ export function parts(s, list) {
     { route: "/jobs/:id/stream", path: `${running}/stream`, type: "text/event-stream", says: "data:", stream: true },
     { route: "/events/export", path: "/events/export?format=csv", type: "text/csv", says: "action" },
     { route: "/usage/export", path: "/usage/export?scope=default", type: "text/csv", says: "day" },
+    { route: "/statements/export", path: "/statements/export?organization=default&format=json", type: "application/json", says: "totals" },
     { route: "/statements/export", path: "/statements/export?organization=default", type: "text/csv", says: "resource" },
     { route: "/playbooks/:name/versions/:version/download", path: "/playbooks/host_probe/versions/1/download", type: "", says: "" },
   ];
