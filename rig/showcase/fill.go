@@ -106,6 +106,7 @@ func (w *world) makeRows() {
 	w.drift()
 	w.updates()
 	w.networks()
+	w.remedies()
 }
 
 // read takes up what init made.

@@ -10,10 +10,11 @@ import (
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/httpapi"
+	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/kernel/audit"
 	"kloigos/backend/internal/kernel/config"
 	"kloigos/backend/internal/kernel/db"
-	"kloigos/backend/internal/kernel/intent"
+	kernel "kloigos/backend/internal/kernel/intent"
 	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/kernel/secret"
 	"kloigos/backend/internal/kernel/work"
@@ -42,10 +43,12 @@ type Area struct {
 // Parts is what an area is made with.
 type Parts struct {
 	DB     *db.DB // nil where nothing runs: nouns, kinds and routes are the same
-	Engine intent.Engine
+	Engine kernel.Engine
 	Keyset *secret.Keyset
 	Config config.Config
 	Kinds  *work.Registry // of all areas; complete once they are joined
+	// Intents are those about hosts, which remedies ask. They are made after the areas; nil where no policies run.
+	Intents **intent.Intents
 	// Repair asks for the job that made a host, or a unit if there is one.
 	Repair func(ctx context.Context, by audit.Actor, host, unit, allocation uuid.UUID) (job uuid.UUID, err error)
 	// Play runs a play for a job of an area on one host, under its fence. nil where no jobs run.

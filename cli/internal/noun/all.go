@@ -24,6 +24,8 @@ func All() []shape.Entry {
 		dnsForeign,
 		channel,
 		channelDelivery,
+		remedy,
+		remedyRun,
 		cluster,
 		clusterNode,
 		clusterBinding,

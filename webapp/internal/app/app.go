@@ -47,6 +47,7 @@ import (
 	"kloigos/webapp/internal/policy"
 	"kloigos/webapp/internal/profile"
 	"kloigos/webapp/internal/quota"
+	"kloigos/webapp/internal/remedy"
 	"kloigos/webapp/internal/role"
 	"kloigos/webapp/internal/service"
 	"kloigos/webapp/internal/session"
@@ -72,6 +73,7 @@ var areas = []page.Area{
 	playbook.Area,
 	address.Area,
 	network.Area,
+	remedy.Area,
 	agent.Area,
 	delivery.Area,
 	drift.Area,

@@ -347,6 +347,8 @@ SELECT 'DNS zones' AS noun, count(*) AS n FROM dns_zones c WHERE c.workspace_id 
 UNION ALL
 SELECT 'notification channels' AS noun, count(*) AS n FROM channels c WHERE c.workspace_id = $1
 UNION ALL
+SELECT 'remedies' AS noun, count(*) AS n FROM remedies c WHERE c.workspace_id = $1
+UNION ALL
 SELECT 'clusters' AS noun, count(*) AS n FROM kube_clusters c WHERE c.workspace_id = $1
 UNION ALL
 SELECT 'update deliveries' AS noun, count(*) AS n FROM update_deliveries c WHERE c.workspace_id = $1 AND c.open`
@@ -393,6 +395,8 @@ UNION ALL
 SELECT z.workspace_id FROM dns_zones z WHERE z.id = $1
 UNION ALL
 SELECT c.workspace_id FROM channels c WHERE c.id = $1
+UNION ALL
+SELECT m.workspace_id FROM remedies m WHERE m.id = $1
 UNION ALL
 SELECT r.workspace_id FROM dns_record_sets r WHERE r.id = $1
 UNION ALL

@@ -28,6 +28,20 @@ func TestAssembledStatements(t *testing.T) {
 				}
 			}
 		}
+		for _, sort := range RemedySorting.Names() {
+			for _, noun := range []string{"", "host"} {
+				if _, err := Remedies(ctx, q, RemedyFilter{Noun: noun, Sort: sort, After: after, Limit: 1}); err != nil {
+					return err
+				}
+			}
+		}
+		for _, sort := range RemedyRunSorting.Names() {
+			for _, remedy := range []uuid.UUID{uuid.Nil, uuid.New()} {
+				if _, err := RemedyRuns(ctx, q, RemedyRunFilter{RemedyID: remedy, Sort: sort, After: after, Limit: 1}); err != nil {
+					return err
+				}
+			}
+		}
 		return nil
 	})
 }

@@ -223,3 +223,139 @@ SELECT d.id, d.workspace_id, d.channel_id, d.message_id, d.kind, d.attempt, d.at
   AND d.workspace_id = $1
 ORDER BY d.at, d.id
 LIMIT $2;
+
+SELECT n.id, n.remedy_id, r.name AS remedy, n.object_id, n.object_name, n.reason, n.at, n.outcome, n.job_id, n.message
+  FROM remedy_runs n
+  JOIN remedies r ON r.id = n.remedy_id
+ WHERE true
+  AND r.workspace_id = $1
+  AND (n.at, n.id) < ($2, $3)
+ORDER BY n.at DESC, n.id DESC
+LIMIT $4;
+
+SELECT n.id, n.remedy_id, r.name AS remedy, n.object_id, n.object_name, n.reason, n.at, n.outcome, n.job_id, n.message
+  FROM remedy_runs n
+  JOIN remedies r ON r.id = n.remedy_id
+ WHERE true
+  AND r.workspace_id = $1
+  AND (n.at, n.id) > ($2, $3)
+ORDER BY n.at, n.id
+LIMIT $4;
+
+SELECT n.id, n.remedy_id, r.name AS remedy, n.object_id, n.object_name, n.reason, n.at, n.outcome, n.job_id, n.message
+  FROM remedy_runs n
+  JOIN remedies r ON r.id = n.remedy_id
+ WHERE true
+  AND r.workspace_id = $1
+  AND n.remedy_id = $2
+  AND (n.at, n.id) < ($3, $4)
+ORDER BY n.at DESC, n.id DESC
+LIMIT $5;
+
+SELECT n.id, n.remedy_id, r.name AS remedy, n.object_id, n.object_name, n.reason, n.at, n.outcome, n.job_id, n.message
+  FROM remedy_runs n
+  JOIN remedies r ON r.id = n.remedy_id
+ WHERE true
+  AND r.workspace_id = $1
+  AND n.remedy_id = $2
+  AND (n.at, n.id) > ($3, $4)
+ORDER BY n.at, n.id
+LIMIT $5;
+
+SELECT n.id, n.remedy_id, r.name AS remedy, n.object_id, n.object_name, n.reason, n.at, n.outcome, n.job_id, n.message
+  FROM remedy_runs n
+  JOIN remedies r ON r.id = n.remedy_id
+ WHERE true
+  AND r.workspace_id = $1
+  AND n.remedy_id = $2
+ORDER BY n.at DESC, n.id DESC
+LIMIT $3;
+
+SELECT n.id, n.remedy_id, r.name AS remedy, n.object_id, n.object_name, n.reason, n.at, n.outcome, n.job_id, n.message
+  FROM remedy_runs n
+  JOIN remedies r ON r.id = n.remedy_id
+ WHERE true
+  AND r.workspace_id = $1
+  AND n.remedy_id = $2
+ORDER BY n.at, n.id
+LIMIT $3;
+
+SELECT n.id, n.remedy_id, r.name AS remedy, n.object_id, n.object_name, n.reason, n.at, n.outcome, n.job_id, n.message
+  FROM remedy_runs n
+  JOIN remedies r ON r.id = n.remedy_id
+ WHERE true
+  AND r.workspace_id = $1
+ORDER BY n.at DESC, n.id DESC
+LIMIT $2;
+
+SELECT n.id, n.remedy_id, r.name AS remedy, n.object_id, n.object_name, n.reason, n.at, n.outcome, n.job_id, n.message
+  FROM remedy_runs n
+  JOIN remedies r ON r.id = n.remedy_id
+ WHERE true
+  AND r.workspace_id = $1
+ORDER BY n.at, n.id
+LIMIT $2;
+
+SELECT r.id, r.workspace_id, r.name, r.noun, r.condition, r.job, r.wait_seconds, r.per_day, r.at_once, r.enabled, r.version, r.created_at, r.updated_at
+  FROM remedies r
+ WHERE true
+  AND r.workspace_id = $1
+  AND (r.name, r.id) < ($2, $3)
+ORDER BY r.name DESC, r.id DESC
+LIMIT $4;
+
+SELECT r.id, r.workspace_id, r.name, r.noun, r.condition, r.job, r.wait_seconds, r.per_day, r.at_once, r.enabled, r.version, r.created_at, r.updated_at
+  FROM remedies r
+ WHERE true
+  AND r.workspace_id = $1
+  AND (r.name, r.id) > ($2, $3)
+ORDER BY r.name, r.id
+LIMIT $4;
+
+SELECT r.id, r.workspace_id, r.name, r.noun, r.condition, r.job, r.wait_seconds, r.per_day, r.at_once, r.enabled, r.version, r.created_at, r.updated_at
+  FROM remedies r
+ WHERE true
+  AND r.workspace_id = $1
+  AND r.noun = $2
+  AND (r.name, r.id) < ($3, $4)
+ORDER BY r.name DESC, r.id DESC
+LIMIT $5;
+
+SELECT r.id, r.workspace_id, r.name, r.noun, r.condition, r.job, r.wait_seconds, r.per_day, r.at_once, r.enabled, r.version, r.created_at, r.updated_at
+  FROM remedies r
+ WHERE true
+  AND r.workspace_id = $1
+  AND r.noun = $2
+  AND (r.name, r.id) > ($3, $4)
+ORDER BY r.name, r.id
+LIMIT $5;
+
+SELECT r.id, r.workspace_id, r.name, r.noun, r.condition, r.job, r.wait_seconds, r.per_day, r.at_once, r.enabled, r.version, r.created_at, r.updated_at
+  FROM remedies r
+ WHERE true
+  AND r.workspace_id = $1
+  AND r.noun = $2
+ORDER BY r.name DESC, r.id DESC
+LIMIT $3;
+
+SELECT r.id, r.workspace_id, r.name, r.noun, r.condition, r.job, r.wait_seconds, r.per_day, r.at_once, r.enabled, r.version, r.created_at, r.updated_at
+  FROM remedies r
+ WHERE true
+  AND r.workspace_id = $1
+  AND r.noun = $2
+ORDER BY r.name, r.id
+LIMIT $3;
+
+SELECT r.id, r.workspace_id, r.name, r.noun, r.condition, r.job, r.wait_seconds, r.per_day, r.at_once, r.enabled, r.version, r.created_at, r.updated_at
+  FROM remedies r
+ WHERE true
+  AND r.workspace_id = $1
+ORDER BY r.name DESC, r.id DESC
+LIMIT $2;
+
+SELECT r.id, r.workspace_id, r.name, r.noun, r.condition, r.job, r.wait_seconds, r.per_day, r.at_once, r.enabled, r.version, r.created_at, r.updated_at
+  FROM remedies r
+ WHERE true
+  AND r.workspace_id = $1
+ORDER BY r.name, r.id
+LIMIT $2;

@@ -25,7 +25,9 @@ type Config struct {
 	Rule egress.Rule // which addresses a channel may lead to
 	// Pauses are how long it waits after each failed attempt that may heal; nil for 1 s and 5 min.
 	Pauses []time.Duration
-	tls    *tls.Config // of mail servers, for tests
+	// Jobs are what remedies may ask for.
+	Jobs Jobs
+	tls  *tls.Config // of mail servers, for tests
 }
 
 // Handlers are the steps of the area's jobs.

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// keepDeliveries is for how long deliveries can be looked at.
+	// keepDeliveries is for how long deliveries, and runs of remedies, can be looked at.
 	keepDeliveries = 30 * 24 * time.Hour
 	expiredAtOnce  = 1000
 	expiryBatches  = 100
@@ -26,7 +26,11 @@ const Deliverable = "deliverable"
 
 // Policies of the area.
 func Policies(config Config) []reconcile.Policy {
-	return []reconcile.Policy{deliverablePolicy(config), notifyPolicy(config), expiryPolicy(config)}
+	return []reconcile.Policy{
+		deliverablePolicy(config), notifyPolicy(config), remedyPolicy(config),
+		expiryPolicy(config, "old_channel_deliveries", "nobody looks for a delivery of last month, and each notification adds some", watch.ExpireDeliveries),
+		expiryPolicy(config, "old_remedy_runs", "nobody looks for what a remedy did last month, and each job adds a row", watch.ExpireRuns),
+	}
 }
 
 // deliverablePolicy judges a channel by its last deliveries. It sends nothing.
@@ -72,15 +76,15 @@ func deliverable(c watch.Channel, last []watch.Delivery) reconcile.Condition {
 	return made
 }
 
-func expiryPolicy(config Config) reconcile.Policy {
+func expiryPolicy(config Config, name, why string, expire func(ctx context.Context, tx *db.Tx, keep time.Duration, limit int) (int64, error)) reconcile.Policy {
 	return reconcile.Policy{
-		Name: "old_channel_deliveries", Why: "nobody looks for a delivery of last month, and each notification adds some",
+		Name: name, Why: why,
 		Interval: time.Hour, Jitter: 10 * time.Minute, Timeout: time.Minute,
 		Run: func(ctx context.Context, _ reconcile.Item) (out reconcile.Outcome, err error) {
 			for range expiryBatches {
 				var n int64
 				err := config.DB.InTx(ctx, func(tx *db.Tx) (err error) {
-					n, err = watch.ExpireDeliveries(ctx, tx, keepDeliveries, expiredAtOnce)
+					n, err = expire(ctx, tx, keepDeliveries, expiredAtOnce)
 					return err
 				})
 				if err != nil {

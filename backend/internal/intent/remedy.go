@@ -1,0 +1,43 @@
+package intent
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"kloigos/backend/internal/area/iam"
+	"kloigos/backend/internal/domain"
+)
+
+// ProbeAsRemedy asks for a host of a workspace to be probed, for a policy that a person set up there.
+func (in *Intents) ProbeAsRemedy(ctx context.Context, who domain.Actor, workspace, id uuid.UUID) (job uuid.UUID, err error) {
+	if err := in.hostOf(ctx, workspace, id); err != nil {
+		return uuid.Nil, err
+	}
+	return in.ProbeHost(ctx, who, id, 0)
+}
+
+// InitializeAsRemedy asks for a host of a workspace to be initialized, for a policy that a person set up there. Where a rule asks
+// people for approvals it is refused, since nobody saw a plan.
+func (in *Intents) InitializeAsRemedy(ctx context.Context, who domain.Actor, workspace, id uuid.UUID) (job uuid.UUID, err error) {
+	if err := in.hostOf(ctx, workspace, id); err != nil {
+		return uuid.Nil, err
+	}
+	rules, err := in.db.ApprovalRules(ctx, workspace)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	if asked := iam.ApprovalFor(rules, string(domain.KindHostInitialize)); asked.Needed > 0 {
+		return uuid.Nil, domain.PlanRequired(int(asked.Needed))
+	}
+	return in.InitializeHost(ctx, who, id, 0, false)
+}
+
+// hostOf refuses a host that is not of the workspace.
+func (in *Intents) hostOf(ctx context.Context, workspace, id uuid.UUID) error {
+	h, err := in.db.Host(ctx, id)
+	if err == nil && h.WorkspaceID != workspace {
+		err = domain.ErrNotFound
+	}
+	return err
+}
