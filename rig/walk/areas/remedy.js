@@ -20,7 +20,7 @@ export const tasks = {
     await page.getByLabel("Condition").fill("healthy");
     await page.getByLabel("Job", { exact: true }).selectOption("zone_sync");
     await page.getByRole("button", { name: "Add", exact: true }).click();
-    await page.getByText("Use one of: host_").waitFor();
+    await page.getByText("Use one of: host initialize").waitFor();
     await page.getByLabel("Job", { exact: true }).selectOption("host_probe");
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByText("The remedy is added.").waitFor();
