@@ -25,7 +25,7 @@ type Config struct {
 	CAFile   string // authorities that sign the server's certificate; "" for those of the system
 	Interval time.Duration
 	Version  string
-	Root     string // "/", or a copy for tests
+	Root     string // folder whose etc/machine-id and boot id say which host this is: "/", or another one in tests
 	Update   update.Place
 }
 
@@ -33,7 +33,10 @@ type Config struct {
 func Load(env func(string) string) (Config, error) {
 	c := Config{
 		URL: env("KLOIGOS_AGENT_URL"), State: env("KLOIGOS_AGENT_STATE"), Socket: env("KLOIGOS_AGENT_SOCKET"), CAFile: env("KLOIGOS_AGENT_CA_FILE"),
-		Interval: 10 * time.Second, Root: "/",
+		Interval: 10 * time.Second, Root: env("KLOIGOS_AGENT_ROOT"),
+	}
+	if c.Root == "" {
+		c.Root = "/"
 	}
 	if c.State == "" {
 		c.State = "/var/lib/kloigos-agent"

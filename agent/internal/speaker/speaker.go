@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -129,9 +130,12 @@ func isRefused(err error) bool {
 
 func (s *speaker) enrol(ctx context.Context, token string) error {
 	self := identity{Seed: newSeed()}
-	machine, boot := s.machine()
+	machine, boot, err := s.machine()
+	if err != nil {
+		return err
+	}
 	var made api.AgentCredential
-	err := s.ask(ctx, "/enrol", api.AgentEnrol{
+	err = s.ask(ctx, "/enrol", api.AgentEnrol{
 		Token: token, PublicKey: self.public(), Signature: self.sign(api.AgentProofText("enrol", token, machine, boot)),
 		MachineID: machine, BootID: boot, Version: s.Version,
 	}, &made)
@@ -157,9 +161,12 @@ func (s *speaker) renew(ctx context.Context) error {
 	if err := s.ask(ctx, "/challenge", api.AgentAsk{Agent: s.self.Agent}, &challenge); err != nil {
 		return err
 	}
-	machine, boot := s.machine()
+	machine, boot, err := s.machine()
+	if err != nil {
+		return err
+	}
 	var made api.AgentCredential
-	err := s.ask(ctx, "/renew", api.AgentRenew{
+	err = s.ask(ctx, "/renew", api.AgentRenew{
 		Agent: s.self.Agent, Challenge: challenge.Challenge, MachineID: machine, BootID: boot, Version: s.Version,
 		Signature: s.self.sign(api.AgentProofText(s.self.Agent, challenge.Challenge, machine, boot)),
 	}, &made)
@@ -178,9 +185,8 @@ func (s *speaker) take(made api.AgentCredential) {
 }
 
 func (s *speaker) heartbeat(ctx context.Context) error {
-	_, boot := s.machine()
 	s.seq++
-	beat := api.AgentHeartbeat{Agent: s.self.Agent, Seq: s.seq, BootID: boot, Version: s.Version, Time: time.Now().UnixMilli(), Update: s.updater.said}
+	beat := api.AgentHeartbeat{Agent: s.self.Agent, Seq: s.seq, BootID: s.boot(), Version: s.Version, Time: time.Now().UnixMilli(), Update: s.updater.said}
 	reading := s.read(ctx)
 	if reading != nil {
 		beat.Report = &reading.AgentReport
@@ -235,13 +241,22 @@ func (s *speaker) tell(ctx context.Context, parts []api.AgentPart) {
 	}
 }
 
-// machine is who this host is, by its own files.
-func (s *speaker) machine() (machine, boot string) {
-	read := func(name string) string {
-		content, _ := os.ReadFile(filepath.Join(s.Root, name))
-		return strings.TrimSpace(string(content))
+var machineID = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+// machine is who this host is, and its present start, by its own files. A host without a machine-id is told so here: the backend
+// would refuse it as it refuses any stranger, and the token would be spent.
+func (s *speaker) machine() (machine, boot string, err error) {
+	if machine = s.file("etc/machine-id"); !machineID.MatchString(machine) {
+		return "", "", errors.New("this host has no machine-id of 32 hexadecimal digits in /etc/machine-id; systemd-machine-id-setup makes one")
 	}
-	return read("etc/machine-id"), read("proc/sys/kernel/random/boot_id")
+	return machine, s.boot(), nil
+}
+
+func (s *speaker) boot() string { return s.file("proc/sys/kernel/random/boot_id") }
+
+func (s *speaker) file(name string) string {
+	content, _ := os.ReadFile(filepath.Join(s.Root, name))
+	return strings.TrimSpace(string(content))
 }
 
 // read asks the reader how the host is; nil if it does not answer.

@@ -47,6 +47,36 @@ func speakTo(t *testing.T, server *httptest.Server) *speaker {
 	return &speaker{Config: config, log: slog.New(slog.DiscardHandler), client: client}
 }
 
+// A host without a machine-id, or with that of an image which is not set up yet, is told what it lacks, and keeps its token.
+func TestAHostWithoutAMachineIDIsTold(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer server.Close()
+	for name, text := range map[string]string{"none": "", "not set up": "uninitialized\n", "of another form": strings.Repeat("A", 32)} {
+		s := speakTo(t, server)
+		s.Root = t.TempDir()
+		if err := os.Mkdir(filepath.Join(s.Root, "etc"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if text != "" {
+			if err := os.WriteFile(filepath.Join(s.Root, "etc/machine-id"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		token := filepath.Join(s.State, tokenFile)
+		if err := os.WriteFile(token, []byte("t"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.enrol(t.Context(), "t"); err == nil || !strings.Contains(err.Error(), "machine-id") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(token); err != nil || asked.Load() != 0 {
+			t.Errorf("%s: the token: %v; %d requests", name, err, asked.Load())
+		}
+	}
+}
+
 // TestAStaleConnectionIsTriedOnceMore: the server takes a request on a connection that was used before, and hangs up.
 func TestAStaleConnectionIsTriedOnceMore(t *testing.T) {
 	t.Parallel()

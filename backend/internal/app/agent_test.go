@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"kloigos/backend/api"
 	"kloigos/backend/api/client"
 	"kloigos/backend/internal/ansible/scripted"
@@ -32,6 +34,37 @@ var agentBinary = sync.OnceValues(func() (string, error) {
 	}
 	return path, nil
 })
+
+// agentRoot says which machine the agents of tests are on, as /etc/machine-id does. A bare machine has none.
+var agentRoot = sync.OnceValues(func() (string, error) {
+	root, err := os.MkdirTemp("", "kloigos-agent-root")
+	if err != nil {
+		return "", err
+	}
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "", err
+	}
+	for name, text := range map[string]string{"etc/machine-id": strings.ReplaceAll(uuid.NewString(), "-", ""), "proc/sys/kernel/random/boot_id": string(boot)} {
+		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o755); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+			return "", err
+		}
+	}
+	return root, nil
+})
+
+// agentEnv is what every agent of a test is told.
+func agentEnv(t *testing.T, url, state string) []string {
+	t.Helper()
+	root, err := agentRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{"KLOIGOS_AGENT_URL=" + url, "KLOIGOS_AGENT_STATE=" + state, "KLOIGOS_AGENT_ROOT=" + root, "KLOIGOS_AGENT_SOCKET=" + filepath.Join(state, "none.sock")}
+}
 
 // agentProcess is a real agent.
 type agentProcess struct {
@@ -59,7 +92,7 @@ func startAgent(t *testing.T, url, state string) *agentProcess {
 		t.Fatal(err)
 	}
 	p := &agentProcess{state: state, log: &lines{}, cmd: exec.Command(binary, "run")}
-	p.cmd.Env = []string{"KLOIGOS_AGENT_URL=" + url, "KLOIGOS_AGENT_STATE=" + state, "KLOIGOS_AGENT_INTERVAL=300ms", "KLOIGOS_AGENT_SOCKET=" + filepath.Join(state, "none.sock")}
+	p.cmd.Env = append(agentEnv(t, url, state), "KLOIGOS_AGENT_INTERVAL=300ms")
 	out, err := p.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

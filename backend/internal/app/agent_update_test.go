@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -144,10 +145,9 @@ func (f *factory) machine(t *testing.T, url, state, base string, more ...string)
 		text = append(text, content...)
 	}
 	must(t, os.WriteFile(keys, text, 0o600))
-	m.env = append([]string{
-		"KLOIGOS_AGENT_URL=" + url, "KLOIGOS_AGENT_STATE=" + state, "KLOIGOS_AGENT_VERSIONS=" + m.versions, "KLOIGOS_AGENT_RELEASE_KEYS=" + keys,
-		"KLOIGOS_AGENT_INTERVAL=2s", "KLOIGOS_AGENT_SOCKET=" + filepath.Join(state, "none.sock"), "KLOIGOS_AGENT_TRIAL=7s",
-	}, more...)
+	m.env = slices.Concat(agentEnv(t, url, state), []string{
+		"KLOIGOS_AGENT_VERSIONS=" + m.versions, "KLOIGOS_AGENT_RELEASE_KEYS=" + keys, "KLOIGOS_AGENT_INTERVAL=2s", "KLOIGOS_AGENT_TRIAL=7s",
+	}, more)
 	ctx, stop := context.WithCancel(context.Background())
 	var both sync.WaitGroup
 	both.Go(func() { m.service(ctx) })
