@@ -67,7 +67,7 @@ func preparePostgres(ctx context.Context, opts Options, throwaway bool) (launch,
 	argv := []string{
 		filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(port),
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
-		"-c", "timezone=UTC", "-c", "log_timezone=UTC", "-c", "max_connections=300",
+		"-c", "timezone=UTC", "-c", "log_timezone=UTC", "-c", "max_connections=1000",
 	}
 	for _, setting := range slices.Concat(settings, opts.Settings) {
 		argv = append(argv, "-c", setting)
