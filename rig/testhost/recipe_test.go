@@ -103,6 +103,8 @@ func TestEmbeddedFilesAreTheOnesWeKnow(t *testing.T) {
 		"rootfs/etc/sudoers.d/50-testhost-admin",
 		"rootfs/etc/systemd/system/networking.service.d/50-testhost.conf",
 		"rootfs/etc/systemd/system/systemd-udev-trigger.service.d/50-testhost.conf",
+		"rootfs/usr/local/lib/python3.11/dist-packages/testhost.pth",
+		"rootfs/usr/local/lib/python3.11/dist-packages/testhost_python.py",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("embedded files (-want +got):\n%s", diff)
