@@ -47,7 +47,7 @@ func speakTo(t *testing.T, server *httptest.Server) *speaker {
 	return &speaker{Config: config, log: slog.New(slog.DiscardHandler), client: client}
 }
 
-// A host without a machine-id, or with that of an image which is not set up yet, is told what it lacks, and keeps its token.
+// The agent of a host without a proper machine-id says so, asks no backend, and keeps its token.
 func TestAHostWithoutAMachineIDIsTold(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64

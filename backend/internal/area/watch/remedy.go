@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -48,7 +49,7 @@ func (d RemedyDraft) check(jobs map[string][]string) error {
 	}
 	kinds, known := jobs[d.Noun]
 	if !known {
-		bad.Add("noun", "Use one of: %s.", strings.Join(sortedKeys(jobs), ", "))
+		bad.Add("noun", "Use one of: %s.", strings.Join(slices.Sorted(maps.Keys(jobs)), ", "))
 	} else if !slices.Contains(kinds, d.Job) {
 		bad.Add("job", "Use one of: %s.", strings.Join(kinds, ", "))
 	}
@@ -65,14 +66,6 @@ func (d RemedyDraft) check(jobs map[string][]string) error {
 		bad.Add("at_once", "Use 1 to %d.", MaxAtOnce)
 	}
 	return bad.OrNil()
-}
-
-func sortedKeys(of map[string][]string) (keys []string) {
-	for k := range of {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // Remedy is one row of remedies.
