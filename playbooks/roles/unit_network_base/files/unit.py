@@ -258,17 +258,21 @@ def up(name, conf, link_seconds=20):
     for path, mode in ((RUN, 0o755), (RUN + "/shm", 0o711), (RUN + "/ready", 0o711)):
         os.makedirs(path, exist_ok=True)
         os.chmod(path, mode)
+    make_shm(conf)
+    let_tenants_ping()
+    announce(device, address)
+    with open("%s/ready/%s" % (RUN, name), "w", encoding="ascii") as mark:
+        mark.write(conf["ADDRESS"] + "\n")
+    os.chmod("%s/ready/%s" % (RUN, name), 0o644)
+
+
+def make_shm(conf):
     os.makedirs(shm_path(conf), exist_ok=True)
     if not is_mounted(shm_path(conf)):
         run("mount", "-t", "tmpfs", "-o", "nosuid,nodev,mode=0711,size=%d" % int(conf["SHM_BYTES"]), "kloigos", shm_path(conf))
     inner = "%s/%s" % (shm_path(conf), conf["USER"])
     os.makedirs(inner, exist_ok=True)
     os.chmod(inner, 0o1777)
-    let_tenants_ping()
-    announce(device, address)
-    with open("%s/ready/%s" % (RUN, name), "w", encoding="ascii") as mark:
-        mark.write(conf["ADDRESS"] + "\n")
-    os.chmod("%s/ready/%s" % (RUN, name), 0o644)
 
 
 def clear(name, conf):
