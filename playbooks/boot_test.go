@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -98,15 +99,33 @@ func TestLoginsDoNotWaitForUnits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const mount, unit = "mnt-kloigos-h1-cu01.mount", "kloigos-unit@h1-cu01.service"
+	const mount, unit, network, sshd = "mnt-kloigos-h1-cu01.mount", "kloigos-unit@h1-cu01.service", "kloigos-net@h1-cu02.service", "kloigos-sshd@h1-cu02.service"
+	own := map[string]string{}
+	for _, name := range []string{"kloigos-net@.service", "kloigos-sshd@.service"} {
+		text, err := os.ReadFile("roles/unit_network_base/files/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own[name] = regexp.MustCompile(`(?m)^Exec(\w+)=.*$`).ReplaceAllString(string(text), "Exec$1=/bin/true")
+	}
 	units := asSystemdReads(t, map[string]string{
+		"kloigos-net@.service": own["kloigos-net@.service"], "kloigos-sshd@.service": own["kloigos-sshd@.service"],
+		"multi-user.target.wants/" + network: "-> ../kloigos-net@.service", "multi-user.target.wants/" + sshd: "-> ../kloigos-sshd@.service",
 		mount: mountUnit(t), "kloigos-unit@.service": strings.Replace(string(service), "/usr/local/lib/kloigos/unit", "/bin/true", 1),
 		"local-fs.target.wants/" + mount: "-> ../" + mount, "multi-user.target.wants/" + unit: "-> ../kloigos-unit@.service",
 		// A login waits for the first of these, and sshd, logind and all other services for the second.
 		"multi-user.target.wants/login.service": "-> ../login.service",
 		"login.service":                         "[Unit]\nAfter=systemd-user-sessions.service\nWants=systemd-user-sessions.service\n[Service]\nExecStart=/bin/true\n",
 	}, "multi-user.target")
-	if !slices.Contains(units["local-fs.target"], "Wants: "+mount) || !slices.Contains(units["multi-user.target"], "Wants: "+unit) {
+	for _, name := range []string{unit, network, sshd} {
+		if !slices.Contains(units["multi-user.target"], "Wants: "+name) {
+			t.Fatalf("the boot does not want %s: this test would show nothing", name)
+		}
+	}
+	if !slices.Contains(units[sshd], "After: "+network) || slices.Contains(units[sshd], "Requires: "+network) {
+		t.Errorf("a unit's sshd comes after its network and does not end with it: %q", units[sshd])
+	}
+	if !slices.Contains(units["local-fs.target"], "Wants: "+mount) {
 		t.Fatal("the boot does not want the unit's mount and service: this test would show nothing")
 	}
 	waits, next := map[string]string{}, []string{"login.service"} // for what, and through what
@@ -125,7 +144,7 @@ func TestLoginsDoNotWaitForUnits(t *testing.T) {
 			t.Errorf("a login does not wait for %s: this test would show nothing", name)
 		}
 	}
-	for _, name := range []string{mount, unit, `dev-kloigos\x2dvg-cu01.device`} {
+	for _, name := range []string{mount, unit, network, sshd, `dev-kloigos\x2dvg-cu01.device`} {
 		if through := waits[name]; through != "" {
 			t.Errorf("%s, and so every login, waits for %s", through, name)
 		}

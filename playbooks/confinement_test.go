@@ -2,7 +2,11 @@ package playbooks
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -63,5 +67,52 @@ print(json.dumps(said))
 	}
 	if len(said) != 4 {
 		t.Errorf("%s", out)
+	}
+}
+
+// The sshd of a unit holds its tenant as the host's does, and admits nobody else.
+func TestTheSSHDOfAUnitHoldsAsTheHosts(t *testing.T) {
+	t.Parallel()
+	hosts, err := os.ReadFile("roles/unit_confinement_base/files/sshd.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	template, err := os.ReadFile("roles/unit_allocate/templates/sshd.conf.j2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	units := strings.NewReplacer("{{ unit_allocate_unit.name }}", "h1-cu01", "{{ unit_allocate_allocation.login_user }}", "alice").Replace(string(template))
+	options := regexp.MustCompile(`(?m)^\t(\w+) .*$`).FindAllStringSubmatch(string(hosts), -1)
+	if len(options) < 10 {
+		t.Fatalf("%d options of the host's sshd: this test would show little", len(options))
+	}
+	for _, option := range options {
+		line := strings.TrimSpace(option[0])
+		if option[1] == "AuthorizedKeysFile" {
+			line = "AuthorizedKeysFile /etc/kloigos/unit-keys/%u"
+		}
+		if !strings.Contains(units, "\n"+line+"\n") {
+			t.Errorf("the unit's sshd lacks %q", line)
+		}
+	}
+	if _, err := os.Stat("/usr/sbin/sshd"); err != nil {
+		t.Skip("no sshd here (Debian: apt-get install openssh-server)")
+	}
+	dir := t.TempDir()
+	key, file := filepath.Join(dir, "key"), filepath.Join(dir, "sshd.conf")
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := os.WriteFile(file, []byte(units+"HostKey "+key+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("/usr/sbin/sshd", "-T", "-f", file, "-C", "user=alice,host=localhost,addr=192.0.2.1,laddr=192.0.2.2,lport=22").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, line := range []string{"usepam yes", "allowusers alice", "permitrootlogin no", "permituserenvironment no", "subsystem sftp /usr/lib/openssh/sftp-server", "port 22"} {
+		if !strings.Contains(string(out), line+"\n") {
+			t.Errorf("the unit's sshd does not say %q in\n%s", line, out)
+		}
 	}
 }

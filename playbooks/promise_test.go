@@ -18,7 +18,7 @@ etc, files, sshd = sys.argv[1] + "/", json.loads(sys.argv[2]), sys.argv[3]
 class Module:
     check_mode = False
     params = {"unit": {"id": "u1", "name": "h1-cu01", "cpus": "1-2", "memory_nodes": "0", "tasks_max": 2048, "memory_max_bytes": 1 << 30,
-                       "memory_high_bytes": 1 << 29}, "allocation": {"id": "a1", "login_user": "alice", "uid": 70001, "address": "10.9.9.9"}}
+                       "memory_high_bytes": 1 << 29}, "allocation": {"id": "a1", "login_user": "alice", "uid": 70001, "address": "10.9.9.9"}, "network": "host"}
     def run_command(self, argv, **_):
         return (0, sshd, "") if argv[0] == m.SSHD else (0, "", "")
 m.CGROUPS = etc + "cgroup/"

@@ -1,6 +1,7 @@
 package playbooks
 
 import (
+	"cmp"
 	"encoding/json"
 	"os/exec"
 	"slices"
@@ -28,6 +29,8 @@ type unitHost struct {
 	addresses         string // as `ip -o address` prints them
 	conf              string // of the unit's address, which a run for this tenant left
 	forReal           bool   // not a check
+	network           string // "unit" for one of its own, "" for the host's
+	netConf           string // of the unit's own network, which a run for this tenant left
 }
 
 // unitModule runs the module for a tenant on such a host, on which the manifest, if any, says who holds the unit.
@@ -43,7 +46,7 @@ func unitModuleOn(t *testing.T, state, user string, host unitHost) unitSaid {
 	}
 	out, err := exec.Command(python, "-B", "-c", `
 import importlib.util, json, sys, types
-state, user, holder, etc, passwd, group, directory, groups, for_real, addresses, conf, subuid, subgid = sys.argv[1:]
+state, user, holder, etc, passwd, group, directory, groups, for_real, addresses, conf, subuid, subgid, network, net_conf = sys.argv[1:]
 spec = importlib.util.spec_from_file_location("kloigos_unit", "library/kloigos_unit.py")
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)
@@ -51,7 +54,7 @@ ran = []
 class Module:
     check_mode = state in ("claimed", "removed") and for_real == "false"
     params = {
-        "state": state, "volume_group": "vg", "profile_version": None,
+        "state": state, "volume_group": "vg", "profile_version": None, "network": network,
         "unit": {"id": "u1", "name": "h1-cu01", "mount": "/mnt/kloigos/h1/cu01", "volume": "cu01"},
         "allocation": {"id": "a1", "login_user": user, "uid": 312345, "address": "10.9.9.9"},
     }
@@ -68,6 +71,12 @@ class Module:
             return 0, addresses if "address" in argv else "", ""
         return 0, "ActiveState=inactive\nUnitFileState=disabled\n", ""
 m.AnsibleModule = Module
+m.NETWORKS = m.UNIT_KEYS = etc + "/networks/"
+if net_conf:
+    import os
+    os.mkdir(etc + "/networks")
+    with open(etc + "/networks/h1-cu01.conf", "w") as file:
+        file.write(net_conf)
 m.MANIFESTS = m.WIPED = m.KEYS = m.LINGER = m.CGROUPS = m.ADDRESSES = etc + "/"
 if conf:
     with open(etc + "/h1-cu01.conf", "w") as file:
@@ -95,7 +104,7 @@ every, every_group = accounts(passwd) + accounts(directory), groups_of(group) + 
 m.pwd = types.SimpleNamespace(getpwall=lambda: accounts(passwd), getpwnam=lookup(every, "pw_name"), getpwuid=lookup(every, "pw_uid"))
 m.grp = types.SimpleNamespace(getgrall=lambda: groups_of(group), getgrnam=lookup(every_group, "gr_name"), getgrgid=lookup(every_group, "gr_gid"))
 m.main()
-`, state, user, host.holder, t.TempDir(), host.passwd, host.group, host.directory, host.groups, strconv.FormatBool(host.forReal), host.addresses, host.conf, host.subuid, host.subgid).CombinedOutput()
+`, state, user, host.holder, t.TempDir(), host.passwd, host.group, host.directory, host.groups, strconv.FormatBool(host.forReal), host.addresses, host.conf, host.subuid, host.subgid, cmp.Or(host.network, "host"), host.netConf).CombinedOutput()
 	var said unitSaid
 	if err != nil || json.Unmarshal(out, &said) != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -204,6 +213,32 @@ func TestClaimRefusesAnAddressOfTheHost(t *testing.T) {
 			said := unitModuleOn(t, "claimed", "alice", c.host)
 			if got := strings.HasPrefix(said.Failed, "refused (address_on_host): the host has 10.9.9.9/"); got != c.refused || len(said.Done) > 0 {
 				t.Errorf("failed with %q, having done %q", said.Failed, said.Done)
+			}
+		})
+	}
+}
+
+// A unit that gets the other kind of network ends once, and leaves the kind that it had; a unit that keeps its kind goes on.
+func TestAUnitMovesToTheOtherNetworkOnce(t *testing.T) {
+	t.Parallel()
+	const conf = "UID=312345\nADDRESS=10.9.9.9\n"
+	const addresses = "2: ens3    inet 10.9.9.9/32 scope global ens3\\       valid_lft forever preferred_lft forever\n"
+	for name, c := range map[string]struct {
+		host unitHost
+		ends bool
+	}{
+		"on the host as before":             {unitHost{holder: "a1", conf: conf, addresses: addresses}, false},
+		"from the host to its own":          {unitHost{holder: "a1", conf: conf, addresses: addresses, network: "unit"}, true},
+		"its own as before":                 {unitHost{holder: "a1", netConf: conf, network: "unit"}, false},
+		"from its own to the host":          {unitHost{holder: "a1", netConf: conf}, true},
+		"a new one with a network":          {unitHost{network: "unit"}, false},
+		"of another one, not to be touched": {unitHost{holder: "a2", conf: conf, network: "unit"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			said := unitModuleOn(t, "claimed", "alice", c.host)
+			if ends := slices.Contains(said.Done, "ended all sessions and processes of UID 312345"); ends != c.ends {
+				t.Errorf("would have done %q", said.Done)
 			}
 		})
 	}

@@ -40,6 +40,7 @@ options:
   allocation: {type: dict, required: true, description: id, login_user, uid and address}
   volume_group: {type: str, required: true, description: Where the volume of the unit lies}
   profile_version: {type: str, description: Mark inside the AppArmor profile; needed for state running}
+  network: {type: str, choices: [host, unit], default: host, description: Whether the address lies on the host or in a network of the unit's own}
 author: Kloigos
 """
 
@@ -50,10 +51,14 @@ PARSER = "/usr/sbin/apparmor_parser"
 POLICY = "/sys/kernel/security/apparmor/"
 SSHD = "/usr/sbin/sshd"
 UNIT_PROGRAM = "/usr/local/lib/kloigos/unit"
+NET_PROGRAM = "/usr/local/lib/kloigos/unit-net"
 MANIFESTS = "/etc/kloigos/units/"
 WIPED = "/etc/kloigos/wiped/"
 KEYS = "/etc/kloigos/keys/"
+UNIT_KEYS = "/etc/kloigos/unit-keys/"
 ADDRESSES = "/etc/kloigos/addresses/"
+NETWORKS = "/etc/kloigos/networks/"
+UNIT_SSHD = "/etc/kloigos/sshd/%s.conf"
 LINGER = "/var/lib/systemd/linger/"
 CGROUPS = "/sys/fs/cgroup/user.slice/"
 PASSWD = "/etc/passwd"
@@ -171,7 +176,14 @@ class Unit:
         self.user = self.allocation["login_user"]
         self.uid = int(self.allocation["uid"])
         self.profile = "kloigos-" + self.name
-        self.service = "kloigos-unit@%s.service" % self.name
+        # A unit with a network of its own has other services, settings and keys.
+        self.own = module.params["network"] == "unit"
+        self.kinds = {
+            False: ("kloigos-unit@%s.service" % self.name, ADDRESSES + self.name + ".conf", UNIT_PROGRAM, KEYS + self.user),
+            True: ("kloigos-net@%s.service" % self.name, NETWORKS + self.name + ".conf", NET_PROGRAM, UNIT_KEYS + self.user),
+        }
+        self.service, self.settings, self.program, _keys = self.kinds[self.own]
+        self.unit_sshd = "kloigos-sshd@%s.service" % self.name
         self.manager = "user@%d.service" % self.uid
         self.slice = "user-%d.slice" % self.uid
         self.done, self.follows, self.objections, self.changes, self.facts = [], [], [], [], {}
@@ -223,6 +235,7 @@ class Unit:
         for directive in self.kept_out_by_name(self.sshd()):
             self.refuse("sshd would not let the tenant in: " + directive)
         self.claim_volume()
+        self.leave_other_network()
         stamp = WIPED + self.unit["id"] + ".json"
         if os.path.exists(stamp):
             self.change("remove", "file", stamp, note="the volume counts as used from now on")
@@ -308,6 +321,13 @@ class Unit:
             if address == self.allocation["address"]:
                 self.refuse("the host has %s/%d already, on %s, and not for unit %s" % (address, length, interface, self.name), "address_on_host")
 
+    def leave_other_network(self):
+        """What moves a unit to the other kind of network: all of its tenant ends once, before the files of the other kind go."""
+        if self.holder() == self.allocation["id"] and os.path.exists(self.kinds[not self.own][1]):
+            self.take_keys((not self.own,))
+            self.kill()
+            self.take_down(not self.own)
+
     def claim_volume(self):
         mount = self.unit["mount"]
         device = "/dev/%s/%s" % (self.module.params["volume_group"], self.unit["volume"])
@@ -329,6 +349,8 @@ class Unit:
         self.remount()
         self.load_profile()
         self.bring_up()
+        if self.own:
+            self.start_sshd()
         self.start_manager()
         self.limit_cgroups()
         self.verify()
@@ -367,28 +389,50 @@ class Unit:
         self.did("loaded profile " + self.profile, [PARSER, "--replace", "--write-cache", path])
 
     def bring_up(self):
-        if self.check and not os.path.exists(ADDRESSES + self.name + ".conf"):
-            self.follows.append("address " + self.allocation["address"])
-            return
-        if self.check and not os.path.exists(UNIT_PROGRAM):
+        if self.check and not (os.path.exists(self.settings) and os.path.exists(self.program)):
             self.follows.append("address " + self.allocation["address"])
             return
         state = self.show(self.service, "UnitFileState", "ActiveState")
         if state["UnitFileState"] != "enabled":
             self.change("change", "service", self.service, note="enabled")
             self.did("enabled " + self.service, [SYSTEMCTL, "--quiet", "enable", "--", self.service])
-        code, out = self.run([UNIT_PROGRAM, "status", self.name], fail=False)
+        status = [self.program, "check" if self.own else "status", self.name]
+        code, out = self.run(status, fail=False)
         if code != 0 or state["ActiveState"] != "active":
             self.change("change", "service", self.service, note="brings up the unit's address and routes")
             self.did("brought up the unit (%s)" % (", ".join(out.splitlines()) or "service was not active"),
                      [SYSTEMCTL, "restart", "--", self.service])
             if not self.check:
-                self.run([UNIT_PROGRAM, "status", self.name])
+                self.run(status)
+
+    def start_sshd(self):
+        """After the network, whose namespaces it runs in."""
+        if self.check and self.follows:
+            self.follows.append(self.unit_sshd)
+            return
+        state = self.show(self.unit_sshd, "UnitFileState", "ActiveState", "MainPID")
+        if state["UnitFileState"] != "enabled":
+            self.change("change", "service", self.unit_sshd, note="enabled")
+            self.did("enabled " + self.unit_sshd, [SYSTEMCTL, "--quiet", "enable", "--", self.unit_sshd])
+        if state["ActiveState"] != "active" or not self.in_namespaces(state["MainPID"]):
+            self.change("change", "service", self.unit_sshd, note="started in the unit's network")
+            self.did("started " + self.unit_sshd, [SYSTEMCTL, "restart", "--", self.unit_sshd])
+
+    def in_namespaces(self, pid):
+        """Whether a process is in the unit's network and IPC, by the numbers that `unit-net` left."""
+        numbers = read("/run/kloigos/ready/" + self.name).split()[1:]
+        try:
+            found = [os.stat("/proc/%s/ns/%s" % (pid, kind)).st_ino for kind in ("net", "ipc")]
+        except FileNotFoundError:
+            return False
+        return numbers == [str(number) for number in found]
 
     def manager_state(self):
-        """Whether the user manager runs, and under which profile."""
+        """Whether the user manager runs, and under which profile; outside of the unit's network it is under none that counts."""
         state = self.show(self.manager, "ActiveState", "MainPID")
         label = read("/proc/%s/attr/current" % state["MainPID"]).strip() if state["MainPID"] != "0" else ""
+        if self.own and label and not self.in_namespaces(state["MainPID"]):
+            label += " outside of the unit's network"
         return state["ActiveState"] == "active", label
 
     def start_manager(self):
@@ -451,10 +495,11 @@ class Unit:
 
     def sshd(self):
         """What sshd itself says for the tenant, by option: some have several values."""
-        if not os.path.exists(SSHD):
+        config = UNIT_SSHD % self.name
+        if not os.path.exists(SSHD) or self.own and not os.path.exists(config):
             return {}
         where = "user=%s,host=client.invalid,addr=192.0.2.1,laddr=%s,lport=22" % (self.user, self.allocation["address"])
-        code, out = self.run([SSHD, "-T", "-C", where], fail=False)
+        code, out = self.run([SSHD, "-T", "-C", where] + (["-f", config] if self.own else []), fail=False)
         said = {}
         for line in out.splitlines() if code == 0 else []:
             option, _space, value = line.partition(" ")
@@ -482,7 +527,8 @@ class Unit:
     def kept_out(self):
         said = self.sshd()
         found = self.kept_out_by_name(said)
-        for option, (directive, wanted) in TENANT_OPTIONS.items():
+        wanted_options = dict(TENANT_OPTIONS, authorizedkeysfile=("AuthorizedKeysFile", UNIT_KEYS + "%u")) if self.own else TENANT_OPTIONS
+        for option, (directive, wanted) in wanted_options.items():
             if option in said and said[option][0] != wanted:
                 found.append("%s is %s, not %s" % (directive, said[option][0], wanted))
         return found
@@ -535,19 +581,25 @@ class Unit:
                 return
         # The account never came to be, and the number is somebody's: neither processes nor files of it are a tenant's.
         self.facts["foreign"] = not local and bool(ask(pwd.getpwuid, self.uid))
-        going = [(KEYS + self.user, "took the keys", "file")]
+        self.take_keys((False, True))
         if local:
-            going.append((LINGER + self.user, "ended linger", "linger"))
-        for path, what, kind in going:
-            if os.path.exists(path):
-                self.change("remove", kind, path)
-                self.did(what)
-                if not self.check:
-                    os.unlink(path)
+            self.unlink(LINGER + self.user, "ended linger", "linger")
         if not self.facts["foreign"]:
             self.kill()
-        self.take_down()
+        for own in (False, True):
+            self.take_down(own)
         self.unload_profile()
+
+    def take_keys(self, kinds):
+        for own in kinds:
+            self.unlink(self.kinds[own][3], "took the keys", "file")
+
+    def unlink(self, path, what, kind):
+        if os.path.exists(path):
+            self.change("remove", kind, path)
+            self.did(what)
+            if not self.check:
+                os.unlink(path)
 
     def never_came(self):
         """The claim refuses a name or a number that is somebody's before it writes anything, the manifest first."""
@@ -593,23 +645,38 @@ class Unit:
             left = ["%d (%s)" % (pid, read("/proc/%d/comm" % pid).strip()) for pid in processes_of(self.uid)]
             self.module.fail_json(msg="processes of UID %d do not die: %s" % (self.uid, ", ".join(left)), done=self.done)
 
-    def take_down(self):
-        state = self.show(self.service, "ActiveState", "UnitFileState")
-        if state["UnitFileState"] == "enabled":
-            self.change("change", "service", self.service, note="disabled")
-            self.did("disabled " + self.service, [SYSTEMCTL, "--quiet", "disable", "--", self.service])
-        if state["ActiveState"] != "inactive":
-            self.change("change", "service", self.service, note="stopped")
-            self.did("stopped " + self.service, [SYSTEMCTL, "stop", "--", self.service])
-            if not self.check:
-                self.run([SYSTEMCTL, "reset-failed", "--", self.service], fail=False)
-        if not os.path.exists(ADDRESSES + self.name + ".conf") or not os.path.exists(UNIT_PROGRAM):
+    def take_down(self, own):
+        _service, settings, program, _keys = self.kinds[own]
+        if own and not os.path.exists(settings):
             return
-        if self.is_up():
+        for service in ([self.unit_sshd] if own else []) + [self.kinds[own][0]]:
+            self.stop_service(service)
+        if not os.path.exists(settings) or not os.path.exists(program):
+            return
+        if own:
+            if self.has_network():
+                self.change("remove", "network", self.unit["name"], note="with its address, its IPC and its terminals")
+                self.did("took the network, its IPC and its terminals", [program, "down", self.name])
+        elif self.is_up():
             self.change("remove", "address", self.allocation["address"], note="with its routes and shared memory")
-            self.did("took the address, the routes and the shared memory")
+            self.did("took the address, the routes and the shared memory", [program, "clear", self.name])
+
+    def stop_service(self, service):
+        state = self.show(service, "ActiveState", "UnitFileState")
+        if state["UnitFileState"] == "enabled":
+            self.change("change", "service", service, note="disabled")
+            self.did("disabled " + service, [SYSTEMCTL, "--quiet", "disable", "--", service])
+        if state["ActiveState"] != "inactive":
+            self.change("change", "service", service, note="stopped")
+            self.did("stopped " + service, [SYSTEMCTL, "stop", "--", service])
             if not self.check:
-                self.run([UNIT_PROGRAM, "clear", self.name])
+                self.run([SYSTEMCTL, "reset-failed", "--", service], fail=False)
+
+    def has_network(self):
+        """Whether anything of the unit's own network is still there."""
+        places = ("/run/netns/kloigos-%s" % self.name, "/run/kloigos/ipc/" + self.name, "/run/kloigos/pts/" + self.name,
+                  "/run/kloigos/ready/" + self.name, "/run/kloigos/shm/%d" % self.uid, "/sys/class/net/klu%d" % self.uid)
+        return any(os.path.exists(place) for place in places)
 
     def is_up(self):
         """Whether anything of the unit is still there: the opposite of `status`, which asks whether all of it is."""
@@ -653,6 +720,7 @@ def main():
             "allocation": {"type": "dict", "required": True},
             "volume_group": {"type": "str", "required": True},
             "profile_version": {"type": "str"},
+            "network": {"type": "str", "choices": ["host", "unit"], "default": "host"},
         },
         required_if=[("state", "running", ("profile_version",))],
         supports_check_mode=True,

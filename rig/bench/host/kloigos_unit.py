@@ -48,6 +48,7 @@ def main():
             "allocation": {"type": "dict", "required": True},
             "volume_group": {"type": "str", "required": True},
             "profile_version": {"type": "str"},
+            "network": {"type": "str", "choices": ["host"], "default": "host"},
         },
         required_if=[("state", "running", ("profile_version",))],
         supports_check_mode=True,

@@ -5,6 +5,7 @@
     unit-net up NAME      put everything in place (repeating it changes nothing)
     unit-net check NAME   exit 0 if everything is in place, else name what is missing and exit 3
     unit-net down NAME    take everything away
+    unit-net repair NAME  as `up`, for a unit that is enabled; load a filter that is missing; name what was missing
 
 It reads /etc/kloigos/networks/NAME.conf (KEY=value). Without the packet filter there is no link: `up` raises the unit's
 interface last and refuses a unit whose filter is not loaded, and `check` takes the link of such a unit down.
@@ -33,7 +34,9 @@ sys.dont_write_bytecode = True
 unit = beside("unit")
 Problem, run, ip, ip_json = unit.Problem, unit.run, unit.ip, unit.ip_json
 
-unit.CONFIG = "/etc/kloigos/networks/"
+unit.CONFIG = unit.NETWORKS
+# As unit.ENABLED: giving a unit back removes the link before it takes the network down.
+ENABLED = "/etc/systemd/system/multi-user.target.wants/kloigos-net@%s.service"
 NETNS = "/run/netns/"
 # Routes to units, in a table of their own: no UID is as high, and no manager of networks knows it.
 UNITS_TABLE = "1263292233"
@@ -225,6 +228,19 @@ class Net:
             mark.write(self.numbers())
         os.chmod(self.ready, 0o644)
 
+    def repair(self):
+        """Under the lock: what is on its way back must not come again."""
+        if not os.path.lexists(ENABLED % self.name):
+            return
+        print("interface: %s\ninterface: %s" % (self.uplink, self.outer))
+        lacking = self.missing()
+        if filter_lacks(self):
+            self.shut()
+            run("systemctl", "reload-or-restart", unit.NFT_SERVICE)
+        self.up()
+        for what in lacking:
+            print("missing: " + what)
+
     def refuse_without_filter(self):
         lacking = filter_lacks(self)
         if lacking:
@@ -309,10 +325,12 @@ class Net:
         ip("-4", "route", "flush", "table", self.uid, check=False)
         ip("-4", "route", "del", self.address, "table", UNITS_TABLE, check=False)
         ip("neigh", "del", "proxy", self.address, "dev", self.uplink, check=False)
-        for path in (NETNS + self.space, self.ipc, self.pts, unit.shm_path(self.conf)):
-            unmount(path)
+        unmount(NETNS + self.space)
         if not ip_json("-4", "route", "show", "table", UNITS_TABLE):
             self.leave_host()
+        # Last, as what is left in one of them would stop the rest.
+        for path in (self.ipc, self.pts, unit.shm_path(self.conf)):
+            unmount(path)
 
     def leave_host(self):
         """The last unit is gone: the host is as it was before the first one."""
@@ -420,7 +438,7 @@ def unmount(path):
 
 def main(argv):
     os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
-    if len(argv) != 3 or argv[1] not in ("up", "check", "down"):
+    if len(argv) != 3 or argv[1] not in ("up", "check", "down", "repair"):
         print(__doc__, file=sys.stderr)
         return 2
     try:

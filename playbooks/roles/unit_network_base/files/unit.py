@@ -34,6 +34,8 @@ ENABLED = "/etc/systemd/system/multi-user.target.wants/kloigos-unit@%s.service"
 NFT_SERVICE = "kloigos-nft.service"
 # Between the kernel's rule for local addresses (0) and the one for the main table (32766).
 PRIORITY = 10000
+# Units with a network of their own; a program of their own repairs them.
+NETWORKS, NET_PROGRAM = "/etc/kloigos/networks/", "/usr/local/lib/kloigos/unit-net"
 NEEDED = ("UID", "USER", "ADDRESS", "PREFIX", "INTERFACE", "GATEWAY", "SHM_BYTES")
 
 
@@ -378,6 +380,29 @@ def bring_back(said):
     return interfaces, mended, failed
 
 
+def bring_networks_back(said):
+    """As bring_back, for units with a network of their own."""
+    interfaces, mended, failed = set(), [], False
+    for path in sorted(glob.glob(NETWORKS + "*.conf")):
+        name = os.path.basename(path)[:-len(".conf")]
+        try:
+            done = run(NET_PROGRAM, "repair", name, check=False)
+            interfaces.update(line.partition(": ")[2] for line in done.stdout.splitlines() if line.startswith("interface: "))
+            lacking = [line for line in done.stdout.splitlines() if line.startswith("missing: ")]
+            if done.returncode != 0:
+                raise Problem(done.stderr.strip() or "unit-net: exit %d" % done.returncode)
+            said.pop(name, None)
+            if lacking:
+                mended.append(name)
+                print("%s: brought back %s" % (name, ", ".join(line[len("missing: "):] for line in lacking)), flush=True)
+        except (Problem, OSError, subprocess.TimeoutExpired) as problem:
+            failed = True
+            if said.get(name) != str(problem):
+                print("%s: %s" % (name, problem), file=sys.stderr, flush=True)
+                said[name] = str(problem)
+    return interfaces, mended, failed
+
+
 def version_of_program():
     found = os.stat(__file__)
     return found.st_ino, found.st_mtime_ns
@@ -392,7 +417,8 @@ def watch():
         while True:
             began = time.monotonic()
             drain(events)
-            interfaces, mended, failed = bring_back(said)
+            looks = bring_back(said), bring_networks_back(said)
+            interfaces, mended, failed = looks[0][0] | looks[1][0], looks[0][1] + looks[1][1], looks[0][2] or looks[1][2]
             took = time.monotonic() - began
             times = [when for when in times if when > began - AGAIN] + [began] * bool(mended)
             wait_for_events(events, AGAIN if failed else REGULAR, interfaces)
