@@ -423,6 +423,8 @@ for damage in (
 ):
     want("a link before " + damage, is_up(), True)
     sh("nft '%s'" % damage)
+    program("status", "h1-cu01", want=3)
+    want("a link that was only looked at", is_up(), True)
     program("check", "h1-cu01", want=3)
     want("a link after " + damage, is_up(), False)
     want("a mark", os.path.exists(tmp + "/run/ready/h1-cu01"), False)

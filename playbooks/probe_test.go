@@ -152,6 +152,7 @@ const faultsOf = `
 import os
 tmp, watched, looks = sys.argv[1] + "/", sys.argv[2] == "true", json.loads(sys.argv[3])
 m.ADDRESSES, m.ENABLED, m.UNIT_PROGRAM = tmp + "addresses/", tmp + "wants/%s", "/bin/sh"
+m.NETWORKS, m.NET_ENABLED, m.NET_PROGRAM = tmp + "networks/", tmp + "wants/%s", "/bin/true"
 m.shutil.which = lambda name, path=None: "/bin/" + name
 slept = []
 m.time.sleep = slept.append
@@ -159,11 +160,13 @@ class Module:
     def run_command(self, argv, **_):
         if argv[0] == "/bin/systemctl":
             return (0 if watched else 3), "", ""
+        assert argv[0] == ("/bin/true" if argv[2] == "h1-cu02" else "/bin/sh"), argv
         return looks[argv[2]].pop(0)
-for name in ("addresses", "wants"):
+for name in ("addresses", "networks", "wants"):
     os.mkdir(tmp + name)
 for name in ("h1-cu01", "h1-cu02", "h1-cu03"):
-    open(tmp + "addresses/" + name + ".conf", "w").close()
+    # The second one has a network of its own.
+    open(tmp + ("networks/" if name == "h1-cu02" else "addresses/") + name + ".conf", "w").close()
     if name != "h1-cu03": # given back: nobody looks at it
         open(tmp + "wants/" + name, "w").close()
 print(json.dumps({"faults": m.Probe(Module()).faults(), "slept": slept}))

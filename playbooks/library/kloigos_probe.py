@@ -49,6 +49,10 @@ LOGIN_DEFS = (
 UNIT_PROGRAM = "/usr/local/lib/kloigos/unit"
 ADDRESSES = "/etc/kloigos/addresses/"
 ENABLED = "/etc/systemd/system/multi-user.target.wants/kloigos-unit@%s.service"
+# The same of units with a network of their own.
+NET_PROGRAM = "/usr/local/lib/kloigos/unit-net"
+NETWORKS = "/etc/kloigos/networks/"
+NET_ENABLED = "/etc/systemd/system/multi-user.target.wants/kloigos-net@%s.service"
 WATCH = "kloigos-watch.service"
 # A unit that lost something is brought back within seconds; what is missing for longer is a fault.
 WATCH_SECONDS = 5
@@ -366,9 +370,9 @@ class Probe:
             "python": platform.python_version(),
         }
 
-    def lacking(self, name):
+    def lacking(self, program, name):
         """What an enabled unit lacks, in words."""
-        code, out, err = self.module.run_command([UNIT_PROGRAM, "status", name], environ_update={"LC_ALL": "C"})
+        code, out, err = self.module.run_command([program, "status", name], environ_update={"LC_ALL": "C"})
         if code == 0:
             return []
         found = [line[len("missing: "):] for line in out.splitlines() if line.startswith("missing: ")]
@@ -376,20 +380,22 @@ class Probe:
 
     def faults(self):
         """What of our own does not work on a host that carries units, each in a sentence."""
-        names = [os.path.basename(path)[:-len(".conf")] for path in sorted(glob.glob(ADDRESSES + "*.conf"))]
-        names = [name for name in names if os.path.lexists(ENABLED % name)]
-        if not names or not os.path.exists(UNIT_PROGRAM):
+        units = []
+        for settings, enabled, program in ((ADDRESSES, ENABLED, UNIT_PROGRAM), (NETWORKS, NET_ENABLED, NET_PROGRAM)):
+            names = [os.path.basename(path)[:-len(".conf")] for path in sorted(glob.glob(settings + "*.conf"))]
+            units += [(program, name) for name in names if os.path.lexists(enabled % name) and os.path.exists(program)]
+        if not units:
             return []
         found = []
         systemctl = shutil.which("systemctl", path=SYSTEM_PATH)
         watched = systemctl is not None and self.module.run_command([systemctl, "--quiet", "is-active", WATCH])[0] == 0
-        lacking = {name: self.lacking(name) for name in names}
+        lacking = {unit: self.lacking(*unit) for unit in units}
         if watched and any(lacking.values()):
             time.sleep(WATCH_SECONDS)
-            lacking = {name: what and self.lacking(name) for name, what in lacking.items()}
+            lacking = {unit: what and self.lacking(*unit) for unit, what in lacking.items()}
         if not watched:
             found.append("The service %s does not run: initialize the host again." % WATCH)
-        found += ["Unit %s lacks: %s." % (name, ", ".join(what)) for name, what in lacking.items() if what]
+        found += ["Unit %s lacks: %s." % (name, ", ".join(what)) for (_program, name), what in lacking.items() if what]
         return found
 
     def fence(self):

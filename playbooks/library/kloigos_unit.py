@@ -396,7 +396,7 @@ class Unit:
         if state["UnitFileState"] != "enabled":
             self.change("change", "service", self.service, note="enabled")
             self.did("enabled " + self.service, [SYSTEMCTL, "--quiet", "enable", "--", self.service])
-        status = [self.program, "check" if self.own else "status", self.name]
+        status = [self.program, "status", self.name]
         code, out = self.run(status, fail=False)
         if code != 0 or state["ActiveState"] != "active":
             self.change("change", "service", self.service, note="brings up the unit's address and routes")

@@ -3,7 +3,8 @@
 """Make, repair and remove the network of a unit that has one of its own, with its IPC namespace and its terminals.
 
     unit-net up NAME      put everything in place (repeating it changes nothing)
-    unit-net check NAME   exit 0 if everything is in place, else name what is missing and exit 3
+    unit-net status NAME  exit 0 if everything is in place, else name what is missing and exit 3
+    unit-net check NAME   the same, and take the link down where the filter is missing
     unit-net down NAME    take everything away
     unit-net repair NAME  as `up`, for a unit that is enabled; load a filter that is missing; name what was missing
 
@@ -438,17 +439,17 @@ def unmount(path):
 
 def main(argv):
     os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
-    if len(argv) != 3 or argv[1] not in ("up", "check", "down", "repair"):
+    if len(argv) != 3 or argv[1] not in ("up", "status", "check", "down", "repair"):
         print(__doc__, file=sys.stderr)
         return 2
     try:
         with unit.alone():
             net = Net(argv[2], unit.read_config(argv[2]))
-            if argv[1] != "check":
+            if argv[1] not in ("status", "check"):
                 getattr(net, argv[1])()
                 return 0
             lacking = net.missing()
-            if any(what.startswith("packet filter") for what in lacking):
+            if argv[1] == "check" and any(what.startswith("packet filter") for what in lacking):
                 net.shut()
             for what in lacking:
                 print("missing: " + what)
