@@ -27,18 +27,18 @@ for name in null zero full random urandom tty; do touch $all/dev/$name; mount --
 mkdir $all/dev/pts $all/dev/shm $all/dev/mqueue
 mount -t devpts -o newinstance,ptmxmode=0666,gid=5,mode=620 devpts $all/dev/pts
 mknod -m 666 $all/dev/ptmx c 5 2
-rm -rf $all/etc/systemd/system/* && mkdir -p $all/units $all/out
-cp -r $1/units/. $all/units && mount --bind $1/out $all/out
+rm -rf $all/etc/systemd/system/* && mkdir -p $all/out
+cp -r $1/units/. $all/etc/systemd/system && mount --bind $1/out $all/out
 cd $all && mkdir -p old && pivot_root . old && umount -l /old && mount --make-rshared /
 echo >/out/booting
-exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin SYSTEMD_UNIT_PATH=/units:/lib/systemd/system \
+exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin SYSTEMD_UNIT_PATH=/etc/systemd/system:/lib/systemd/system \
 	/lib/systemd/systemd --system --unit=test.target
 `
 
 // loginPut renders the roles' templates for a unit, as unit_allocate would with a network of its own.
 const loginPut = `
 import jinja2, os, sys
-root = sys.argv[1]
+root, module = sys.argv[1:]
 unit = {"name": "h1-cu01", "mount": "/mnt/kloigos/h1/cu01", "memory_max_bytes": 1 << 24}
 allocation = {"login_user": "alice", "uid": 70001, "address": "10.9.0.101", "prefix": 24, "gateway": "10.9.0.2"}
 values = {"host_initialize_uplink": "up0", "unit_allocate_unit": unit, "unit_allocate_allocation": allocation, "unit_allocate_uplink": "up0",
@@ -68,6 +68,10 @@ put(allocate + "address.conf.j2", "/out/etc/kloigos/networks/h1-cu01.conf")
 put(allocate + "sshd.conf.j2", "/out/etc/kloigos/sshd/h1-cu01.conf")
 put("unit_confinement_base/files/sshd.conf", "/out/etc/kloigos/host-sshd.conf")
 put("unit_confinement_base/files/pam_env.conf", "/out/etc/kloigos/pam_env.conf")
+with open("library/kloigos_unit.py") as source, open(root + "/out/kloigos_unit.py", "w") as file:
+    file.write(source.read())
+with open(root + "/out/module.py", "w") as file:
+    file.write(module)
 for name, text in (("test.target", "[Unit]\nRequires=test.service dbus.socket systemd-journald.service\nAfter=test.service\n"),
                    ("test.service", "[Unit]\nDefaultDependencies=no\nAfter=dbus.socket\n[Service]\nType=oneshot\nTimeoutStartSec=150\n"
                     "ExecStart=/bin/bash -c 'bash /out/script >/out/log 2>&1'\nExecStopPost=/bin/kill -RTMIN+14 1\n"),
@@ -75,6 +79,29 @@ for name, text in (("test.target", "[Unit]\nRequires=test.service dbus.socket sy
                     "RuntimeDirectory=sshd\nRuntimeDirectoryPreserve=yes\n")):
     with open(root + "/units/" + name, "w") as file:
         file.write(text)
+`
+
+// loginModule has kloigos_unit bring the unit's network and sshd up, or take them down, and says what it did.
+const loginModule = `
+import importlib.util, subprocess, sys
+spec = importlib.util.spec_from_file_location("kloigos_unit", "/out/kloigos_unit.py")
+m = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(m)
+class Module:
+    check_mode = False
+    params = {"network": "unit", "unit": {"id": "u1", "name": "h1-cu01"}, "allocation": {"id": "a1", "login_user": "alice", "uid": 70001, "address": "10.9.0.101"}}
+    def run_command(self, argv, **_):
+        done = subprocess.run(argv, capture_output=True, text=True)
+        return done.returncode, done.stdout, done.stderr
+    def fail_json(self, msg, **_):
+        sys.exit(msg)
+unit = m.Unit(Module())
+if sys.argv[1] == "up":
+    unit.bring_up()
+    unit.start_sshd()
+else:
+    unit.take_down(True)
+print("; ".join(unit.done) or "nothing")
 `
 
 // loginScript runs there. What it says of each thing goes to /out/said, a line each.
@@ -96,7 +123,8 @@ ip link set lo up && ip netns add far && ip link add up0 type veth peer name up1
 ip link set up0 up && ip address add 10.9.0.15/24 dev up0
 ip -n far link set up1 up && ip -n far address add 10.9.0.2/24 dev up1
 systemctl daemon-reload
-systemctl start dbus.service systemd-logind.service kloigos-sshd@h1-cu01.service
+systemctl start dbus.service systemd-logind.service
+for time in first second; do say "brought up, the $time time" "$(/usr/bin/python3 -B /out/module.py up)"; done
 read -r address net ipc </run/kloigos/ready/h1-cu01
 named() { sed "s/net:\[$net\]/own-net/; s/ipc:\[$ipc\]/own-ipc/"; }
 options="-i /run/key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectTimeout=5"
@@ -117,8 +145,6 @@ say "at the host" "$(login alice@10.9.0.15 true)"
 key /etc/kloigos/keys
 say "at the host with a key" "$(login alice@10.9.0.15 true)"
 rm /etc/kloigos/keys/alice
-mkdir -p /etc/systemd/system/multi-user.target.wants
-ln -s /units/kloigos-net@.service /etc/systemd/system/multi-user.target.wants/kloigos-net@h1-cu01.service
 program=/usr/local/lib/kloigos/unit-net
 nft flush ruleset
 say "no filter" "$($program check h1-cu01)"
@@ -127,8 +153,8 @@ $program repair h1-cu01 >/out/repair
 systemctl restart kloigos-net@h1-cu01.service
 say "sshd after repair and restart" "$(systemctl is-active kloigos-sshd@h1-cu01.service)"
 say "login after repair" "$(login alice@$address "$spaces" | named)"
-systemctl stop kloigos-sshd@h1-cu01.service kloigos-net@h1-cu01.service user@70001.service
-$program down h1-cu01
+systemctl stop user@70001.service
+for time in first second; do say "taken down, the $time time" "$(/usr/bin/python3 -B /out/module.py down)"; done
 say "mounts that are left" "$(grep -cE ' /run/(kloigos/|netns/kloigos)' /proc/self/mountinfo)"
 systemctl start kloigos-sshd@h1-cu01.service
 say "sshd brings the network along" "$(systemctl is-active kloigos-sshd@h1-cu01.service)"
@@ -203,7 +229,7 @@ func TestLoginsAreInTheUnitsNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(python, "-B", "-c", loginPut, dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command(python, "-B", "-c", loginPut, dir, loginModule).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "out/script"), []byte(loginScript), 0o600); err != nil {
@@ -232,6 +258,13 @@ func TestLoginsAreInTheUnitsNetwork(t *testing.T) {
 		got[what] = value
 	}
 	want := map[string]string{
+		"brought up, the first time": "enabled kloigos-net@h1-cu01.service; brought up the unit (missing: packet filter, " +
+			"missing: network namespace kloigos-h1-cu01); enabled kloigos-sshd@h1-cu01.service; started kloigos-sshd@h1-cu01.service",
+		"brought up, the second time": "nothing",
+		"taken down, the first time": "disabled kloigos-sshd@h1-cu01.service; stopped kloigos-sshd@h1-cu01.service; " +
+			"disabled kloigos-net@h1-cu01.service; stopped kloigos-net@h1-cu01.service; took the network, its IPC and its terminals",
+		"taken down, the second time": "nothing",
+
 		"command": "own-net own-ipc", "service": "own-net own-ipc", "terminal": "/dev/pts/0", "terminals": "max=256", "shared memory": "kloigos",
 		"addresses": "127.0.0.1/8 10.9.0.101/32", "sftp": "/mnt/kloigos/h1/cu01/home/alice",
 		"root at the unit": "root@10.9.0.101: Permission denied (publickey).", "at the host": "alice@10.9.0.15: Permission denied (publickey).",
