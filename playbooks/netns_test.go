@@ -452,6 +452,15 @@ for path in ("shm", "ready", "ipc", "pts", "uplinks"):  # of all units; they mus
     os.rmdir(tmp + "/run/" + path)
 for part, was in zip(state(), before):
     want("what is left", part, was)
+# Also where the uplink went first.
+both_up()
+sh("ip link del up0")
+program("status", "h1-cu01", want=1)
+for name in UNITS:
+    program("down", name)
+want("links", [l["ifname"] for l in json.loads(sh("ip -j link"))], ["lo"])
+want("rules", sh("ip -4 rule"), before[0])
+sh("ip link add up0 type veth peer name up1 netns far && ip link set up0 up && ip address add %s/24 dev up0 && ip -n far link set up1 up" % HOST)
 # iproute2 mounts the directory of namespaces on itself; an empty one goes too.
 sh("mount -t tmpfs empty /run/netns")
 program("up", "h1-cu01")

@@ -76,7 +76,10 @@ class Net:
         return found[0] if found and other and other[0].get("link_index") == found[0]["ifindex"] else {}
 
     def mtu(self):
-        return ip_json("link", "show", "dev", self.uplink)[0]["mtu"]
+        links = ip_json("link", "show", "dev", self.uplink)
+        if not links:
+            raise Problem("there is no interface " + self.uplink)
+        return links[0]["mtu"]
 
     def inside_sysctls(self):
         wanted = {"net/ipv4/ip_unprivileged_port_start": str(FIRST_FREE_PORT), "net/ipv4/ping_group_range": self.uid + " " + self.uid}
