@@ -1,39 +1,12 @@
 package playbooks
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-// loginHost boots the systemd of this machine over a copy of its files that is thrown away, as process 1 of namespaces of
-// its own. $1/units are its units, $1/out is where the script there is found and speaks.
-const loginHost = `set -e
-mount --make-rprivate /
-mkdir -p $1/root && mount -t tmpfs upper $1/root && mkdir $1/root/upper $1/root/work $1/root/all
-mount -t overlay all -o lowerdir=/,upperdir=$1/root/upper,workdir=$1/root/work $1/root/all
-all=$1/root/all
-mount -t proc proc $all/proc && mount -t sysfs sysfs $all/sys && mount -t tmpfs cgroup $all/sys/fs/cgroup
-umount $all/sys/fs/cgroup && mount -t cgroup2 cgroup $all/sys/fs/cgroup
-mount -t tmpfs -o mode=755 run $all/run && mount -t tmpfs tmp $all/tmp && mount -t tmpfs -o mode=755 dev $all/dev
-for name in null zero full random urandom tty; do touch $all/dev/$name; mount --bind /dev/$name $all/dev/$name; done
-mkdir $all/dev/pts $all/dev/shm $all/dev/mqueue
-mount -t devpts -o newinstance,ptmxmode=0666,gid=5,mode=620 devpts $all/dev/pts
-mknod -m 666 $all/dev/ptmx c 5 2
-rm -rf $all/etc/systemd/system/* && mkdir -p $all/out
-cp -r $1/units/. $all/etc/systemd/system && mount --bind $1/out $all/out
-cd $all && mkdir -p old && pivot_root . old && umount -l /old && mount --make-rshared /
-echo >/out/booting
-exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin SYSTEMD_UNIT_PATH=/etc/systemd/system:/lib/systemd/system \
-	/lib/systemd/systemd --system --unit=test.target
-`
 
 // loginPut renders the roles' templates for a unit, as unit_allocate would with a network of its own.
 const loginPut = `
@@ -72,14 +45,10 @@ with open("library/kloigos_unit.py") as source, open(root + "/out/kloigos_unit.p
     file.write(source.read())
 with open(root + "/out/module.py", "w") as file:
     file.write(module)
-for name, text in (("test.target", "[Unit]\nRequires=test.service dbus.socket systemd-journald.service\nAfter=test.service\n"),
-                   ("test.service", "[Unit]\nDefaultDependencies=no\nAfter=dbus.socket\n[Service]\nType=oneshot\nTimeoutStartSec=150\n"
-                    "ExecStart=/bin/bash -c 'bash /out/script >/out/log 2>&1'\nExecStopPost=/bin/kill -RTMIN+14 1\n"),
-                   ("host-sshd.service", "[Service]\nType=notify\nExecStart=/usr/sbin/sshd -D -f /etc/kloigos/host-sshd.conf\n"
-                    "RuntimeDirectory=sshd\nRuntimeDirectoryPreserve=yes\n")):
-    with open(root + "/units/" + name, "w") as file:
-        file.write(text)
 `
+
+// hostSSHD stands for the host's ssh.service.
+const hostSSHD = "[Service]\nType=notify\nExecStart=/usr/sbin/sshd -D -f /etc/kloigos/host-sshd.conf\nRuntimeDirectory=sshd\nRuntimeDirectoryPreserve=yes\n"
 
 // loginModule has kloigos_unit bring the unit's network and sshd up, or take them down, and says what it did.
 const loginModule = `
@@ -106,7 +75,6 @@ print("; ".join(unit.done) or "nothing")
 
 // loginScript runs there. What it says of each thing goes to /out/said, a line each.
 const loginScript = `
-say() { echo "$1: $(echo $2 | tr -d '\r')" >>/out/said; }
 cp -r /out/etc /out/usr /
 mkdir -p /etc/kloigos/keys /etc/kloigos/unit-keys /mnt/kloigos/h1/cu01/home /mnt/kloigos/h1/cu01/tmp /mnt/kloigos/h1/cu01/var-tmp
 chmod 711 /etc/kloigos /etc/kloigos/*keys /mnt/kloigos/h1/cu01/*tmp
@@ -164,64 +132,14 @@ chmod -x /usr/local/lib/kloigos/nft-load
 nft flush ruleset
 systemctl start kloigos-sshd@h1-cu01.service
 say "sshd without filter" "$(systemctl is-active kloigos-sshd@h1-cu01.service)"
-echo >/out/ended
 `
-
-// ownCgroup makes a control group for a systemd, which would otherwise make its slices beside this machine's.
-func ownCgroup(t *testing.T) string {
-	t.Helper()
-	mounts, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	groups, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := regexp.MustCompile(`(?m)^\S+ \S+ \S+ / (\S+) .* - cgroup2 `).FindSubmatch(mounts)
-	within := regexp.MustCompile(`(?m)^0::(.*)$`).FindSubmatch(groups)
-	if at == nil || within == nil {
-		t.Skip("no control groups of version 2 here")
-	}
-	dir, err := os.MkdirTemp(filepath.Join(string(at[1]), string(within[1])), "kloigos-test-")
-	if err != nil {
-		t.Skipf("no control group can be made here: %v", err)
-	}
-	if err := os.Chmod(dir, 0o755); err != nil { // a tenant reads in it
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		var made []string
-		_ = filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
-			if err == nil && entry.IsDir() {
-				made = append(made, path)
-			}
-			return nil
-		})
-		slices.Reverse(made)
-		for _, path := range made {
-			if err := os.Remove(path); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	return dir
-}
 
 // Every way in leads to the unit's namespaces, on a real systemd with a real sshd; the host's sshd admits nobody there.
 func TestLoginsAreInTheUnitsNetwork(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() != 0 {
-		t.Skip("needs root: it boots a systemd of its own")
-	}
-	for _, tool := range []string{"/usr/bin/unshare", "/usr/sbin/ip", "/usr/sbin/nft", "/usr/sbin/sshd", systemd, "/usr/bin/dbus-daemon", "/usr/bin/sftp"} {
-		if _, err := os.Stat(tool); err != nil {
-			t.Skipf("no %s here (Debian: apt-get install util-linux iproute2 nftables openssh-server openssh-client systemd dbus libpam-systemd)", tool)
-		}
-	}
-	if modules, _ := filepath.Glob("/lib/*/security/pam_systemd.so"); len(modules) == 0 {
-		t.Skip("no pam_systemd here (Debian: apt-get install libpam-systemd)")
-	}
+	needSystemd(t)
+	needFiles(t, "iproute2 nftables openssh-server openssh-client libpam-systemd",
+		"/usr/sbin/ip", "/usr/sbin/nft", "/usr/sbin/sshd", "/usr/bin/sftp", "/lib/*/security/pam_systemd.so")
 	if exec.Command(python, "-c", "import jinja2").Run() != nil {
 		t.Skip("Ansible is not here (Debian: apt-get install ansible)")
 	}
@@ -232,31 +150,7 @@ func TestLoginsAreInTheUnitsNetwork(t *testing.T) {
 	if out, err := exec.Command(python, "-B", "-c", loginPut, dir, loginModule).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "out/script"), []byte(loginScript), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	host := exec.CommandContext(t.Context(), "bash", "-c", `echo $$ >"$0" && exec unshare --mount --pid --net --uts --ipc --cgroup --fork --kill-child bash -c "$@"`,
-		ownCgroup(t)+"/cgroup.procs", loginHost, "bash", dir)
-	host.WaitDelay = time.Second
-	timer := time.AfterFunc(4*time.Minute, func() { _ = host.Process.Kill() })
-	defer timer.Stop()
-	said, _ := host.CombinedOutput() // how it ends says nothing: it is killed by its own hand
-	if _, err := os.Stat(filepath.Join(dir, "out/booting")); err != nil {
-		t.Skipf("no systemd can be booted here: %s", said)
-	}
-	log, _ := os.ReadFile(filepath.Join(dir, "out/log"))
-	if _, err := os.Stat(filepath.Join(dir, "out/ended")); err != nil {
-		t.Fatalf("it did not come to an end\n%s\n%s", said, log)
-	}
-	lines, err := os.ReadFile(filepath.Join(dir, "out/said"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]string{}
-	for line := range strings.Lines(string(lines)) {
-		what, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
-		got[what] = value
-	}
+	got, log := onSystemd(t, dir, map[string]string{"host-sshd.service": hostSSHD}, loginScript)
 	want := map[string]string{
 		"brought up, the first time": "enabled kloigos-net@h1-cu01.service; brought up the unit (missing: packet filter, " +
 			"missing: network namespace kloigos-h1-cu01); enabled kloigos-sshd@h1-cu01.service; started kloigos-sshd@h1-cu01.service",

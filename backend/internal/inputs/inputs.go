@@ -297,7 +297,7 @@ func OfDecommission(h store.Host, units []store.Unit) Play {
 // OfAllocate sets a unit up for its tenant.
 func OfAllocate(h store.Host, u store.Unit, a store.Allocation) Play {
 	return Play{File: Main, Vars: UnitAllocate{
-		Host: varsOfHost(h), Unit: varsOfUnit(u), VolumeGroup: h.Layout.VolumeGroup, Uplink: h.Facts.Uplink.Interface,
+		Host: varsOfHost(h), Unit: varsOfUnit(u), VolumeGroup: h.Layout.VolumeGroup, Uplink: h.Facts.Uplink.Interface, Network: "host",
 		Allocation: allocationVars{
 			tenantVars: varsOfTenant(a), Gateway: h.Facts.Uplink.Gateway, Prefix: h.Facts.Uplink.Prefix, SSHKeys: a.SSHKeys,
 		},

@@ -99,6 +99,7 @@ type UnitAllocate struct {
 	Unit        unitVars       `json:"unit_allocate_unit"`
 	VolumeGroup string         `json:"unit_allocate_volume_group"`
 	Uplink      string         `json:"unit_allocate_uplink"`
+	Network     string         `json:"unit_allocate_network"` // "host": the address lies on the host; "unit": in a network of the unit's own
 	Allocation  allocationVars `json:"unit_allocate_allocation"`
 }
 

@@ -22,7 +22,7 @@ func Contract(name string) (bundle.Contract, bool) {
 			"playbook.yml":  main(inputs.HostInitialize{}, map[string][]string{"host_initialize_profile": {string(domain.ProfileMinimal), string(domain.ProfileStandard), string(domain.ProfileBuild)}}),
 		},
 		"host_decommission": {"bootstrap.yml": bootstrap, "playbook.yml": main(inputs.HostDecommission{}, nil)},
-		"unit_allocate":     {"playbook.yml": main(inputs.UnitAllocate{}, nil)},
+		"unit_allocate":     {"playbook.yml": main(inputs.UnitAllocate{}, map[string][]string{"unit_allocate_network": {"host", "unit"}})},
 		"unit_deallocate":   {"playbook.yml": main(inputs.UnitDeallocate{}, nil)},
 	}[name]
 	return bundle.Contract{Entries: entries}, entries != nil
