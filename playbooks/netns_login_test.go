@@ -15,7 +15,8 @@ root, module = sys.argv[1:]
 unit = {"name": "h1-cu01", "mount": "/mnt/kloigos/h1/cu01", "memory_max_bytes": 1 << 24}
 allocation = {"login_user": "alice", "uid": 70001, "address": "10.9.0.101", "prefix": 24, "gateway": "10.9.0.2"}
 values = {"host_initialize_uplink": "up0", "unit_allocate_unit": unit, "unit_allocate_allocation": allocation, "unit_allocate_uplink": "up0",
-          "unit_allocate_network": "unit", "unit_allocate_service": "kloigos-net@h1-cu01.service"}
+          "unit_allocate_network": "unit", "unit_allocate_service": "kloigos-net@h1-cu01.service",
+          "unit_allocate_mount_unit": "mnt-kloigos-h1-cu01.mount"}
 env = jinja2.Environment(trim_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
 def put(source, path, mode=0o644, without=()):
     with open("roles/" + source) as file:
@@ -76,6 +77,7 @@ print("; ".join(unit.done) or "nothing")
 // loginScript runs there. What it says of each thing goes to /out/said, a line each.
 const loginScript = `
 cp -r /out/etc /out/usr /
+mkdir -p /mnt/kloigos/h1/cu01 && mount -t tmpfs cu01 /mnt/kloigos/h1/cu01
 mkdir -p /etc/kloigos/keys /etc/kloigos/unit-keys /mnt/kloigos/h1/cu01/home /mnt/kloigos/h1/cu01/tmp /mnt/kloigos/h1/cu01/var-tmp
 chmod 711 /etc/kloigos /etc/kloigos/*keys /mnt/kloigos/h1/cu01/*tmp
 mkdir -m 1777 /mnt/kloigos/h1/cu01/tmp/alice /mnt/kloigos/h1/cu01/var-tmp/alice
