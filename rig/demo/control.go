@@ -3,6 +3,7 @@ package demo
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -250,7 +251,8 @@ func (i *Installation) startMachine(ctx context.Context) {
 		if err != nil {
 			return nil, err
 		}
-		options = testhost.Options{Image: image, Dir: i.path("machine"), Hostname: hostName}
+		options = i.options.Machine
+		options.Image, options.Dir, options.Hostname = image, i.path("machine"), cmp.Or(options.Hostname, hostName)
 		return testhost.Start(ctx, options)
 	}()
 	i.machine <- machine{vm, options, err}

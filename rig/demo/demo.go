@@ -42,6 +42,10 @@ type Options struct {
 	Target *Target
 	// Check sets up for Checks: a short lease, and failpoints, since backends are killed on purpose.
 	Check bool
+	// Machine is the shape of the throwaway VM; its image and directory are the demo's.
+	Machine testhost.Options
+	// Bare ends the setup when the VM lets the control plane in: nothing is registered.
+	Bare bool
 	// SkipPackages leaves the machine's packages alone.
 	SkipPackages bool
 }
@@ -125,27 +129,42 @@ func Up(ctx context.Context, options Options) (_ *Installation, err error) {
 		i.booting = true
 		go i.startMachine(ctx)
 	}
-	for _, stage := range []struct {
-		name string
-		run  func(context.Context) error
-	}{
-		{"Build", i.build},
-		{"Database", i.startDatabase},
-		{"Init", i.initialize},
-		{"Control plane", i.startControlPlane},
-		{"Log in", i.logIn},
-		{"Host", i.awaitHost},
-		{"Register and probe", i.register},
-		{"Layout", i.layOut},
-		{"Initialize", i.initializeHost},
-		{"Allocate", i.allocate},
-	} {
+	for _, stage := range i.setup() {
 		if err := i.stages.Do(stage.name, func() error { return stage.run(ctx) }); err != nil {
 			return nil, err
 		}
 	}
 	return i, nil
 }
+
+// step is one stage of the setup.
+type step struct {
+	name string
+	run  func(context.Context) error
+}
+
+func (i *Installation) setup() []step {
+	all := []step{
+		{"Build", i.build},
+		{"Database", i.startDatabase},
+		{"Init", i.initialize},
+		{"Control plane", i.startControlPlane},
+		{"Log in", i.logIn},
+		{"Host", i.awaitHost},
+	}
+	if i.options.Bare {
+		return all
+	}
+	return append(all, []step{
+		{"Register and probe", i.register},
+		{"Layout", i.layOut},
+		{"Initialize", i.initializeHost},
+		{"Allocate", i.allocate},
+	}...)
+}
+
+// Stages shows what happens.
+func (i *Installation) Stages() *Stages { return i.stages }
 
 // most is how many backends, or web apps, one machine is asked to run: each takes memory and connections to the database.
 const most = 16

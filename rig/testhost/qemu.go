@@ -2,9 +2,11 @@ package testhost
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -33,6 +35,8 @@ type Options struct {
 	DiskGiB   int      // the empty second disk, sparse: 8
 	Hostname  string   // "testhost"
 	Addresses []string // guest addresses whose port 22 is forwarded; nil means DefaultAddresses
+	// Ports are more ports of the guest that are reached from here: "127.5.6.7:6443" leads to "10.0.2.15:6443".
+	Ports map[string]string
 
 	// Detach lets the machine outlive this process. Without it the machine ends
 	// with the process, however that ends.
@@ -83,6 +87,15 @@ func (o Options) validate() error {
 		parsed, err := netip.ParseAddr(address)
 		if err != nil || !guestNetwork.Contains(parsed) {
 			return fmt.Errorf("the address %q does not lie in the guest's network %s", address, guestNetwork)
+		}
+	}
+	for here, there := range o.Ports {
+		from, err := netip.ParseAddrPort(here)
+		if err != nil || !from.Addr().IsLoopback() || !from.Addr().Is4() {
+			return fmt.Errorf("the port %q is not one of this machine's loopback", here)
+		}
+		if to, err := netip.ParseAddrPort(there); err != nil || !guestNetwork.Contains(to.Addr()) {
+			return fmt.Errorf("the port %q does not lie in the guest's network %s", there, guestNetwork)
 		}
 	}
 	return nil
@@ -174,7 +187,7 @@ func qemuArgs(o Options, accelerator, uuid string, ports map[string]int) []strin
 		"-drive", "if=none,id=disk,format=raw,cache=unsafe,discard=unmap,file="+at(secondDisk),
 		"-device", "virtio-blk-pci,drive=disk,serial="+DiskSerial+",addr=0x5",
 		"-device", "virtio-rng-pci,addr=0x6",
-		"-netdev", "user,id=net"+forwards(ports),
+		"-netdev", "user,id=net"+forwards(ports)+o.ports(),
 		// Slot 3 makes it ens3 in the guest. Without its ROM the BIOS tries no network boot.
 		"-device", "virtio-net-pci,netdev=net,addr=0x3,romfile=",
 	)
@@ -204,6 +217,15 @@ func forwards(ports map[string]int) string {
 	var out strings.Builder
 	for _, address := range addresses {
 		fmt.Fprintf(&out, ",hostfwd=tcp:%s:%d-%s:22", LoopbackHost, ports[address], address)
+	}
+	return out.String()
+}
+
+// ports is the same for the ports that were asked for beside.
+func (o Options) ports() string {
+	var out strings.Builder
+	for _, here := range slices.Sorted(maps.Keys(o.Ports)) {
+		fmt.Fprintf(&out, ",hostfwd=tcp:%s-%s", here, o.Ports[here])
 	}
 	return out.String()
 }

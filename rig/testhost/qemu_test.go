@@ -48,6 +48,22 @@ func TestQEMUArgsWithKVMUseTheRealCPU(t *testing.T) {
 	}
 }
 
+func TestQEMUArgsForwardMorePorts(t *testing.T) {
+	t.Parallel()
+	o := testOptions()
+	o.Ports = map[string]string{"127.5.6.7:6443": GuestAddress + ":6443"}
+	args := qemuArgs(o, accelTCG, "", map[string]int{GuestAddress: 40022})
+	if got, want := after(args, "-netdev"), "user,id=net,hostfwd=tcp:127.0.0.1:40022-10.0.2.15:22,hostfwd=tcp:127.5.6.7:6443-10.0.2.15:6443"; got != want {
+		t.Errorf("network %q, want %q", got, want)
+	}
+	for here, there := range map[string]string{"0.0.0.0:6443": GuestAddress + ":6443", "127.5.6.7:6443": "192.0.2.1:6443", "127.5.6.7": GuestAddress + ":6443"} {
+		o.Ports = map[string]string{here: there}
+		if err := o.validate(); err == nil {
+			t.Errorf("%s to %s is allowed", here, there)
+		}
+	}
+}
+
 // Every CPU and every byte of memory belongs to exactly one node, or QEMU refuses.
 func TestQEMUArgsShareOutTheNodes(t *testing.T) {
 	t.Parallel()
