@@ -39,7 +39,22 @@ CTR = ["/usr/bin/ctr", "--namespace", "k8s.io"]
 PROGRAM = re.compile(r"(?:\./)?bin/([a-z][a-z0-9-]{0,40})")
 IMAGE = re.compile(r"(?:\./)?images/([A-Za-z0-9][A-Za-z0-9._-]{0,100}\.tar)")
 NEEDED = {"kubeadm", "kubelet"}
+# What the container runtime holds pods together with. Each version of Kubernetes has another version of it, so that the one
+# of the bundle gets a name of ours, which the runtime's configuration tells.
+PAUSE = re.compile(r"[a-z0-9.:/-]+/pause:[a-z0-9.-]+")
+PAUSE_NAME = "kloigos.local/pause:bundle"
 PIECE, SPARE = 1 << 20, 1 << 30
+
+
+def names_in(image):
+    """The names of the images in a file, as docker and ctr write them."""
+    with tarfile.open(image) as tar:
+        parts = set(tar.getnames())
+        if "manifest.json" in parts:
+            return [name for one in json.load(tar.extractfile("manifest.json")) for name in one.get("RepoTags") or []]
+        if "index.json" in parts:
+            return [one.get("annotations", {}).get("io.containerd.image.name", "") for one in json.load(tar.extractfile("index.json"))["manifests"]]
+    return []
 
 
 class Bundle:
@@ -79,9 +94,12 @@ class Bundle:
         os.makedirs(STATE, mode=0o700, exist_ok=True)
         path = self.fetched()
         programs, images = self.unpack(path, home)
+        names = []
         for image in images:
+            names += names_in(image)
             self.run(CTR + ["images", "import", image])
             os.unlink(image)
+        self.name_pause(names)
         for name in programs:
             self.link(name, os.path.join(home, name))
         self.write_mark({"sha256": self.params["sha256"], "version": self.params["version"], "programs": sorted(programs)})
@@ -137,6 +155,12 @@ class Bundle:
         if missing := NEEDED - set(programs):
             self.fail("the bundle has no %s" % ", ".join("bin/" + name for name in sorted(missing)))
         return programs, images
+
+    def name_pause(self, names):
+        found = [name for name in names if PAUSE.fullmatch(name)]
+        if not found:
+            self.fail("the bundle has no image of pause")
+        self.run(CTR + ["images", "tag", "--force", found[0], PAUSE_NAME])
 
     def put(self, tar, member, target, mode):
         temporary = target + ".kloigos-new"
