@@ -62,6 +62,8 @@ CHAINS = re.compile(r"^:(KUBE-[A-Z0-9-]+) ", re.M)
 TOKEN = re.compile(r"\b[a-z0-9]{6}\.[a-z0-9]{16}\b")
 # A control plane in a machine that is emulated takes minutes.
 PATIENCE = "15m0s"
+# Who leads has to say so in time, or ends. The usual 10 seconds are too few for a slow machine, which then starts it over and over.
+LEADERS = [{"name": "leader-elect-lease-duration", "value": "60s"}, {"name": "leader-elect-renew-deadline", "value": "45s"}, {"name": "leader-elect-retry-period", "value": "5s"}]
 PLAIN = {
     "node": r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?",
     "version": r"v1\.[0-9]+\.[0-9]+",
@@ -173,7 +175,7 @@ class Kubeadm:
                 "apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "ClusterConfiguration",
                 "kubernetesVersion": self.params["version"], "clusterName": self.params["cluster"], "controlPlaneEndpoint": self.params["endpoint"],
                 "networking": {"serviceSubnet": self.params["service_range"], "dnsDomain": "cluster.local"},
-                "apiServer": {"certSANs": names},
+                "apiServer": {"certSANs": names}, "controllerManager": {"extraArgs": LEADERS}, "scheduler": {"extraArgs": LEADERS},
                 # A bundle without CoreDNS makes a cluster without DNS of its own.
                 "dns": {"disabled": not has_dns},
             },
