@@ -141,9 +141,19 @@ func (c Config) keepBindings(ctx context.Context, client *kubeapi.Client, cluste
 	if err != nil {
 		return nil, fmt.Errorf("load the bindings: %w", err)
 	}
+	shown, err := client.ShowsNodes(ctx)
+	if err == nil && !shown {
+		differs = append(differs, "The role that shows nodes to viewers was missing or changed.")
+		if !observe {
+			err = client.ShowNodes(ctx)
+		}
+	}
+	if err != nil {
+		return differs, err
+	}
 	found, err := client.Bindings(ctx)
 	if err != nil {
-		return nil, err
+		return differs, err
 	}
 	for _, row := range rows {
 		wanted := kubeapi.Binding{ID: row.ID.String(), User: kube.User(row.AccountID), Role: clusterRoles[row.Role]}

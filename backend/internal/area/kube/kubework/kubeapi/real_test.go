@@ -228,6 +228,7 @@ func TestRealAPIServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		eventually(t, "the binding to count", pods)
+		showNodes(ctx, t, admin, person)
 		b.Role = "edit"
 		if err := admin.CreateBinding(ctx, b); err != nil { // in place of the other
 			t.Fatal(err)
@@ -247,6 +248,37 @@ func TestRealAPIServer(t *testing.T) {
 			return nil
 		})
 	})
+}
+
+// showNodes: no role of Kubernetes shows nodes to a viewer, ours does, and one that somebody changed is made anew.
+func showNodes(ctx context.Context, t *testing.T, admin, person *Client) {
+	t.Helper()
+	nodes := func() error { return person.call(ctx, http.MethodGet, "/api/v1/nodes", nil, nil, nil) }
+	if err := nodes(); !Is(err, http.StatusForbidden) {
+		t.Errorf("nodes without our role: %v", err)
+	}
+	shown := func(want bool) {
+		t.Helper()
+		if is, err := admin.ShowsNodes(ctx); is != want || err != nil {
+			t.Errorf("nodes are shown: %t, %v", is, err)
+		}
+	}
+	shown(false)
+	if err := admin.ShowNodes(ctx); err != nil {
+		t.Fatal(err)
+	}
+	shown(true)
+	eventually(t, "nodes to be shown", nodes)
+	changed := nodesShown()
+	changed.Rules[0].Verbs = []string{"get"}
+	if err := admin.call(ctx, http.MethodPut, rolesPath+"/"+nodesRole, nil, changed, nil); err != nil {
+		t.Fatal(err)
+	}
+	shown(false)
+	if err := admin.ShowNodes(ctx); err != nil {
+		t.Fatal(err)
+	}
+	shown(true)
 }
 
 // signedClient has the cluster sign a certificate of a user, and is a client with it.
