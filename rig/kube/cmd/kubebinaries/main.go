@@ -28,6 +28,8 @@ func build(ctx context.Context, programs []string) error {
 	}
 	if len(programs) == 0 {
 		programs = []string{"etcd", "kube-apiserver", "kube-controller-manager"}
+	} else if programs[0] == "all" {
+		programs = kube.Programs()
 	}
 	b := kube.Builder{Dir: dir, Log: os.Stderr}
 	if err := b.Build(ctx, programs...); err != nil {

@@ -1,0 +1,230 @@
+// Package kubevm makes a cluster on a throwaway VM through the product alone: by the steps of docs/kubernetes.md, from an
+// installation without a workspace for it to `kubectl get nodes`, a pod that answers, and the deletion.
+//
+// It owns one directory and all processes that it starts, the machine among them, and leaves none of them behind.
+package kubevm
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"kloigos/rig/demo"
+	"kloigos/rig/kube"
+	"kloigos/rig/testhost"
+)
+
+// Options say what to do. Out must be set.
+type Options struct {
+	Out io.Writer
+	Dir string // for everything that is written; empty: beside the demo's
+	// Bundle is one that is there already; empty: one is made.
+	Bundle string
+	// KeepGoing has the machine stay after a failure until ctx ends, for a person to look at it.
+	KeepGoing bool
+}
+
+// The VM. The figures are what a control plane of Kubernetes needs under emulation.
+const (
+	node      = "k1"
+	cluster   = "apps"
+	workspace = "default/default/apps"
+	vmCPUs    = 4
+	vmMemory  = 3072
+	gateway   = "10.0.2.2" // this machine, as the VM sees it
+)
+
+// Times that are three times what was seen.
+const (
+	createTime = 45 * time.Minute
+	podTime    = 8 * time.Minute
+	deleteTime = 10 * time.Minute
+	hostTime   = 10 * time.Minute
+)
+
+type rig struct {
+	*demo.Installation
+	options  Options
+	builder  kube.Builder
+	root     string
+	endpoint string // the same on this machine and in the VM: an address of the loopback
+	bundle   string // URL
+	digest   string // of the bundle
+	before   string // what the host showed of Kubernetes before
+}
+
+// Run does all of it and stops all that it started.
+func Run(ctx context.Context, options Options) (err error) {
+	r, err := prepare(options)
+	if err != nil {
+		return err
+	}
+	file, err := r.ensureBundle(ctx)
+	if err != nil {
+		return err
+	}
+	stop, err := r.serve(ctx, file)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if r.Installation, err = demo.Up(ctx, demo.Options{
+		Out: options.Out, In: os.Stdin, Root: r.root, Dir: r.options.Dir, Backends: 1, Webapps: 1, Bare: true,
+		Machine: testhost.Options{Hostname: node, CPUs: vmCPUs, Nodes: 1, MemoryMiB: vmMemory, Ports: map[string]string{r.endpoint: testhost.GuestAddress + ":6443"}},
+	}); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Down()) }()
+	for _, step := range []struct {
+		name string
+		time time.Duration
+		run  func(context.Context) error
+	}{
+		{"Program kloigos", hostTime, r.build},
+		{"A version and a workspace", hostTime, r.offer},
+		{"A host", hostTime, r.host},
+		{"The cluster", createTime, r.create},
+		{"kubectl get nodes", podTime, r.connect},
+		{"A pod that answers", podTime, r.pod},
+		{"Deletion", deleteTime, r.remove},
+		{"End state", hostTime, r.clean},
+	} {
+		err := r.Stages().Do(step.name, func() error {
+			ctx, cancel := context.WithTimeout(ctx, step.time)
+			defer cancel()
+			return step.run(ctx)
+		})
+		if err != nil {
+			r.failed(ctx, err)
+			return err
+		}
+	}
+	return nil
+}
+
+func prepare(options Options) (*rig, error) {
+	root, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	if options.Dir == "" {
+		demoDir, err := demo.DefaultDir()
+		if err != nil {
+			return nil, err
+		}
+		options.Dir = filepath.Join(filepath.Dir(demoDir), "kloigos-kubevm")
+	}
+	if err := os.MkdirAll(options.Dir, 0o711); err != nil {
+		return nil, err
+	}
+	cache, err := kube.DefaultDir()
+	if err != nil {
+		return nil, err
+	}
+	var b [3]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return nil, err
+	}
+	// Each address of 127.0.0.0/8 leads to the machine that one is on: here to QEMU, which leads to the VM, and there to the
+	// API server itself. So one address can stand in kubeconfigs of both.
+	endpoint := fmt.Sprintf("127.%d.%d.%d:6443", 1+b[0]%254, b[1], 1+b[2]%254)
+	return &rig{options: options, root: root, endpoint: endpoint, builder: kube.Builder{Dir: cache, Log: options.Out}}, nil
+}
+
+func (r *rig) ensureBundle(ctx context.Context) (file string, err error) {
+	fmt.Fprintln(r.options.Out, "==> Bundle")
+	if file = r.options.Bundle; file == "" {
+		file = filepath.Join(r.options.Dir, "kubernetes.tar")
+		r.digest, err = r.builder.Bundle(ctx, r.root, file)
+		return file, err
+	}
+	text, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer text.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, text); err != nil {
+		return "", err
+	}
+	r.digest = hex.EncodeToString(hash.Sum(nil))
+	return file, nil
+}
+
+// serve hands out the bundle on this machine's loopback, which the VM reaches through QEMU.
+func (r *rig) serve(ctx context.Context, file string) (stop func(), err error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { http.ServeFile(w, q, file) })}
+	go func() { _ = server.Serve(listener) }()
+	r.bundle = "http://" + net.JoinHostPort(gateway, strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)) + "/kubernetes.tar"
+	return func() { _ = server.Close() }, nil
+}
+
+// failed keeps what tells why, while the machine is there.
+func (r *rig) failed(ctx context.Context, why error) {
+	r.KeepHostJournal()
+	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
+	defer cancel()
+	for _, command := range []string{
+		"sudo ctr -n k8s.io containers list", "sudo ctr -n k8s.io tasks list",
+		"for f in /var/log/pods/*/*/*.log; do sudo sh -c \"echo == $f; tail -n 15 $f\"; done", "free -m; uptime; df -h /",
+	} {
+		text, err := r.VM.Run(look, command)
+		if err != nil {
+			text += err.Error()
+		}
+		r.Stages().Note("%s:\n%s", command, text)
+	}
+	if r.options.KeepGoing {
+		r.Stages().Line("failed: %v. The machine stays in %s until this program is ended.", why, r.VM.Dir)
+		<-ctx.Done()
+	}
+}
+
+func (r *rig) path(name string) string { return filepath.Join(r.Dir, name) }
+
+func (r *rig) env() []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + r.path("home"), "LC_ALL=C.UTF-8", "KLOIGOS_WORKSPACE=" + workspace,
+		"KUBECONFIG=" + r.path("home/.kube/kloigos-"+cluster),
+	}
+}
+
+// run runs a program with an input, shows what it says, and returns its output.
+func (r *rig) run(ctx context.Context, input, program string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, program, args...)
+	var out bytes.Buffer
+	notes := r.Stages().Writer()
+	cmd.Env, cmd.Stdin = r.env(), strings.NewReader(input)
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, notes), notes
+	r.Stages().Note("$ %s %s", filepath.Base(program), strings.Join(args, " "))
+	if err := cmd.Run(); err != nil {
+		return out.String(), fmt.Errorf("%s %s: %w", filepath.Base(program), strings.Join(args[:min(2, len(args))], " "), err)
+	}
+	return out.String(), nil
+}
+
+func (r *rig) kloigos(ctx context.Context, args ...string) error {
+	_, err := r.run(ctx, "", r.path("bin/kloigos"), args...)
+	return err
+}
+
+func (r *rig) kubectl(ctx context.Context, args ...string) (string, error) {
+	return r.run(ctx, "", r.builder.Path("kubectl"), args...)
+}
