@@ -21,16 +21,17 @@ import (
 )
 
 // previous builds the last version that did not know the newest migration, so
-// that an old backend meets a schema that has grown, and its web app. Where
-// there is no history (an archive, a shallow clone) it is "", and this version
-// stands in.
-func previous(t *testing.T) (programs string) {
+// that an old backend meets a schema that has grown, and its web app.
+// KLOIGOS_UPGRADE_BEFORE names an older migration (00034_dns.sql). Where there
+// is no history (an archive, a shallow clone) it is "", and this version
+// stands in. Files may be added to its tree.
+func previous(t *testing.T, added map[string]string, packages ...string) (programs string) {
 	t.Helper()
 	git := func(args ...string) (string, error) {
 		out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", root}, args...)...).Output()
 		return strings.TrimSpace(string(out)), err
 	}
-	grown, err := git("log", "-1", "--format=%H", "--diff-filter=A", "--", "crdb/migrations")
+	grown, err := git("log", "-1", "--format=%H", "--diff-filter=A", "--", filepath.Join("crdb/migrations", os.Getenv("KLOIGOS_UPGRADE_BEFORE")))
 	if err != nil || grown == "" {
 		return ""
 	}
@@ -42,16 +43,26 @@ func previous(t *testing.T) (programs string) {
 	if said, err := exec.CommandContext(t.Context(), "tar", "-C", tree, "-xf", archive).CombinedOutput(); err != nil {
 		t.Fatalf("unpack the version before %s: %v\n%s", grown, err, said)
 	}
-	return build(t, tree, "./backend/cmd/kloigos-backend", "./webapp/cmd/kloigos-webapp")
+	for name, text := range added {
+		file := filepath.Join(tree, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return build(t, tree, packages...)
 }
 
 const root = "../../.."
 
-// build makes programs of a source tree and returns their directory.
+// build makes programs of a source tree and returns their directory. Without paths in them the compiler knows the packages of the
+// last time again.
 func build(t *testing.T, tree string, packages ...string) string {
 	t.Helper()
 	into := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"build", "-buildvcs=false", "-o", into + "/"}, packages...)...)
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"build", "-trimpath", "-buildvcs=false", "-o", into + "/"}, packages...)...)
 	cmd.Dir = tree
 	if said, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build %s of %s: %v\n%s", packages, tree, err, said)
@@ -182,7 +193,7 @@ func newUpgrade(t *testing.T) *upgrade {
 			t.Skip("haproxy is not installed")
 		}
 	}
-	u := &upgrade{t: t, old: previous(t), new: build(t, root, "./webapp/cmd/kloigos-webapp"), ssh: site.NewSSHServer(t)}
+	u := &upgrade{t: t, old: previous(t, nil, "./backend/cmd/kloigos-backend", "./webapp/cmd/kloigos-webapp"), new: build(t, root, "./webapp/cmd/kloigos-webapp"), ssh: site.NewSSHServer(t)}
 	if u.old == "" {
 		t.Log("there is no history to build an older version from: both are this one")
 	}
