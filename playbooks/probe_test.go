@@ -214,3 +214,36 @@ func needAnsible(t *testing.T) {
 		t.Skip("Ansible is not here (Debian: apt-get install ansible)")
 	}
 }
+
+// The probe says what a host lacks for units with networks of their own.
+func TestProbeSaysWhetherUnitsCanHaveNetworks(t *testing.T) {
+	t.Parallel()
+	const probed = `
+class Module:
+    def run_command(self, argv, **_):
+        if argv[-1] in sys.argv[2].split(","):
+            return 1, "", ""
+        return 0, "[]", ""
+m.ROOT = sys.argv[1]
+m.NETWORK_TOOLS = ("sh", *filter(None, sys.argv[4].split(",")))
+m.shutil.which = lambda name, path: None if name == "nsuch" else "/bin/" + name
+probe = m.Probe(Module())
+probe.uplink = lambda: {"address": sys.argv[5]}
+print(json.dumps(probe.unit_networks(sys.argv[3])))
+`
+	kernel := t.TempDir()
+	for _, name := range []string{"proc/self/ns/net", "proc/self/ns/ipc", "proc/sys/net/ipv4/ip_unprivileged_port_start"} {
+		if err := os.MkdirAll(filepath.Join(kernel, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ root, modules, systemd, tools, address, want string }{
+		{kernel, "", "252", "", "10.0.2.15", "possible"},
+		{kernel, "veth,nft_ct", "247", "nsuch", "", "missing: nsuch, systemd 248 (it is 247), the kernel module veth, the kernel module nft_ct, an uplink with an IPv4 address"},
+		{t.TempDir(), "", "", "", "10.0.2.15", "missing: systemd 248 (it is not there), network namespaces in the kernel, IPC namespaces in the kernel, ip_unprivileged_port_start in the kernel"},
+	} {
+		if got := ofProbe[string](t, probed, c.root, c.modules, c.systemd, c.tools, c.address); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}

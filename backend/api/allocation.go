@@ -16,6 +16,7 @@ type Allocation struct {
 	UID          int64             `json:"uid" doc:"UID and GID; unique among live allocations, used again only after a complete wipe"`
 	Address      string            `json:"address"`
 	Network      string            `json:"network"`
+	UnitNetwork  string            `json:"unit_network" enum:"host,unit" doc:"where the address lies: on the host, or in a network of the unit's own"`
 	SSHCommand   string            `json:"ssh_command" doc:"command with which the tenant logs in"`
 	SSHHost      string            `json:"ssh_host"`
 	SSHPort      int               `json:"ssh_port"`

@@ -133,6 +133,8 @@ type HostCapabilities struct {
 	LVM      bool   `json:"lvm"`
 	Systemd  string `json:"systemd"`
 	Python   string `json:"python"`
+
+	UnitNetworks string `json:"unit_networks" doc:"\"possible\", or what the host lacks for units with networks of their own; empty where no probe has asked"`
 }
 
 // RegisterHost asks to manage a host. Its shape is checked, a probe is

@@ -54,6 +54,14 @@ NET_PROGRAM = "/usr/local/lib/kloigos/unit-net"
 NETWORKS = "/etc/kloigos/networks/"
 NET_ENABLED = "/etc/systemd/system/multi-user.target.wants/kloigos-net@%s.service"
 WATCH = "kloigos-watch.service"
+# What a unit's own network needs: unit-net, kloigos-net@ and kloigos-sshd@ use these. IPCNamespacePath= came with systemd 248.
+NETWORK_TOOLS = ("ip", "nft", "unshare", "nsenter", "mount", "sshd")
+NETWORK_SYSTEMD = 248
+NETWORK_KERNEL = (
+    ("/proc/self/ns/net", "network namespaces"), ("/proc/self/ns/ipc", "IPC namespaces"),
+    ("/proc/sys/net/ipv4/ip_unprivileged_port_start", "ip_unprivileged_port_start"),
+)
+NETWORK_MODULES = ("veth", "nft_fib_inet", "nft_ct", "nft_reject_inet")
 # A unit that lost something is brought back within seconds; what is missing for longer is a fault.
 WATCH_SECONDS = 5
 
@@ -361,6 +369,7 @@ class Probe:
             match = re.match(r"systemd (\d+)", out)
             version = match.group(1) if match else ""
         return {
+            "unit_networks": self.unit_networks(version),
             "cgroup2": bool(controllers),
             "cpuset": "cpuset" in controllers,
             "apparmor": read("/sys/module/apparmor/parameters/enabled") == "Y",
@@ -369,6 +378,19 @@ class Probe:
             "systemd": version,
             "python": platform.python_version(),
         }
+
+    def unit_networks(self, systemd):
+        """"possible", or what is not here of what a unit's own network needs."""
+        lacking = [tool for tool in NETWORK_TOOLS if shutil.which(tool, path=SYSTEM_PATH) is None]
+        if not systemd.isdigit() or int(systemd) < NETWORK_SYSTEMD:
+            lacking.append("systemd %d (it is %s)" % (NETWORK_SYSTEMD, systemd or "not there"))
+        lacking += ["%s in the kernel" % what for path, what in NETWORK_KERNEL if not os.path.exists(ROOT + path)]
+        modprobe = shutil.which("modprobe", path=SYSTEM_PATH)
+        if modprobe:  # without it the kernel has all that it will have
+            lacking += ["the kernel module " + name for name in NETWORK_MODULES if self.module.run_command([modprobe, "-qn", name])[0] != 0]
+        if not self.uplink()["address"]:
+            lacking.append("an uplink with an IPv4 address")
+        return "missing: " + ", ".join(lacking) if lacking else "possible"
 
     def lacking(self, program, name):
         """What an enabled unit lacks, in words."""

@@ -248,7 +248,7 @@ func (b *Backend) Serve(stop, hard context.Context, ready func(net.Addr)) error 
 	if err != nil {
 		return err
 	}
-	intents = intent.New(b.db, intent.Config{Targets: targets, Kinds: asked.Kinds, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, Wake: wake})
+	intents = intent.New(b.db, intent.Config{Targets: targets, Kinds: asked.Kinds, FirstUID: b.cfg.FirstUID, LastUID: b.cfg.LastUID, UnitNetwork: domain.UnitNetwork(b.cfg.UnitNetwork), Wake: wake})
 	policies, err := b.policies(stop, intents, asked)
 	if err != nil {
 		return err

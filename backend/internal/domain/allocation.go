@@ -10,6 +10,15 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
+// UnitNetwork is where the address of an allocation's unit lies. It is chosen when the allocation is made.
+type UnitNetwork string
+
+// Where the addresses of units lie.
+const (
+	NetworkOfHost UnitNetwork = "host" // on the host, held by rules for the tenant's UID
+	NetworkOfUnit UnitNetwork = "unit" // in a network namespace of the unit
+)
+
 // AllocationState is where an allocation is in its life.
 type AllocationState string
 

@@ -83,7 +83,7 @@ func (f *Facts) Clean() error {
 	f.Faults = faults
 	f.cleanAddresses()
 	f.cleanIDRanges()
-	for _, s := range []*string{&f.Hostname, &f.Kernel, &f.Architecture, &f.OS.ID, &f.OS.VersionID, &f.OS.Name, &f.Capabilities.Systemd, &f.Capabilities.Python, &f.Incarnation} {
+	for _, s := range []*string{&f.Hostname, &f.Kernel, &f.Architecture, &f.OS.ID, &f.OS.VersionID, &f.OS.Name, &f.Capabilities.Systemd, &f.Capabilities.Python, &f.Capabilities.UnitNetworks, &f.Incarnation} {
 		*s = plain(*s, 128)
 	}
 	return nil

@@ -252,7 +252,12 @@ type Capabilities struct {
 	LVM      bool   `json:"lvm"`
 	Systemd  string `json:"systemd"`
 	Python   string `json:"python"`
+	// UnitNetworks is Possible, or what the host lacks for units with networks of their own; "" where no probe has asked.
+	UnitNetworks string `json:"unit_networks"`
 }
+
+// Possible is what a probe says of something that the host can do.
+const Possible = "possible"
 
 // Missing names what the host lacks for carrying units, each as a sentence.
 func (f Facts) Missing() []string {

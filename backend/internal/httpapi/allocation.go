@@ -185,7 +185,7 @@ func presentAllocation(a store.Allocation) api.Allocation {
 	}
 	return api.Allocation{
 		ID: a.ID.String(), Workspace: a.WorkspaceID.String(), UnitID: a.UnitID.String(), Unit: a.Unit, HostID: a.HostID.String(),
-		Host: a.Host, Region: a.Region, Zone: a.Zone, LoginUser: a.LoginUser, UID: a.UID, Address: a.Address, Network: a.Network,
+		Host: a.Host, Region: a.Region, Zone: a.Zone, LoginUser: a.LoginUser, UID: a.UID, Address: a.Address, Network: a.Network, UnitNetwork: string(a.UnitNetwork),
 		SSHCommand: command, SSHHost: host, SSHPort: port, SSHKeys: orEmpty(a.SSHKeys), KeysApplied: a.KeysApplied == a.KeysVersion,
 		Labels: a.Labels, State: string(a.State), StateMeans: domain.AllocationLifecycle.Info(a.State).Means, StateMessage: a.StateMessage,
 		CPUCount: a.CPUCount, CPUs: a.CPUs, MemoryBytes: a.MemoryMaxBytes, VolumeBytes: a.VolumeBytes, TasksMax: a.TasksMax, Use: presentUse(a.Use), HostKey: a.HostKey,

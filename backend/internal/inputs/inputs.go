@@ -7,6 +7,7 @@
 package inputs
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -91,7 +92,7 @@ func Load(ctx context.Context, r store.Reads, about About) (rows Rows, err error
 	}
 	p := about.Proposal
 	rows.Allocation = store.Allocation{
-		ID: s.AllocationID, UnitID: s.UnitID, HostID: s.HostID, LoginUser: p.LoginUser, UID: p.UID, Address: p.Address, Network: p.Network,
+		ID: s.AllocationID, UnitID: s.UnitID, HostID: s.HostID, LoginUser: p.LoginUser, UID: p.UID, Address: p.Address, Network: p.Network, UnitNetwork: cmp.Or(p.UnitNetwork, domain.NetworkOfHost),
 		SSHKeys: p.SSHKeys,
 	}
 	return rows, nil
@@ -297,7 +298,7 @@ func OfDecommission(h store.Host, units []store.Unit) Play {
 // OfAllocate sets a unit up for its tenant.
 func OfAllocate(h store.Host, u store.Unit, a store.Allocation) Play {
 	return Play{File: Main, Vars: UnitAllocate{
-		Host: varsOfHost(h), Unit: varsOfUnit(u), VolumeGroup: h.Layout.VolumeGroup, Uplink: h.Facts.Uplink.Interface, Network: "host",
+		Host: varsOfHost(h), Unit: varsOfUnit(u), VolumeGroup: h.Layout.VolumeGroup, Uplink: h.Facts.Uplink.Interface, Network: string(a.UnitNetwork),
 		Allocation: allocationVars{
 			tenantVars: varsOfTenant(a), Gateway: h.Facts.Uplink.Gateway, Prefix: h.Facts.Uplink.Prefix, SSHKeys: a.SSHKeys,
 		},

@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,7 +131,7 @@ func checkKeys(lines []string, bad *domain.Invalid) []string {
 }
 
 func (in *Intents) place(ctx context.Context, tx *store.Tx, who domain.Actor, workspace, id uuid.UUID, r CreateAllocation, keys []string) (uuid.UUID, error) {
-	wanted := r.wanted(workspace)
+	wanted := r.wanted(workspace, in.cfg.UnitNetwork)
 	unit, ok, err := tx.PickUnit(ctx, wanted)
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("pick unit: %w", err)
@@ -151,14 +152,14 @@ func (in *Intents) place(ctx context.Context, tx *store.Tx, who domain.Actor, wo
 	}
 	return in.placed(ctx, tx, who, store.Allocation{
 		ID: id, WorkspaceID: workspace, UnitID: unit.ID, Unit: unit.Name, HostID: unit.HostID, LoginUser: r.LoginUser, UID: uid,
-		Address: address, Network: network, SSHKeys: keys, Labels: r.Labels, CreatedBy: who.Name,
+		Address: address, Network: network, UnitNetwork: in.cfg.UnitNetwork, SSHKeys: keys, Labels: r.Labels, CreatedBy: who.Name,
 	}, r.CPUs)
 }
 
-func (r CreateAllocation) wanted(workspace uuid.UUID) store.Wanted {
+func (r CreateAllocation) wanted(workspace uuid.UUID, kind domain.UnitNetwork) store.Wanted {
 	return store.Wanted{
 		WorkspaceID: workspace, UnitID: r.UnitID, HostID: r.HostID, MinCPUs: r.CPUs, Region: r.Region, Zone: r.Zone,
-		Network: r.Network, HostLabels: r.HostLabels, LoginUser: r.LoginUser,
+		Network: r.Network, HostLabels: r.HostLabels, LoginUser: r.LoginUser, UnitNetworks: kind == domain.NetworkOfUnit,
 	}
 }
 
@@ -198,7 +199,8 @@ func (in *Intents) placeAsPlanned(ctx context.Context, tx *store.Tx, who domain.
 		return &PlanStale{Moved: []string{domain.MovedState}, Why: []string{what + " that the plan proposed can't be had any more."}}
 	}
 	r.LoginUser = p.Proposal.LoginUser
-	wanted := r.wanted(workspace)
+	kind := cmp.Or(p.Proposal.UnitNetwork, domain.NetworkOfHost)
+	wanted := r.wanted(workspace, kind)
 	wanted.UnitID, wanted.Network = p.UnitID, p.Proposal.Network
 	unit, ok, err := tx.PickUnit(ctx, wanted)
 	if err != nil {
@@ -225,7 +227,7 @@ func (in *Intents) placeAsPlanned(ctx context.Context, tx *store.Tx, who domain.
 	}
 	jobID, err = in.placed(ctx, tx, who, store.Allocation{
 		ID: *p.AllocationID, WorkspaceID: workspace, UnitID: unit.ID, Unit: unit.Name, HostID: unit.HostID, LoginUser: r.LoginUser, UID: p.Proposal.UID,
-		Address: p.Proposal.Address, Network: p.Proposal.Network, SSHKeys: keys, Labels: r.Labels, CreatedBy: who.Name,
+		Address: p.Proposal.Address, Network: p.Proposal.Network, UnitNetwork: kind, SSHKeys: keys, Labels: r.Labels, CreatedBy: who.Name,
 	}, r.CPUs)
 	if errors.Is(err, store.ErrLoginTaken) {
 		err = gone("The login user")
@@ -311,6 +313,8 @@ func nearest(e store.Explanation, w store.Wanted) string {
 		return "Leave out some of the host labels."
 	case "login_user", "admin_user":
 		return "Choose another login user."
+	case "unit_networks":
+		return "Probe the hosts: their facts say what they lack for networks of units. Or set KLOIGOS_UNIT_NETWORK to host."
 	case "network":
 		return fmt.Sprintf("Leave out network %q.", w.Network)
 	case "address":

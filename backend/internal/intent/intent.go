@@ -23,6 +23,8 @@ type Config struct {
 	Kinds    *work.Registry      // of jobs that areas handed in; nil: none
 	FirstUID int64               // of the range that tenants' UIDs come from
 	LastUID  int64
+	// UnitNetwork is where addresses of new allocations lie; "" for on the host.
+	UnitNetwork domain.UnitNetwork
 	// Wake is called after every commit: a worker in this process need not
 	// wait for its next look at the queue. May be nil.
 	Wake func()
@@ -47,6 +49,9 @@ type Intents struct {
 func New(db *store.DB, cfg Config) *Intents {
 	if cfg.FirstUID == 0 {
 		cfg.FirstUID, cfg.LastUID = DefaultFirstUID, DefaultLastUID
+	}
+	if cfg.UnitNetwork == "" {
+		cfg.UnitNetwork = domain.NetworkOfHost
 	}
 	return &Intents{db: db, cfg: cfg}
 }

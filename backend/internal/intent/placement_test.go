@@ -421,3 +421,49 @@ func TestUnitWithoutANoteOfItsZone(t *testing.T) {
 		t.Error("a unit in another zone was given")
 	}
 }
+
+// TestNetworksOfUnits: where units get networks of their own, they go to hosts that can give them one. What
+// was allocated before stays as it is.
+func TestNetworksOfUnits(t *testing.T) {
+	t.Parallel()
+	s := site.NewWith(t, intent.Config{UnitNetwork: domain.NetworkOfUnit})
+	s.AddAddresses("default", 9)
+	for name, able := range map[string]string{"h1": "", "h2": "missing: the kernel module veth"} {
+		setUnitNetworks(s, s.ReadyHost(site.HostSpec{Name: name, Units: []string{"1-3"}}), name, able)
+	}
+	_, _, err := s.Allocate(intent.CreateAllocation{})
+	if none := (*intent.NoCapacity)(nil); !errors.As(err, &none) || none.Why.RuledOut[len(none.Why.RuledOut)-1].Filter != "unit_networks" || none.Why.Nearest == "" {
+		t.Fatalf("hosts that can't: %v", err)
+	}
+	h := s.ReadyHost(site.HostSpec{Name: "h3", Units: []string{"1", "2"}})
+	setUnitNetworks(s, h, "h3", domain.Possible)
+	s.Backend()
+	a, job, err := s.Allocate(intent.CreateAllocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Ended(job, domain.JobSucceeded)
+	if got := s.Allocation(a); got.HostID != h.ID || got.UnitNetwork != domain.NetworkOfUnit {
+		t.Errorf("%+v", got)
+	}
+	calls := s.Runner.Calls()
+	if last := string(calls[len(calls)-1].Vars); !strings.Contains(last, `"unit_allocate_network":"unit"`) {
+		t.Error(last)
+	}
+	before := intent.New(s.DB, intent.Config{}) // a backend with the other setting
+	_, key := site.NewKey(t)
+	if job, err = before.ReplaceKeys(t.Context(), s.Actor, a, 0, []string{key}); err != nil {
+		t.Fatal(err)
+	}
+	s.Ended(job, domain.JobSucceeded)
+	calls = s.Runner.Calls()
+	if last := string(calls[len(calls)-1].Vars); !strings.Contains(last, `"unit_allocate_network":"unit"`) {
+		t.Error(last)
+	}
+}
+
+func setUnitNetworks(s *site.Site, h store.Host, name, able string) {
+	f := site.Facts(name)
+	f.Capabilities.UnitNetworks = able
+	s.Tx(func(tx *store.Tx) error { return tx.SetHostFacts(s.T.Context(), h.ID, f) })
+}

@@ -73,7 +73,7 @@ func (d *draft) take(ctx context.Context, tx *store.Tx, args job.Args, a store.A
 		if err != nil {
 			return fmt.Errorf("load allocation: %w", err)
 		}
-		d.proposal = &store.Proposal{LoginUser: row.LoginUser, UID: row.UID, Address: row.Address, Network: row.Network, SSHKeys: row.SSHKeys}
+		d.proposal = &store.Proposal{LoginUser: row.LoginUser, UID: row.UID, Address: row.Address, Network: row.Network, UnitNetwork: row.UnitNetwork, SSHKeys: row.SSHKeys}
 	case args.Kind() == domain.KindHostRelayout:
 		proposal, err := proposedLayout(ctx, tx, s.HostID)
 		if err != nil {

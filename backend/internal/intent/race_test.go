@@ -72,7 +72,7 @@ func TestDeclaredLostAgainstAllocate(t *testing.T) {
 		}
 		return tx.InsertAllocation(t.Context(), store.Allocation{
 			ID: a, WorkspaceID: domain.DefaultWorkspace, UnitID: unit.ID, HostID: h.ID, LoginUser: "ada",
-			UID: 200001, Address: address, Network: "default", SSHKeys: []string{}, Labels: map[string]string{}, State: domain.AllocationAllocating, CreatedBy: "ada",
+			UID: 200001, Address: address, Network: "default", UnitNetwork: domain.NetworkOfHost, SSHKeys: []string{}, Labels: map[string]string{}, State: domain.AllocationAllocating, CreatedBy: "ada",
 		})
 	})
 	if err != nil {

@@ -32,6 +32,7 @@ type Allocation struct {
 	Address        string                 `db:"address"`
 	Endpoint       *string                `db:"endpoint"`
 	Network        string                 `db:"network"`
+	UnitNetwork    domain.UnitNetwork     `db:"unit_network"`
 	SSHKeys        []string               `db:"ssh_keys"`
 	Labels         map[string]string      `db:"labels"`
 	State          domain.AllocationState `db:"state"`
@@ -54,7 +55,7 @@ type Allocation struct {
 
 const sqlAllocation = `
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,` + useColumn + `
@@ -116,8 +117,8 @@ func (r Reads) Allocations(ctx context.Context, f AllocationFilter) ([]Allocatio
 }
 
 const sqlInsertAllocation = `
-INSERT INTO allocations (id, workspace_id, unit_id, host_id, login_user, uid, address, network, ssh_keys, labels, state, created_by)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
+INSERT INTO allocations (id, workspace_id, unit_id, host_id, login_user, uid, address, network, unit_network, ssh_keys, labels, state, created_by)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
 
 // ErrLoginTaken says that another allocation on the host logs in under the
 // same name, committed since the unit was picked.
@@ -127,7 +128,7 @@ var ErrLoginTaken = domain.Conflictf("login_user_taken", "another allocation on 
 func (tx *Tx) InsertAllocation(ctx context.Context, a Allocation) error {
 	tx.Touch(nounAllocation, a.ID)
 	_, err := tx.Exec(ctx, sqlInsertAllocation, a.ID, a.WorkspaceID, a.UnitID, a.HostID, a.LoginUser, a.UID, a.Address, a.Network,
-		a.SSHKeys, a.Labels, a.State, a.CreatedBy)
+		a.UnitNetwork, a.SSHKeys, a.Labels, a.State, a.CreatedBy)
 	switch constraint, dup := db.UniqueViolation(err); {
 	case dup && constraint == "allocations_live_login":
 		return ErrLoginTaken

@@ -74,6 +74,8 @@ func fills(t *testing.T, of reflect.Type) (all []reflect.Value) {
 			f.SetString(words[word])
 		case int:
 			f.SetInt(7)
+		case bool:
+			f.SetBool(true)
 		case *uuid.UUID:
 			id := uuid.New()
 			f.Set(reflect.ValueOf(&id))

@@ -261,7 +261,7 @@ UPDATE hosts
        health_message = CASE WHEN $5::TEXT = '' THEN agent_health_message
                              WHEN agent_health_message = '' THEN $5::TEXT
                              ELSE agent_health_message || chr(10) || $5::TEXT END,
-       health_at = now(),
+       health_at = now(), unit_networks = $6,
        version = version + 1, updated_at = now()
  WHERE id = $1
 RETURNING address`
@@ -294,7 +294,7 @@ func (tx *Tx) SetHostFacts(ctx context.Context, id uuid.UUID, f domain.Facts) er
 	}
 	health, why := f.Health()
 	var address string
-	err := tx.q.QueryRow(ctx, sqlSetHostFacts, id, f, f.MachineID, health, why).Scan(&address)
+	err := tx.q.QueryRow(ctx, sqlSetHostFacts, id, f, f.MachineID, health, why, f.Capabilities.UnitNetworks == domain.Possible).Scan(&address)
 	if _, dup := db.UniqueViolation(err); dup {
 		return domain.Conflictf(domain.ErrCodeDuplicate, "the machine with id %s is already registered as %s; if this is another machine, its machine-id was copied with an image: remove /etc/machine-id there, run systemd-machine-id-setup, and probe again", f.MachineID, same)
 	}

@@ -20,6 +20,7 @@ type Wanted struct {
 	Network      string            // an address of it; "" for any that the host carries
 	HostLabels   map[string]string // that the host must have
 	LoginUser    string            // that nobody has on the host
+	UnitNetworks bool              // on a host whose units can have networks of their own
 }
 
 // Picked is a unit that was picked and is now allocating.
@@ -59,6 +60,7 @@ func (w Wanted) filters() []placementFilter {
 	add(w.LoginUser != "", "admin_user", "is on a host whose administrator has the login user", "h.admin_user <> ?", w.LoginUser)
 	add(w.LoginUser != "", "login_user", "is on a host where the login user is taken",
 		"NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = ? AND a.ended_at IS NULL)", w.LoginUser)
+	add(w.UnitNetworks, "unit_networks", "is on a host that can't give it a network of its own, or was not probed for it", "h.unit_networks")
 	add(w.Network != "", "network", "is on a host that does not carry the network", "?::TEXT = ANY(h.networks)", w.Network)
 	add(true, "address", "is on a host whose networks have no free address", `EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND (? = '' OR p.network = ?))`,

@@ -16,11 +16,14 @@ import (
 // Proposal is what a plan is about as it would be, an allocation or a layout:
 // nothing of it is taken until the plan is applied.
 type Proposal struct {
-	LoginUser string   `json:"login_user,omitempty"`
-	UID       int64    `json:"uid,omitempty"`
-	Address   string   `json:"address,omitempty"`
-	Network   string   `json:"network,omitempty"`
-	SSHKeys   []string `json:"ssh_keys,omitempty"`
+	LoginUser string `json:"login_user,omitempty"`
+	UID       int64  `json:"uid,omitempty"`
+	Address   string `json:"address,omitempty"`
+	Network   string `json:"network,omitempty"`
+
+	UnitNetwork domain.UnitNetwork `json:"unit_network,omitempty"` // "" in plans of backends before it: on the host
+
+	SSHKeys []string `json:"ssh_keys,omitempty"`
 
 	Layout   *domain.Layout `json:"layout,omitempty"`
 	Units    []ProposedUnit `json:"units,omitempty"`    // that it makes

@@ -1,7 +1,7 @@
 -- Statements that the store puts together at run time; written by go test ./backend/internal/store -run Assembled -update
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -21,7 +21,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -41,7 +41,7 @@ ORDER BY a.created_at, a.id
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -61,7 +61,7 @@ ORDER BY a.login_user DESC, a.id DESC
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -81,7 +81,7 @@ ORDER BY a.login_user, a.id
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -101,7 +101,7 @@ ORDER BY a.state DESC, a.id DESC
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -121,7 +121,7 @@ ORDER BY a.state, a.id
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -141,7 +141,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $5;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -162,7 +162,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -183,7 +183,7 @@ ORDER BY a.created_at, a.id
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -204,7 +204,7 @@ ORDER BY a.login_user DESC, a.id DESC
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -225,7 +225,7 @@ ORDER BY a.login_user, a.id
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -246,7 +246,7 @@ ORDER BY a.state DESC, a.id DESC
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -267,7 +267,7 @@ ORDER BY a.state, a.id
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -287,7 +287,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -307,7 +307,7 @@ ORDER BY a.created_at, a.id
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -327,7 +327,7 @@ ORDER BY a.login_user DESC, a.id DESC
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -347,7 +347,7 @@ ORDER BY a.login_user, a.id
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -367,7 +367,7 @@ ORDER BY a.state DESC, a.id DESC
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -387,7 +387,7 @@ ORDER BY a.state, a.id
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -407,7 +407,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -427,7 +427,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -454,7 +454,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $12;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -481,7 +481,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $13;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -501,7 +501,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -522,7 +522,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $5;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -543,7 +543,7 @@ ORDER BY a.created_at, a.id
 LIMIT $5;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -564,7 +564,7 @@ ORDER BY a.login_user DESC, a.id DESC
 LIMIT $5;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -585,7 +585,7 @@ ORDER BY a.login_user, a.id
 LIMIT $5;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -606,7 +606,7 @@ ORDER BY a.state DESC, a.id DESC
 LIMIT $5;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -627,7 +627,7 @@ ORDER BY a.state, a.id
 LIMIT $5;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -647,7 +647,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -667,7 +667,7 @@ ORDER BY a.created_at, a.id
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -687,7 +687,7 @@ ORDER BY a.login_user DESC, a.id DESC
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -707,7 +707,7 @@ ORDER BY a.login_user, a.id
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -727,7 +727,7 @@ ORDER BY a.state DESC, a.id DESC
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -747,7 +747,7 @@ ORDER BY a.state, a.id
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -767,7 +767,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -787,7 +787,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -806,7 +806,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -825,7 +825,7 @@ ORDER BY a.created_at, a.id
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -844,7 +844,7 @@ ORDER BY a.login_user DESC, a.id DESC
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -863,7 +863,7 @@ ORDER BY a.login_user, a.id
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -882,7 +882,7 @@ ORDER BY a.state DESC, a.id DESC
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -968,6 +968,17 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state <> 'removed'
   AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
@@ -1020,6 +1031,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.labels @> $7
   AND h.admin_user <> $8
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND h.unit_networks
   AND $10::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12));
@@ -1078,6 +1090,17 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3));
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
@@ -1227,6 +1250,16 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks;
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.zone = $2;
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
@@ -1260,6 +1293,17 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.region = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.unit_networks
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3));
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
@@ -1330,6 +1374,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.labels @> $6
   AND h.admin_user <> $7
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
+  AND h.unit_networks
   AND $9::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
@@ -1381,6 +1426,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.labels @> $6
   AND h.admin_user <> $7
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
+  AND h.unit_networks
   AND $9::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
@@ -1393,6 +1439,107 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.state = 'free'
   AND u.id = $2
   AND u.host_id = $3
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $10::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.region = $4
+  AND h.zone = $5
+  AND h.labels @> $6
+  AND h.admin_user <> $7
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $9::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.labels @> $6
+  AND h.admin_user <> $7
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $9::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.admin_user <> $7
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $9::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $9::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $4
   AND h.region = $5
@@ -1414,107 +1561,13 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND u.host_id = $3
   AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.region = $4
-  AND h.zone = $5
-  AND h.labels @> $6
-  AND h.admin_user <> $7
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
-  AND $9::TEXT = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.labels @> $6
-  AND h.admin_user <> $7
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
-  AND $9::TEXT = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.admin_user <> $7
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
-  AND $9::TEXT = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
-  AND $9::TEXT = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
-  AND h.admin_user <> $8
-  AND $9::TEXT = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND u.cpu_count >= $4
   AND h.region = $5
   AND h.zone = $6
   AND h.labels @> $7
   AND h.admin_user <> $8
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND h.unit_networks
   AND $10::TEXT = ANY(h.networks);
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
@@ -1533,6 +1586,27 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.labels @> $7
   AND h.admin_user <> $8
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND h.unit_networks
+  AND $9::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
 
@@ -1551,6 +1625,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.labels @> $6
   AND h.admin_user <> $7
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
+  AND h.unit_networks
   AND $9::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
@@ -1570,6 +1645,7 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
   AND h.labels @> $7
   AND h.admin_user <> $8
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND h.unit_networks
   AND $10::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12));
@@ -4818,7 +4894,7 @@ LIMIT $2;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -4855,7 +4931,7 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -4879,7 +4955,7 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -4915,7 +4991,7 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -4935,7 +5011,7 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -4963,7 +5039,7 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -5003,7 +5079,7 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -5027,7 +5103,7 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -5064,7 +5140,7 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -5101,7 +5177,90 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE ($2 = '' OR n.name = $3)
+                   AND (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+  AND (u.host_id IN (SELECT o.host_id FROM compute_units o
+                 WHERE o.workspace_id = $1 AND o.state <> 'removed'
+                 GROUP BY o.host_id
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)) = true
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE ($2 = '' OR n.name = $3)
+                   AND (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+  AND u.shuffle >= $4
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+  AND u.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $5 AND EXISTS (SELECT 1 FROM hosts k
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable' AND k.job_health <> 'degraded'
+                        OFFSET 0)
+                 ORDER BY s.cpu_count LIMIT 1)
+  AND u.shuffle <= COALESCE((SELECT c.shuffle FROM compute_units c
+                 WHERE c.workspace_id = $1 AND c.state = 'free' AND c.shuffle >= $6 AND c.cpu_count = (SELECT s.cpu_count FROM compute_units s
+                 WHERE s.workspace_id = $1 AND s.state = 'free' AND s.cpu_count >= $7 AND EXISTS (SELECT 1 FROM hosts k
+                         WHERE k.id = s.host_id AND k.state = 'ready' AND k.health <> 'unreachable' AND k.job_health <> 'degraded'
+                        OFFSET 0)
+                 ORDER BY s.cpu_count LIMIT 1)
+                 ORDER BY c.shuffle OFFSET 31 LIMIT 1), 2147483647)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
+                  FROM hosts k
+                 WHERE k.id = u.host_id
+                OFFSET 0) AS h ON true
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND EXISTS (SELECT 1 FROM unnest(h.networks) AS n(name)
+                 WHERE ($2 = '' OR n.name = $3)
+                   AND (SELECT p.id FROM addresses p
+                         WHERE p.workspace_id = u.workspace_id AND p.network = n.name AND p.state = 'free'
+                         ORDER BY p.shuffle LIMIT 1) IS NOT NULL
+                OFFSET 0)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT 1
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -5127,7 +5286,7 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -5165,7 +5324,7 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -5187,7 +5346,7 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -5212,7 +5371,7 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -5249,7 +5408,7 @@ FOR UPDATE OF u SKIP LOCKED;
 
 SELECT u.id, u.host_id, u.name, h.networks
   FROM compute_units u
-  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks
+  JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
                  WHERE k.id = u.host_id
                 OFFSET 0) AS h ON true
@@ -5603,6 +5762,83 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND u.state = 'free'
   AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+  AND u.cpu_count = $4
+  AND u.shuffle >= $5
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $6
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4
+FOR UPDATE OF u;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.workspace_id = $1
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
   AND h.zone = $2
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
@@ -5884,6 +6120,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.labels @> $7
   AND h.admin_user <> $8
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND h.unit_networks
   AND $10::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
@@ -5910,6 +6147,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.labels @> $7
   AND h.admin_user <> $8
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND h.unit_networks
   AND $10::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
@@ -5933,6 +6171,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.labels @> $7
   AND h.admin_user <> $8
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND h.unit_networks
   AND $10::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
@@ -5954,6 +6193,7 @@ SELECT u.id, u.host_id, u.name, h.networks
   AND h.labels @> $7
   AND h.admin_user <> $8
   AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND h.unit_networks
   AND $10::TEXT = ANY(h.networks)
   AND EXISTS (SELECT 1 FROM addresses p
                  WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
