@@ -130,13 +130,6 @@ func move(ctx context.Context, tx *intent.Tx, a Agent, on lifecycle.Event, actio
 	return a.event(ctx, tx, action, map[string]any{"state": a.State}, map[string]any{"state": to, "message": message})
 }
 
-func (a Agent) checkVersion(want int64) error {
-	if want != 0 && want != a.Version {
-		return fault.Conflictf("version_mismatch", "The agent is at version %d, not %d: another request changed it. Reload it.", a.Version, want)
-	}
-	return nil
-}
-
 // act moves an agent on a person's word.
 func act(ctx context.Context, tx *intent.Tx, ref scope.Ref[Agent], version int64, can func(Agent) error, on lifecycle.Event, action, message string) error {
 	if ref.IsZero() {
@@ -146,7 +139,7 @@ func act(ctx context.Context, tx *intent.Tx, ref scope.Ref[Agent], version int64
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(a.checkVersion(version), can(a)); err != nil {
+	if err := errors.Join(fault.CheckVersion("agent", a.Version, version), can(a)); err != nil {
 		return err
 	}
 	if err := move(ctx, tx, a, on, action, message); err != nil {

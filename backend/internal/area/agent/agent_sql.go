@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,15 +30,8 @@ func ByID(ctx context.Context, q db.Reader, id uuid.UUID) (Agent, error) {
 
 // Find finds an agent of a workspace.
 func Find(ctx context.Context, q db.Reader, workspace uuid.UUID, text string) (Agent, scope.Ref[Agent], error) {
-	id, err := uuid.Parse(text)
-	if err != nil {
-		return Agent{}, scope.Ref[Agent]{}, fault.ErrNotFound
-	}
-	a, err := db.First[Agent](ctx, q, fault.ErrNotFound, sqlAgent+" AND a.workspace_id = $1 AND a.id = $2", workspace, id)
-	if err != nil {
-		return Agent{}, scope.Ref[Agent]{}, err
-	}
-	return a, scope.Found[Agent](a.ID, a.WorkspaceID), nil
+	return scope.FindByID(ctx, q, sqlAgent+" AND a.workspace_id = $1 AND a.id = $2", workspace, text,
+		func(a Agent) uuid.UUID { return a.ID })
 }
 
 const sqlHold = `
@@ -112,22 +104,7 @@ SELECT a.id
 
 // IDs lists the ids of agents behind one of them, ascending.
 func IDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return ids(ctx, q, "list agents", sqlIDs, after, limit)
-}
-
-func ids(ctx context.Context, q db.Reader, doing string, sql db.Statement, args ...any) ([]uuid.UUID, error) {
-	type row struct {
-		ID uuid.UUID `db:"id"`
-	}
-	rows, err := db.Collect[row](ctx, q, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doing, err)
-	}
-	found := make([]uuid.UUID, len(rows))
-	for i, r := range rows {
-		found[i] = r.ID
-	}
-	return found, nil
+	return db.IDs(ctx, q, "list agents", sqlIDs, after, limit)
 }
 
 const sqlInsert = `
@@ -242,17 +219,8 @@ func HostByID(ctx context.Context, q db.Reader, id uuid.UUID) (Host, error) {
 
 // FindHost finds a host of a workspace, by id or name.
 func FindHost(ctx context.Context, q db.Reader, workspace uuid.UUID, text string) (Host, scope.Ref[Host], error) {
-	var h Host
-	var err error
-	if id, parseErr := uuid.Parse(text); parseErr == nil {
-		h, err = db.First[Host](ctx, q, fault.ErrNotFound, sqlHost+" AND h.removed_at IS NULL AND h.workspace_id = $1 AND h.id = $2", workspace, id)
-	} else {
-		h, err = db.First[Host](ctx, q, fault.ErrNotFound, sqlHost+" AND h.removed_at IS NULL AND h.workspace_id = $1 AND h.name = $2", workspace, text)
-	}
-	if err != nil {
-		return Host{}, scope.Ref[Host]{}, err
-	}
-	return h, scope.Found[Host](h.ID, h.WorkspaceID), nil
+	return scope.Find(ctx, q, sqlHost+" AND h.removed_at IS NULL AND h.workspace_id = $1 AND h.id = $2", sqlHost+" AND h.removed_at IS NULL AND h.workspace_id = $1 AND h.name = $2", workspace, text,
+		func(h Host) uuid.UUID { return h.ID })
 }
 
 const sqlOfHost = `
@@ -263,7 +231,7 @@ SELECT a.id
 
 // TouchAgents makes the policy of agents look at those of a host, with the transaction's commit.
 func TouchAgents(ctx context.Context, tx *db.Tx, host uuid.UUID) error {
-	found, err := ids(ctx, tx.Reader, "list the agents of a host", sqlOfHost, host)
+	found, err := db.IDs(ctx, tx.Reader, "list the agents of a host", sqlOfHost, host)
 	tx.Touch(Noun, found...)
 	return err
 }

@@ -28,17 +28,8 @@ func DeliveryByID(ctx context.Context, q db.Reader, id uuid.UUID) (Delivery, err
 
 // FindDelivery finds a delivery of a workspace by its id or its name.
 func FindDelivery(ctx context.Context, q db.Reader, workspace uuid.UUID, text string) (Delivery, scope.Ref[Delivery], error) {
-	var d Delivery
-	id, err := uuid.Parse(text)
-	if err == nil {
-		d, err = db.First[Delivery](ctx, q, fault.ErrNotFound, sqlDelivery+" AND d.workspace_id = $1 AND d.id = $2", workspace, id)
-	} else {
-		d, err = db.First[Delivery](ctx, q, fault.ErrNotFound, sqlDelivery+" AND d.workspace_id = $1 AND d.name = $2", workspace, text)
-	}
-	if err != nil {
-		return Delivery{}, scope.Ref[Delivery]{}, err
-	}
-	return d, scope.Found[Delivery](d.ID, d.WorkspaceID), nil
+	return scope.Find(ctx, q, sqlDelivery+" AND d.workspace_id = $1 AND d.id = $2", sqlDelivery+" AND d.workspace_id = $1 AND d.name = $2", workspace, text,
+		func(d Delivery) uuid.UUID { return d.ID })
 }
 
 // DeliverySorting is the orders that deliveries can be listed in.
@@ -75,7 +66,7 @@ SELECT d.id
 
 // OpenDeliveries lists the ids of deliveries that have not ended, behind one of them, ascending.
 func OpenDeliveries(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return ids(ctx, q, "list deliveries", sqlOpenDeliveries, after, limit)
+	return db.IDs(ctx, q, "list deliveries", sqlOpenDeliveries, after, limit)
 }
 
 const sqlInsertDelivery = `

@@ -33,7 +33,7 @@ func setHealth(ctx context.Context, tx *db.Tx, all []judged) error {
 	for i, j := range all {
 		hosts[i], healths[i], messages[i] = j.Host, string(j.Health), j.Message
 	}
-	changed, err := ids(ctx, tx.Reader, "set the health of hosts", sqlSetHealth, hosts, healths, messages)
+	changed, err := db.IDs(ctx, tx.Reader, "set the health of hosts", sqlSetHealth, hosts, healths, messages)
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func agentsOf(hosts []found) []uuid.UUID {
 
 // lose makes hosts unreachable. The event comes later: it tells of all that were lost together.
 func lose(ctx context.Context, tx *db.Tx, _ audit.Actor, hosts []found) ([]judged, error) {
-	really, err := ids(ctx, tx.Reader, "note silent agents", sqlLose, agentsOf(hosts), SilentAfter.Milliseconds())
+	really, err := db.IDs(ctx, tx.Reader, "note silent agents", sqlLose, agentsOf(hosts), SilentAfter.Milliseconds())
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ SELECT h.id
 
 // InventoryHosts lists the ids of hosts that have a layout, behind one of them, ascending.
 func InventoryHosts(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return ids(ctx, q, "list hosts with a layout", sqlInventoried, after, limit)
+	return db.IDs(ctx, q, "list hosts with a layout", sqlInventoried, after, limit)
 }
 
 // What an agent counted before the last probe is left out.

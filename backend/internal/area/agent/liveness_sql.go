@@ -56,7 +56,7 @@ SELECT a.id
 
 // ChangedLately lists agents whose state changed within the last half minute.
 func ChangedLately(ctx context.Context, q db.Reader) ([]uuid.UUID, error) {
-	return ids(ctx, q, "list agents that changed", sqlChanged)
+	return db.IDs(ctx, q, "list agents that changed", sqlChanged)
 }
 
 // Beat is a heartbeat that is to be written.
@@ -133,7 +133,7 @@ func receive(ctx context.Context, tx *db.Tx, beats []Beat) ([]uuid.UUID, error) 
 	for i := range beats {
 		agents[i], hashes[i], seqs[i] = beats[i].Agent, beats[i].Hash[:], beats[i].Seq
 	}
-	return ids(ctx, tx.Reader, "write heartbeats", sqlReceive, agents, hashes, seqs)
+	return db.IDs(ctx, tx.Reader, "write heartbeats", sqlReceive, agents, hashes, seqs)
 }
 
 func report(ctx context.Context, tx *db.Tx, beats []Beat, taken []uuid.UUID) error {

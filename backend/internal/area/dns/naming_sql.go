@@ -36,7 +36,7 @@ SELECT a.id
 
 // AllocationsToName lists the ids of allocations that a zone names, behind one of them, ascending.
 func AllocationsToName(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return ids(ctx, q, "list allocations to name", sqlToName, after, limit)
+	return db.IDs(ctx, q, "list allocations to name", sqlToName, after, limit)
 }
 
 const sqlNamedOfWorkspace = `
@@ -47,7 +47,7 @@ SELECT a.id
 
 // touchNamed makes the names of all live allocations of a workspace due.
 func touchNamed(ctx context.Context, tx *db.Tx, workspace uuid.UUID) error {
-	live, err := ids(ctx, tx.Reader, "list live allocations", sqlNamedOfWorkspace, workspace)
+	live, err := db.IDs(ctx, tx.Reader, "list live allocations", sqlNamedOfWorkspace, workspace)
 	tx.Touch(AllocationNoun, live...)
 	return err
 }

@@ -125,7 +125,7 @@ func holdOwn(ctx context.Context, tx *db.Tx, by SetOwner, id uuid.UUID, version 
 	if err != nil {
 		return ManagedSet{}, err
 	}
-	if err := checkVersion("record set", set.Version, version); err != nil {
+	if err := fault.CheckVersion("record set", set.Version, version); err != nil {
 		return ManagedSet{}, err
 	}
 	return set, set.CanChange(by)

@@ -25,15 +25,8 @@ func RecordSetByID(ctx context.Context, q db.Reader, id uuid.UUID) (ManagedSet, 
 
 // FindRecordSet finds a record set of a workspace by its id.
 func FindRecordSet(ctx context.Context, q db.Reader, workspace uuid.UUID, text string) (ManagedSet, scope.Ref[ManagedSet], error) {
-	id, err := uuid.Parse(text)
-	if err != nil {
-		return ManagedSet{}, scope.Ref[ManagedSet]{}, fault.ErrNotFound
-	}
-	set, err := db.First[ManagedSet](ctx, q, fault.ErrNotFound, sqlRecordSet+" AND s.workspace_id = $1 AND s.id = $2", workspace, id)
-	if err != nil {
-		return ManagedSet{}, scope.Ref[ManagedSet]{}, err
-	}
-	return set, scope.Found[ManagedSet](set.ID, set.WorkspaceID), nil
+	return scope.FindByID(ctx, q, sqlRecordSet+" AND s.workspace_id = $1 AND s.id = $2", workspace, text,
+		func(m ManagedSet) uuid.UUID { return m.ID })
 }
 
 // recordSetAt returns the record set of a name and type that is not deleted.
@@ -139,5 +132,5 @@ SELECT s.id
 
 // RecordSetIDs lists the ids of record sets behind one of them, ascending.
 func RecordSetIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return ids(ctx, q, "list record sets", sqlRecordSetIDs, after, limit)
+	return db.IDs(ctx, q, "list record sets", sqlRecordSetIDs, after, limit)
 }

@@ -19,13 +19,6 @@ import (
 // foreignKeyViolation is the SQLSTATE of a row that others refer to, or whose other is not there.
 const foreignKeyViolation = "23503"
 
-func checkVersion(noun string, have, want int64) error {
-	if want != 0 && want != have {
-		return fault.Conflictf("version_mismatch", "The %s is at version %d, not %d: another request changed it. Reload it.", noun, have, want)
-	}
-	return nil
-}
-
 func movedMeanwhile(noun string) error {
 	return fault.Conflictf(noun+"_state", "Another request changed it at the same time. Reload it.")
 }
@@ -93,7 +86,7 @@ func ChangeZone(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, ref sco
 	if err != nil {
 		return Zone{}, err
 	}
-	if err := checkVersion("zone", before.Version, version); err != nil {
+	if err := fault.CheckVersion("zone", before.Version, version); err != nil {
 		return Zone{}, err
 	}
 	draft := before.draft()
@@ -174,7 +167,7 @@ func ConfirmPlan(ctx context.Context, tx *intent.Tx, ref scope.Ref[Zone], versio
 	if err != nil {
 		return Zone{}, err
 	}
-	if err := checkVersion("zone", before.Version, version); err != nil {
+	if err := fault.CheckVersion("zone", before.Version, version); err != nil {
 		return Zone{}, err
 	}
 	if err := before.CanConfirm(); err != nil {
@@ -213,7 +206,7 @@ func DeleteZone(ctx context.Context, tx *intent.Tx, ref scope.Ref[Zone], version
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(checkVersion("zone", before.Version, version), before.CanDelete()); err != nil {
+	if err := errors.Join(fault.CheckVersion("zone", before.Version, version), before.CanDelete()); err != nil {
 		return err
 	}
 	inUse := fault.Conflictf("dns_zone_in_use", "The zone has record sets. Delete them first; in mode observe they stay on the server.")

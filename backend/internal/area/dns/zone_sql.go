@@ -3,7 +3,6 @@ package dns
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/google/uuid"
 
@@ -26,21 +25,15 @@ func ZoneByID(ctx context.Context, q db.Reader, id uuid.UUID) (Zone, error) {
 
 // FindZone finds a zone of a workspace by its id, or by its name in any form.
 func FindZone(ctx context.Context, q db.Reader, workspace uuid.UUID, text string) (Zone, scope.Ref[Zone], error) {
-	var zone Zone
-	var err error
-	if id, parseErr := uuid.Parse(text); parseErr == nil {
-		zone, err = db.First[Zone](ctx, q, fault.ErrNotFound, sqlZone+" AND z.workspace_id = $1 AND z.id = $2", workspace, id)
-	} else {
-		name, parseErr := parseZone(text)
-		if parseErr != nil {
+	if _, err := uuid.Parse(text); err != nil {
+		name, err := parseZone(text)
+		if err != nil {
 			return Zone{}, scope.Ref[Zone]{}, fault.ErrNotFound
 		}
-		zone, err = db.First[Zone](ctx, q, fault.ErrNotFound, sqlZone+" AND z.workspace_id = $1 AND z.name = $2", workspace, name)
+		text = string(name)
 	}
-	if err != nil {
-		return Zone{}, scope.Ref[Zone]{}, err
-	}
-	return zone, scope.Found[Zone](zone.ID, zone.WorkspaceID), nil
+	return scope.Find(ctx, q, sqlZone+" AND z.workspace_id = $1 AND z.id = $2", sqlZone+" AND z.workspace_id = $1 AND z.name = $2", workspace, text,
+		func(z Zone) uuid.UUID { return z.ID })
 }
 
 // holdZone returns a zone that nobody else changes until the transaction ends. Record sets may come to it.
@@ -87,7 +80,7 @@ SELECT z.id
 
 // ZoneIDs lists the ids of zones behind one of them, ascending.
 func ZoneIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return ids(ctx, q, "list zones", sqlZoneIDs, after, limit)
+	return db.IDs(ctx, q, "list zones", sqlZoneIDs, after, limit)
 }
 
 const sqlZoneChanged = `
@@ -103,21 +96,6 @@ func ZoneChanged(ctx context.Context, q db.Reader, id uuid.UUID) (bool, error) {
 	}
 	found, err := db.First[row](ctx, q, fault.ErrNotFound, sqlZoneChanged, id)
 	return found.Changed, err
-}
-
-func ids(ctx context.Context, q db.Reader, doing string, sql db.Statement, args ...any) ([]uuid.UUID, error) {
-	type row struct {
-		ID uuid.UUID `db:"id"`
-	}
-	rows, err := db.Collect[row](ctx, q, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doing, err)
-	}
-	found := make([]uuid.UUID, len(rows))
-	for i, r := range rows {
-		found[i] = r.ID
-	}
-	return found, nil
 }
 
 const sqlInstallation = `

@@ -164,10 +164,10 @@ func held(ctx context.Context, tx *intent.Tx, ref scope.Ref[Drift], version int6
 		return Drift{}, fault.ErrNotFound
 	}
 	d, err := hold(ctx, tx.Tx, ref.ID())
-	if err == nil && version != 0 && version != d.Version {
-		err = fault.Conflictf("version_mismatch", "The drift is at version %d, not %d: another request changed it. Reload it.", d.Version, version)
+	if err != nil {
+		return d, err
 	}
-	return d, err
+	return d, fault.CheckVersion("drift", d.Version, version)
 }
 
 // SetMode says what is done about drift of a workspace, a host or a unit.

@@ -41,22 +41,7 @@ SELECT h.id
 
 // HostIDs lists the ids of prepared hosts behind one of them, ascending.
 func HostIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	return ids(ctx, q, "list hosts", sqlHostIDs, after, limit)
-}
-
-func ids(ctx context.Context, q db.Reader, doing string, sql db.Statement, args ...any) ([]uuid.UUID, error) {
-	type row struct {
-		ID uuid.UUID `db:"id"`
-	}
-	rows, err := db.Collect[row](ctx, q, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doing, err)
-	}
-	found := make([]uuid.UUID, len(rows))
-	for i, r := range rows {
-		found[i] = r.ID
-	}
-	return found, nil
+	return db.IDs(ctx, q, "list hosts", sqlHostIDs, after, limit)
 }
 
 const sqlUnits = `
@@ -91,15 +76,8 @@ func ByID(ctx context.Context, q db.Reader, id uuid.UUID) (Drift, error) {
 
 // Find finds a drift of a workspace.
 func Find(ctx context.Context, q db.Reader, workspace uuid.UUID, text string) (Drift, scope.Ref[Drift], error) {
-	id, err := uuid.Parse(text)
-	if err != nil {
-		return Drift{}, scope.Ref[Drift]{}, fault.ErrNotFound
-	}
-	d, err := db.First[Drift](ctx, q, fault.ErrNotFound, sqlDrift+" AND d.workspace_id = $1 AND d.id = $2", workspace, id)
-	if err != nil {
-		return Drift{}, scope.Ref[Drift]{}, err
-	}
-	return d, scope.Found[Drift](d.ID, d.WorkspaceID), nil
+	return scope.FindByID(ctx, q, sqlDrift+" AND d.workspace_id = $1 AND d.id = $2", workspace, text,
+		func(d Drift) uuid.UUID { return d.ID })
 }
 
 // Unended are the drifts of a host that have not ended.
@@ -114,7 +92,7 @@ SELECT d.id
    FOR NO KEY UPDATE`
 
 func hold(ctx context.Context, tx *db.Tx, id uuid.UUID) (Drift, error) {
-	if _, err := ids(ctx, tx.Reader, "hold a drift", sqlHold, id); err != nil {
+	if _, err := db.IDs(ctx, tx.Reader, "hold a drift", sqlHold, id); err != nil {
 		return Drift{}, err
 	}
 	return ByID(ctx, tx.Reader, id)
@@ -185,7 +163,7 @@ func jobRuns(ctx context.Context, q db.Reader, job *uuid.UUID) (bool, error) {
 	if job == nil {
 		return false, nil
 	}
-	found, err := ids(ctx, q, "look for the job of a repair", sqlJobRuns, *job)
+	found, err := db.IDs(ctx, q, "look for the job of a repair", sqlJobRuns, *job)
 	return len(found) > 0, err
 }
 

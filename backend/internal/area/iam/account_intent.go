@@ -69,7 +69,7 @@ func accountAt(ctx context.Context, tx *intent.Tx, ref scope.Ref[Account], versi
 	if err != nil {
 		return Account{}, err
 	}
-	return before, checkVersion("account", before.Version, version)
+	return before, fault.CheckVersion("account", before.Version, version)
 }
 
 // ChangeAccount changes name and address of a person; nil keeps one.

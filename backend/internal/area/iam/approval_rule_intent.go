@@ -61,7 +61,7 @@ func approvalRuleAt(ctx context.Context, tx *intent.Tx, ref scope.Ref[ApprovalRu
 	if err != nil {
 		return ApprovalRule{}, Scope{}, err
 	}
-	if err := checkVersion("approval rule", rule.Version, version); err != nil {
+	if err := fault.CheckVersion("approval rule", rule.Version, version); err != nil {
 		return ApprovalRule{}, Scope{}, err
 	}
 	at, err := levelOf(rule.Scope).byID(ctx, tx.Reader, rule.ScopeID)

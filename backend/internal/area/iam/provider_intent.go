@@ -95,7 +95,7 @@ func providerAt(ctx context.Context, tx *intent.Tx, ref scope.Ref[Provider], ver
 	if err != nil {
 		return Provider{}, err
 	}
-	return before, checkVersion("identity provider", before.Version, version)
+	return before, fault.CheckVersion("identity provider", before.Version, version)
 }
 
 // ChangeProvider changes a provider. change is given it as it is; a secret that stays nil is kept. Whoever says which provider

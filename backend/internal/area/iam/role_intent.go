@@ -124,7 +124,7 @@ func roleAt(ctx context.Context, tx *intent.Tx, ref scope.Ref[CustomRole], versi
 	if err != nil {
 		return CustomRole{}, Scope{}, err
 	}
-	if err := checkVersion("role", role.Version, version); err != nil {
+	if err := fault.CheckVersion("role", role.Version, version); err != nil {
 		return CustomRole{}, Scope{}, err
 	}
 	at, err := Organizations.byID(ctx, tx.Reader, role.OrganizationID)

@@ -93,7 +93,7 @@ func holdStream(ctx context.Context, tx *intent.Tx, ref scope.Ref[Stream], versi
 	if err != nil {
 		return Stream{}, err
 	}
-	return before, checkVersion("event stream", before.Version, version)
+	return before, fault.CheckVersion("event stream", before.Version, version)
 }
 
 // ChangeStream changes a stream; its type stays. change is given it as it is; a secret that stays nil is kept. The position

@@ -126,18 +126,7 @@ func FindInstallationStream(ctx context.Context, q db.Reader, text string) (Stre
 
 // StreamIDs lists the ids of streams behind one of them, ascending.
 func StreamIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	type row struct {
-		ID uuid.UUID `db:"id"`
-	}
-	rows, err := db.Collect[row](ctx, q, sqlStreamIDs, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list event streams: %w", err)
-	}
-	ids := make([]uuid.UUID, len(rows))
-	for i, r := range rows {
-		ids[i] = r.ID
-	}
-	return ids, nil
+	return db.IDs(ctx, q, "list event streams", sqlStreamIDs, after, limit)
 }
 
 // StreamSent notes that a receiver has the events behind from up to a position, n of them.

@@ -38,13 +38,6 @@ const bareMetal = "bare_metal"
 
 func isNotFound(err error) bool { return errors.Is(err, fault.ErrNotFound) }
 
-func checkVersion(noun string, have, want int64) error {
-	if want != 0 && want != have {
-		return fault.Conflictf("version_mismatch", "The %s is at version %d, not %d: another request changed it. Reload it.", noun, have, want)
-	}
-	return nil
-}
-
 func nameTaken(noun, name string) error {
 	return fault.Conflictf("name_taken", "Another %s here has the name %s.", noun, name)
 }
@@ -211,7 +204,7 @@ func (l Level) at(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], vers
 	if err != nil {
 		return Scope{}, err
 	}
-	return before, checkVersion(l.Noun, before.Version, version)
+	return before, fault.CheckVersion(l.Noun, before.Version, version)
 }
 
 // Rename gives a scope another name.

@@ -67,7 +67,7 @@ func DeleteBinding(ctx context.Context, tx *intent.Tx, ref scope.Ref[Binding], v
 	if err != nil {
 		return err
 	}
-	if err := checkVersion("binding", before.Version, version); err != nil {
+	if err := fault.CheckVersion("binding", before.Version, version); err != nil {
 		return err
 	}
 	if err := tx.One(ctx, movedMeanwhile(BindingNoun), sqlDeleteBinding, before.ID, before.Version); err != nil {

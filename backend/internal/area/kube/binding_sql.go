@@ -26,15 +26,8 @@ const hasAccess = `EXISTS (SELECT 1
 
 // FindBinding finds a binding of a workspace by its id.
 func FindBinding(ctx context.Context, q db.Reader, workspace uuid.UUID, text string) (Binding, scope.Ref[Binding], error) {
-	id, err := uuid.Parse(text)
-	if err != nil {
-		return Binding{}, scope.Ref[Binding]{}, fault.ErrNotFound
-	}
-	b, err := db.First[Binding](ctx, q, fault.ErrNotFound, sqlBinding+" AND b.workspace_id = $1 AND b.id = $2", workspace, id)
-	if err != nil {
-		return Binding{}, scope.Ref[Binding]{}, err
-	}
-	return b, scope.Found[Binding](b.ID, b.WorkspaceID), nil
+	return scope.FindByID(ctx, q, sqlBinding+" AND b.workspace_id = $1 AND b.id = $2", workspace, text,
+		func(b Binding) uuid.UUID { return b.ID })
 }
 
 func bindingByID(ctx context.Context, q db.Reader, id uuid.UUID) (Binding, error) {

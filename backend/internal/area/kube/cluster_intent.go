@@ -180,7 +180,7 @@ func AskDelete(ctx context.Context, tx *intent.Tx, kinds *work.Registry, ref sco
 	if err != nil {
 		return uuid.Nil, err
 	}
-	if err := errors.Join(checkVersion("cluster", c.Version, version), c.CanDelete()); err != nil {
+	if err := errors.Join(fault.CheckVersion("cluster", c.Version, version), c.CanDelete()); err != nil {
 		return uuid.Nil, err
 	}
 	if confirm != c.Name {

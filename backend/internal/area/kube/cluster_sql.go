@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/google/uuid"
 
@@ -27,17 +26,8 @@ func ClusterByID(ctx context.Context, q db.Reader, id uuid.UUID) (Cluster, error
 
 // FindCluster finds the cluster of a workspace by its id or its name.
 func FindCluster(ctx context.Context, q db.Reader, workspace uuid.UUID, text string) (Cluster, scope.Ref[Cluster], error) {
-	var c Cluster
-	id, err := uuid.Parse(text)
-	if err == nil {
-		c, err = db.First[Cluster](ctx, q, fault.ErrNotFound, sqlCluster+" AND c.workspace_id = $1 AND c.id = $2", workspace, id)
-	} else {
-		c, err = db.First[Cluster](ctx, q, fault.ErrNotFound, sqlCluster+" AND c.workspace_id = $1 AND c.name = $2", workspace, text)
-	}
-	if err != nil {
-		return Cluster{}, scope.Ref[Cluster]{}, err
-	}
-	return c, scope.Found[Cluster](c.ID, c.WorkspaceID), nil
+	return scope.Find(ctx, q, sqlCluster+" AND c.workspace_id = $1 AND c.id = $2", sqlCluster+" AND c.workspace_id = $1 AND c.name = $2", workspace, text,
+		func(c Cluster) uuid.UUID { return c.ID })
 }
 
 const sqlHoldCluster = `
@@ -88,18 +78,7 @@ SELECT c.id
 
 // ClusterIDs lists the ids of clusters behind one of them, ascending.
 func ClusterIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	type row struct {
-		ID uuid.UUID `db:"id"`
-	}
-	rows, err := db.Collect[row](ctx, q, sqlClusterIDs, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list clusters: %w", err)
-	}
-	ids := make([]uuid.UUID, len(rows))
-	for i, r := range rows {
-		ids[i] = r.ID
-	}
-	return ids, nil
+	return db.IDs(ctx, q, "list clusters", sqlClusterIDs, after, limit)
 }
 
 // workspace is what a cluster has to know of its workspace.

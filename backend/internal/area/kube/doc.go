@@ -22,13 +22,6 @@ const (
 	hostNoun    = "host"
 )
 
-func checkVersion(noun string, have, want int64) error {
-	if want != 0 && want != have {
-		return fault.Conflictf("version_mismatch", "The %s is at version %d, not %d: another request changed it. Reload it.", noun, have, want)
-	}
-	return nil
-}
-
 func movedMeanwhile(noun string) error {
 	return fault.Conflictf(noun+"_state", "Another request changed it at the same time. Reload it.")
 }

@@ -21,17 +21,8 @@ SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name,
 
 // FindNode finds a node of a workspace by its id or its name.
 func FindNode(ctx context.Context, q db.Reader, workspace uuid.UUID, text string) (Node, scope.Ref[Node], error) {
-	var n Node
-	id, err := uuid.Parse(text)
-	if err == nil {
-		n, err = db.First[Node](ctx, q, fault.ErrNotFound, sqlNode+" AND n.workspace_id = $1 AND n.id = $2", workspace, id)
-	} else {
-		n, err = db.First[Node](ctx, q, fault.ErrNotFound, sqlNode+" AND n.workspace_id = $1 AND n.name = $2", workspace, text)
-	}
-	if err != nil {
-		return Node{}, scope.Ref[Node]{}, err
-	}
-	return n, scope.Found[Node](n.ID, n.WorkspaceID), nil
+	return scope.Find(ctx, q, sqlNode+" AND n.workspace_id = $1 AND n.id = $2", sqlNode+" AND n.workspace_id = $1 AND n.name = $2", workspace, text,
+		func(n Node) uuid.UUID { return n.ID })
 }
 
 // NodeByID returns a node.

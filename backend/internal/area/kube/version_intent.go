@@ -44,7 +44,7 @@ func ChangeVersion(ctx context.Context, tx *intent.Tx, id uuid.UUID, version int
 	if err != nil {
 		return Version{}, err
 	}
-	if err := checkVersion("version of Kubernetes", before.Version, version); err != nil {
+	if err := fault.CheckVersion("version of Kubernetes", before.Version, version); err != nil {
 		return Version{}, err
 	}
 	draft := before.draft()
@@ -69,7 +69,7 @@ func DeleteVersion(ctx context.Context, tx *intent.Tx, id uuid.UUID, version int
 	if err != nil {
 		return err
 	}
-	if err := checkVersion("version of Kubernetes", before.Version, version); err != nil {
+	if err := fault.CheckVersion("version of Kubernetes", before.Version, version); err != nil {
 		return err
 	}
 	n, err := clustersOf(ctx, tx.Reader, before.Name)

@@ -50,10 +50,10 @@ func Create(ctx context.Context, tx *intent.Tx, draft Draft) (Network, error) {
 // held returns the network of a reference, if it is at the version that the change was made for; 0 for any.
 func held(ctx context.Context, tx *intent.Tx, ref scope.Ref[Network], version int64) (Network, error) {
 	n, err := hold(ctx, tx.Tx, ref.ID())
-	if err == nil && version != 0 && version != n.Version {
-		err = fault.Conflictf("version_mismatch", "The network is at version %d, not %d: another request changed it. Reload it.", n.Version, version)
+	if err != nil {
+		return n, err
 	}
-	return n, err
+	return n, fault.CheckVersion("network", n.Version, version)
 }
 
 // Change changes a network, but for its name, which hosts and addresses call it by. All addresses of its pool must lie in the

@@ -22,17 +22,8 @@ SELECT n.id, n.workspace_id, n.name, n.description, n.cidr, n.version, n.created
 
 // Find finds a network of a workspace by its id or its name.
 func Find(ctx context.Context, q db.Reader, workspace uuid.UUID, text string) (Network, scope.Ref[Network], error) {
-	var n Network
-	id, err := uuid.Parse(text)
-	if err == nil {
-		n, err = db.First[Network](ctx, q, fault.ErrNotFound, sqlNetwork+" AND n.workspace_id = $1 AND n.id = $2", workspace, id)
-	} else {
-		n, err = db.First[Network](ctx, q, fault.ErrNotFound, sqlNetwork+" AND n.workspace_id = $1 AND n.name = $2", workspace, text)
-	}
-	if err != nil {
-		return Network{}, scope.Ref[Network]{}, err
-	}
-	return n, scope.Found[Network](n.ID, n.WorkspaceID), nil
+	return scope.Find(ctx, q, sqlNetwork+" AND n.workspace_id = $1 AND n.id = $2", sqlNetwork+" AND n.workspace_id = $1 AND n.name = $2", workspace, text,
+		func(n Network) uuid.UUID { return n.ID })
 }
 
 func byID(ctx context.Context, q db.Reader, id uuid.UUID) (Network, error) {

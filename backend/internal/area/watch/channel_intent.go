@@ -89,10 +89,10 @@ func orNone(texts []string) []string { return append([]string{}, texts...) }
 // hold returns the channel of a reference, if it is at the version that the change was made for; 0 for any.
 func hold(ctx context.Context, tx *intent.Tx, ref scope.Ref[Channel], version int64) (Channel, error) {
 	c, err := holdChannel(ctx, tx.Tx, ref.ID())
-	if err == nil && version != 0 && version != c.Version {
-		err = fault.Conflictf("version_mismatch", "The channel is at version %d, not %d: another request changed it. Reload it.", c.Version, version)
+	if err != nil {
+		return c, err
 	}
-	return c, err
+	return c, fault.CheckVersion("channel", c.Version, version)
 }
 
 // ChangeChannel changes settings: change is given them as they are, without the password; an empty one keeps it. The type

@@ -27,17 +27,8 @@ func ChannelByID(ctx context.Context, q db.Reader, id uuid.UUID) (Channel, error
 
 // FindChannel finds a channel of a workspace by its id or its name.
 func FindChannel(ctx context.Context, q db.Reader, workspace uuid.UUID, text string) (Channel, scope.Ref[Channel], error) {
-	var c Channel
-	id, err := uuid.Parse(text)
-	if err == nil {
-		c, err = db.First[Channel](ctx, q, fault.ErrNotFound, sqlChannel+" AND c.workspace_id = $1 AND c.id = $2", workspace, id)
-	} else {
-		c, err = db.First[Channel](ctx, q, fault.ErrNotFound, sqlChannel+" AND c.workspace_id = $1 AND c.name = $2", workspace, text)
-	}
-	if err != nil {
-		return Channel{}, scope.Ref[Channel]{}, err
-	}
-	return c, scope.Found[Channel](c.ID, c.WorkspaceID), nil
+	return scope.Find(ctx, q, sqlChannel+" AND c.workspace_id = $1 AND c.id = $2", sqlChannel+" AND c.workspace_id = $1 AND c.name = $2", workspace, text,
+		func(c Channel) uuid.UUID { return c.ID })
 }
 
 // holdChannel returns a channel that nobody else changes until the transaction ends.
@@ -76,18 +67,7 @@ SELECT c.id
 
 // ChannelIDs lists the ids of channels behind one of them, ascending.
 func ChannelIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-	type row struct {
-		ID uuid.UUID `db:"id"`
-	}
-	rows, err := db.Collect[row](ctx, q, sqlChannelIDs, after, limit)
-	if err != nil {
-		return nil, fmt.Errorf("list channels: %w", err)
-	}
-	ids := make([]uuid.UUID, len(rows))
-	for i, r := range rows {
-		ids[i] = r.ID
-	}
-	return ids, nil
+	return db.IDs(ctx, q, "list channels", sqlChannelIDs, after, limit)
 }
 
 const sqlSecrets = `

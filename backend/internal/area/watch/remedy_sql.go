@@ -45,38 +45,22 @@ func RemedyByID(ctx context.Context, q db.Reader, id uuid.UUID) (Remedy, error) 
 
 // FindRemedy finds a remedy of a workspace by its id or its name.
 func FindRemedy(ctx context.Context, q db.Reader, workspace uuid.UUID, text string) (Remedy, scope.Ref[Remedy], error) {
-	var r Remedy
-	id, err := uuid.Parse(text)
-	if err == nil {
-		r, err = db.First[Remedy](ctx, q, fault.ErrNotFound, sqlRemedy+" AND r.workspace_id = $1 AND r.id = $2", workspace, id)
-	} else {
-		r, err = db.First[Remedy](ctx, q, fault.ErrNotFound, sqlRemedy+" AND r.workspace_id = $1 AND r.name = $2", workspace, text)
-	}
-	if err != nil {
-		return Remedy{}, scope.Ref[Remedy]{}, err
-	}
-	return r, scope.Found[Remedy](r.ID, r.WorkspaceID), nil
+	return scope.Find(ctx, q, sqlRemedy+" AND r.workspace_id = $1 AND r.id = $2", sqlRemedy+" AND r.workspace_id = $1 AND r.name = $2", workspace, text,
+		func(r Remedy) uuid.UUID { return r.ID })
 }
 
 // heldRemedy locks a remedy. version 0 is any.
 func heldRemedy(ctx context.Context, q db.Reader, ref scope.Ref[Remedy], version int64) (Remedy, error) {
 	r, err := db.First[Remedy](ctx, q, fault.ErrNotFound, sqlRemedy+" AND r.id = $1 FOR UPDATE", ref.ID())
-	if err == nil && version != 0 && version != r.Version {
-		err = fault.Conflictf("version_mismatch", "The remedy is at version %d, not %d: another request changed it. Reload it.", r.Version, version)
+	if err != nil {
+		return r, err
 	}
-	return r, err
+	return r, fault.CheckVersion("remedy", r.Version, version)
 }
 
 // RemedyIDs lists the ids of remedies behind one.
-func RemedyIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) (ids []uuid.UUID, err error) {
-	type row struct {
-		ID uuid.UUID `db:"id"`
-	}
-	rows, err := db.Collect[row](ctx, q, sqlRemedyIDs, after, limit)
-	for _, r := range rows {
-		ids = append(ids, r.ID)
-	}
-	return ids, err
+func RemedyIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uuid.UUID, error) {
+	return db.IDs(ctx, q, "list remedies", sqlRemedyIDs, after, limit)
 }
 
 // RemedySorting is the orders that remedies can be listed in.

@@ -404,3 +404,19 @@ func OrNull(id uuid.UUID) *uuid.UUID {
 	}
 	return &id
 }
+
+// IDs reads the ids that a statement returns in a column id. doing says in an error what was tried: "list the zones that are due".
+func IDs(ctx context.Context, q Reader, doing string, sql Statement, args ...any) ([]uuid.UUID, error) {
+	type row struct {
+		ID uuid.UUID `db:"id"`
+	}
+	rows, err := Collect[row](ctx, q, sql, args...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	}
+	ids := make([]uuid.UUID, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID
+	}
+	return ids, nil
+}

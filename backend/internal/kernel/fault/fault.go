@@ -62,3 +62,12 @@ func (e *Conflict) Error() string { return e.Code + ": " + e.Detail }
 func Conflictf(code, format string, args ...any) error {
 	return &Conflict{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
+
+// CheckVersion refuses a change of an object that is at another version than the change was made for; want 0 is any. The noun
+// stands in the sentence: "zone", "event stream".
+func CheckVersion(noun string, have, want int64) error {
+	if want != 0 && want != have {
+		return Conflictf("version_mismatch", "The %s is at version %d, not %d: another request changed it. Reload it.", noun, have, want)
+	}
+	return nil
+}
