@@ -84,3 +84,34 @@ func TestEachConnectionGetsOneReport(t *testing.T) {
 		}
 	}
 }
+
+// TestAUnitWithItsOwnNetwork is read where its own sshd and network are.
+func TestAUnitWithItsOwnNetwork(t *testing.T) {
+	t.Parallel()
+	root := copyOf(t, map[string]string{
+		"etc/kloigos/networks/h1-cu01.conf": "UID=70001\n",
+		"etc/kloigos/keys/alice":            "ssh-ed25519 b2xk\n",
+		"etc/kloigos/unit-keys/alice":       "ssh-ed25519 bmV3\n",
+	})
+	var m manifest
+	m.Unit.Name, m.Allocation.LoginUser, m.Allocation.Address, m.Allocation.UID = "h1-cu01", "alice", "10.9.0.101", 70001
+	s := &seen{
+		Reader: &Reader{Root: root}, mounts: map[string]mount{"/run/netns/kloigos-h1-cu01": {kind: "nsfs"}},
+		net:   network{routes: map[uint32]string{70001: "via 10.9.0.2 dev up0 src none"}},
+		units: map[string]systemdUnit{"kloigos-net@h1-cu01.service": {"loaded", "active"}, "kloigos-sshd@h1-cu01.service": {"loaded", "failed"}},
+	}
+	facts := map[string]string{}
+	s.keys(m, facts)
+	s.address(m, facts)
+	for name, want := range map[string]string{
+		"keys.list": checksum([]byte("new")), "address.on": none, "address.route": "via 10.9.0.2 dev up0 src none", "address.namespace": "nsfs",
+		"address.service": "active, disabled", "address.sshd": "failed, disabled",
+	} {
+		if facts[name] != want {
+			t.Errorf("%s is %q, not %q", name, facts[name], want)
+		}
+	}
+	if _, ok := facts["address.rule"]; ok {
+		t.Error("a rule of the host is named for it")
+	}
+}

@@ -65,6 +65,9 @@ func passwordState(field string) string {
 
 func (s *seen) keys(m manifest, facts map[string]string) {
 	path := "etc/kloigos/keys/" + m.Allocation.LoginUser
+	if s.ownNetwork(m) {
+		path = "etc/kloigos/unit-keys/" + m.Allocation.LoginUser
+	}
 	facts["keys.mode"] = s.mode(path)
 	facts["keys.list"] = keyList(s.text(path))
 }
@@ -185,18 +188,33 @@ func (s *seen) confinement(m manifest, facts map[string]string) {
 	}
 }
 
+// ownNetwork tells whether the unit has a network of its own.
+func (s *seen) ownNetwork(m manifest) bool {
+	_, err := os.Stat(filepath.Join(s.Root, "etc/kloigos/networks", m.Unit.Name+".conf"))
+	return err == nil
+}
+
 func (s *seen) address(m manifest, facts map[string]string) {
 	facts["address.on"] = none
 	if on := s.net.addresses[m.Allocation.Address]; len(on) > 0 {
 		facts["address.on"] = strings.Join(on, " ")
 	}
-	facts["address.rule"] = missing
-	if s.net.rules[uint32(m.uid())] {
-		facts["address.rule"] = "present"
-	}
 	facts["address.route"] = missing
 	if route := s.net.routes[uint32(m.uid())]; route != "" {
 		facts["address.route"] = route
+	}
+	if s.ownNetwork(m) {
+		facts["address.namespace"] = missing
+		if found, ok := s.mounts["/run/netns/kloigos-"+m.Unit.Name]; ok {
+			facts["address.namespace"] = found.kind
+		}
+		facts["address.service"] = s.service("kloigos-net@"+m.Unit.Name+".service", "multi-user.target")
+		facts["address.sshd"] = s.service("kloigos-sshd@"+m.Unit.Name+".service", "multi-user.target")
+		return
+	}
+	facts["address.rule"] = missing
+	if s.net.rules[uint32(m.uid())] {
+		facts["address.rule"] = "present"
 	}
 	facts["address.service"] = s.service("kloigos-unit@"+m.Unit.Name+".service", "multi-user.target")
 }

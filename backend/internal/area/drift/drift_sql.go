@@ -46,7 +46,7 @@ func HostIDs(ctx context.Context, q db.Reader, after uuid.UUID, limit int) ([]uu
 
 const sqlUnits = `
 SELECT u.id, u.name, u.ordinal::INT8 AS ordinal, u.cpus, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.tasks_max::INT8 AS tasks_max,
-       a.id AS allocation_id, a.login_user, a.uid, a.address, a.ssh_keys,
+       a.id AS allocation_id, a.login_user, a.uid, a.address, a.unit_network, a.ssh_keys,
        (u.state = 'allocated' AND a.state = 'allocated' AND a.keys_version = a.keys_applied) AS settled
   FROM compute_units u
   JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL

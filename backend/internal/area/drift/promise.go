@@ -43,6 +43,7 @@ type Unit struct {
 	LoginUser       string    `db:"login_user"`
 	UID             int64     `db:"uid"`
 	Address         string    `db:"address"`
+	UnitNetwork     string    `db:"unit_network"` // "unit": a network of its own
 	SSHKeys         []string  `db:"ssh_keys"`
 	Settled         bool      `db:"settled"` // allocated, with its keys applied
 }
@@ -95,7 +96,24 @@ func (u Unit) promises(h Host, page string) map[string]string {
 			facts["address.route"] = fmt.Sprintf("via %s dev %s src %s", *h.Gateway, *h.Uplink, u.Address)
 		}
 	}
+	if u.UnitNetwork == "unit" {
+		u.promiseNetwork(h, facts)
+	}
 	return facts
+}
+
+// promiseNetwork is what is otherwise of a unit with a network of its own: nothing of its address is on the host's stack.
+func (u Unit) promiseNetwork(h Host, facts map[string]string) {
+	delete(facts, "address.rule")
+	facts["address.namespace"], facts["address.sshd"] = "nsfs", "active, enabled"
+	if h.Uplink == nil {
+		return
+	}
+	facts["address.on"] = "none"
+	facts["nftables.rules"] = hashes([][]any{{object{"counter": nil}, object{"reject": object{"type": "icmpx", "expr": "admin-prohibited"}}}})
+	if h.Gateway != nil && *h.Gateway != "" {
+		facts["address.route"] = fmt.Sprintf("via %s dev %s src none", *h.Gateway, *h.Uplink)
+	}
 }
 
 // promises are the facts that an agent must see of the host itself.
@@ -171,13 +189,18 @@ func (u Unit) rules(uplink string) string {
 		{match(out, uplink), match(field("ip", "saddr"), u.Address), accept},
 		{counter, object{"drop": nil}},
 	}
-	hashes := make([]string, len(chain))
+	return hashes(chain)
+}
+
+// hashes are those of the rules of a chain, as the agent makes them.
+func hashes(chain [][]any) string {
+	all := make([]string, len(chain))
 	for i, rule := range chain {
 		text, _ := json.Marshal(rule) // maps, strings and numbers; keys are sorted
 		sum := sha256.Sum256(text)
-		hashes[i] = hex.EncodeToString(sum[:4])
+		all[i] = hex.EncodeToString(sum[:4])
 	}
-	return strings.Join(hashes, " ")
+	return strings.Join(all, " ")
 }
 
 // before tells whether the first number of an address is less than n.

@@ -101,6 +101,24 @@ func TestAHiddenUnitIsFound(t *testing.T) {
 	}
 }
 
+// TestANetworkOfItsOwnIsPromised: a unit with one has nothing of its address on the host's stack, and a chain that refuses all.
+func TestANetworkOfItsOwnIsPromised(t *testing.T) {
+	t.Parallel()
+	seen := reading(t)
+	h, units := promised()
+	units[0].UnitNetwork = "unit"
+	facts := seen.Parts[units[0].ID.String()].Facts
+	if found := Verdict(h, units, seen); len(found) != 2 || found[0].Promise != "address" || found[1].Promise != "nftables" {
+		t.Errorf("a unit on the host: %+v", found)
+	}
+	delete(facts, "address.rule")
+	facts["address.on"], facts["address.route"], facts["address.namespace"], facts["address.sshd"] = "none", "via 10.0.2.2 dev ens3 src none", "nsfs", "active, enabled"
+	facts["nftables.rules"] = "587bc9f8" // as nft 1.0.6 lists network.nft.j2 and the agent hashes it
+	if found := Verdict(h, units, seen); len(found) != 0 {
+		t.Errorf("%+v", found)
+	}
+}
+
 func TestWindows(t *testing.T) {
 	t.Parallel()
 	at := func(text string) time.Time {
