@@ -56,9 +56,13 @@ CA, CA_KEY = "/etc/kubernetes/pki/ca.crt", "/etc/kubernetes/pki/ca.key"
 CERTIFICATE = "/etc/kubernetes/kloigos.crt"
 CERTIFICATE_DAYS, CERTIFICATE_LEFT = 365, 90 * 86400
 # What a node leaves, and kubeadm does not remove.
-LEFT = ["/etc/kubernetes", "/var/lib/etcd", "/var/lib/cni", "/var/lib/kubelet", "/run/flannel"]
+LEFT = ["/etc/kubernetes", "/var/lib/etcd", "/var/lib/cni", "/var/lib/kubelet", "/var/log/pods", "/var/log/containers", "/run/flannel"]
+SLICES = ["kubepods.slice", "kubelet.slice"]
+CGROUPS = "/sys/fs/cgroup/"
 TABLES = re.compile(r"table (ip|ip6) (kube-proxy)$", re.M)
-CHAINS = re.compile(r"^:(KUBE-[A-Z0-9-]+) ", re.M)
+# The plugins of CNI make a chain for each pod, and remove it only if they are asked to.
+CHAINS = re.compile(r"^:((?:KUBE|CNI)-[A-Za-z0-9-]+) ", re.M)
+OF_CHAINS = re.compile(r"\b(?:KUBE|CNI)-")
 TOKEN = re.compile(r"\b[a-z0-9]{6}\.[a-z0-9]{16}\b")
 # A control plane in a machine that is emulated takes minutes.
 PATIENCE = "15m0s"
@@ -243,6 +247,7 @@ class Kubeadm:
             self.run([KUBEADM, "reset", "--force", "--cri-socket", SOCKET], fail=False)  # the look afterwards decides
         self.run([SYSTEMCTL, "stop", "kubelet.service"], fail=False)
         self.containers()
+        self.run([SYSTEMCTL, "stop", "--"] + SLICES, fail=False)
         for interface in self.interfaces():
             self.run([IP, "link", "delete", interface], fail=False)
         self.filters()
@@ -267,7 +272,7 @@ class Kubeadm:
         for command in ("iptables", "ip6tables"):
             saved = self.saved(command)
             if CHAINS.search(saved):
-                kept = "\n".join(line for line in saved.splitlines() if "KUBE-" not in line) + "\n"
+                kept = "\n".join(line for line in saved.splitlines() if not OF_CHAINS.search(line)) + "\n"
                 self.run(["/usr/sbin/%s-restore" % command], data=kept, fail=False)
 
     def tables(self):
@@ -293,6 +298,7 @@ class Kubeadm:
         found += ["interface %s" % name for name in self.interfaces()]
         found += ["table %s %s" % table for table in TABLES.findall(self.tables())]
         found += ["chains of Kubernetes in %s" % command for command in ("iptables", "ip6tables") if CHAINS.search(self.saved(command))]
+        found += ["cgroup %s" % name for name in SLICES if os.path.isdir(CGROUPS + name)]
         found += [path for path in LEFT if os.path.isdir(path) and os.listdir(path)]
         return found
 

@@ -1,0 +1,63 @@
+package playbooks
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// leftovers has the module look at a host, and take away what is left of the packet filter, where programs answer as they did on
+// a host with a pod on it.
+const leftovers = `
+import importlib.util, os, sys
+spec = importlib.util.spec_from_file_location("kloigos_kubeadm", "library/kloigos_kubeadm.py")
+m = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(m)
+directory = sys.argv[1]
+m.MARK, m.CGROUPS = directory + "/node.json", directory + "/cgroup/"
+m.LEFT = [directory + path for path in m.LEFT]
+os.makedirs(m.CGROUPS + "kubepods.slice")
+os.makedirs(directory + "/var/log/pods/default_web")
+saved = """*nat
+:PREROUTING ACCEPT [0:0]
+:POSTROUTING ACCEPT [0:0]
+:CNI-e17bd10ac799cca275a3e8b8 - [0:0]
+:KUBE-KUBELET-CANARY - [0:0]
+:OURS - [0:0]
+-A POSTROUTING -s 10.244.0.2/32 -m comment --comment "name: \\"kloigos\\" id: \\"cee2\\"" -j CNI-e17bd10ac799cca275a3e8b8
+-A POSTROUTING -s 192.0.2.0/24 -j OURS
+-A CNI-e17bd10ac799cca275a3e8b8 ! -d 224.0.0.0/4 -j MASQUERADE
+COMMIT
+"""
+class Module:
+    check_mode = False
+    params = dict.fromkeys(m.PLAIN)
+    def run_command(self, argv, data=None, **_):
+        name = argv[0].rsplit("/", 1)[-1]
+        if data is not None:
+            print("%s <<\n%s" % (name, data), end="")
+        return 0, saved if name == "iptables-save" else "", ""
+m.os.path.exists = lambda path: path.endswith("iptables-save") or path == m.NFT
+node = m.Kubeadm(Module())
+print("left:", "; ".join(node.left()).replace(directory, "D"))
+node.filters()
+`
+
+// kubeadm's own reset ends well although it left all this.
+func TestWhatANodeLeavesIsFound(t *testing.T) {
+	t.Parallel()
+	needAnsible(t)
+	out, err := exec.Command(python, "-B", "-c", leftovers, t.TempDir()).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text := string(out)
+	if want := "left: chains of Kubernetes in iptables; cgroup kubepods.slice; D/var/log/pods\n"; !strings.HasPrefix(text, want) {
+		t.Errorf("found %q, want %q", text, want)
+	}
+	// What is no part of Kubernetes stays.
+	want := "iptables-restore <<\n*nat\n:PREROUTING ACCEPT [0:0]\n:POSTROUTING ACCEPT [0:0]\n:OURS - [0:0]\n-A POSTROUTING -s 192.0.2.0/24 -j OURS\nCOMMIT\n"
+	if !strings.Contains(text, want) {
+		t.Errorf("restored %q, want %q", text, want)
+	}
+}
