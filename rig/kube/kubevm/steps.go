@@ -54,7 +54,8 @@ func (r *rig) connect(ctx context.Context) error {
 	if err := r.kloigos(ctx, "cluster-binding", "create", r.Account, "--cluster", cluster, "--role", "editor"); err != nil {
 		return err
 	}
-	if err := r.kloigos(ctx, "kube", "login", cluster); err != nil {
+	// A cluster that is a minute old may take its time to sign; the command then says to try again.
+	if err := r.until(ctx, "a kubeconfig", func() error { return r.kloigos(ctx, "kube", "login", cluster) }); err != nil {
 		return err
 	}
 	// The policy brings the binding into the cluster.

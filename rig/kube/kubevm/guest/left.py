@@ -21,10 +21,12 @@ def tell(what, names):
 
 tell("interface", (link["ifname"] for link in json.loads(said("/usr/sbin/ip", "-json", "link", "show"))))
 tell("route", (line.strip() for line in said("/usr/sbin/ip", "route", "show").splitlines()))
-tell("nft chain", re.findall(r"^table (\S+ \S+)|^\s+chain (\S+)", said("/usr/sbin/nft", "list", "ruleset"), re.M) and (
-    "%s %s" % (table, chain)
-    for table, text in re.findall(r"^table (\S+ \S+) \{(.*?)^\}", said("/usr/sbin/nft", "list", "ruleset"), re.M | re.S)
-    for chain in re.findall(r"^\s+chain (\S+)", text, re.M)))
+ruleset = said("/usr/sbin/nft", "list", "ruleset")
+# iptables makes tables with chains of its own, whose rules count here. What it makes stays, as it does wherever it was called.
+tell("table", set(re.findall(r"^table (\S+ \S+)", ruleset, re.M)) - {family + name for family in ("ip ", "ip6 ") for name in ("filter", "nat", "mangle")})
+tell("chain", set(re.findall(r"^\s+chain (\S+)", ruleset, re.M)) - {"INPUT", "OUTPUT", "FORWARD", "PREROUTING", "POSTROUTING"})
+for command in ("iptables", "ip6tables"):
+    tell(command, (line for line in said("/usr/sbin/%s-save" % command).splitlines() if line.startswith("-A ")))
 tell("container", said("/usr/bin/ctr", "--namespace", "k8s.io", "containers", "list", "--quiet").split())
 tell("image", said("/usr/bin/ctr", "--namespace", "k8s.io", "images", "list", "--quiet").split())
 with open("/proc/mounts", encoding="utf-8") as file:
