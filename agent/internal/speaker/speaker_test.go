@@ -37,9 +37,21 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// speakTo is an agent of a host of its own: the machine that runs the tests may have no machine-id.
 func speakTo(t *testing.T, server *httptest.Server) *speaker {
 	t.Helper()
-	config := Config{URL: server.URL, State: t.TempDir(), Interval: 10 * time.Second, Version: "1.0", Root: "/"}
+	config := Config{URL: server.URL, State: t.TempDir(), Interval: 10 * time.Second, Version: "1.0", Root: t.TempDir()}
+	for name, text := range map[string]string{
+		"etc/machine-id": "0123456789abcdef0123456789abcdef\n", "proc/sys/kernel/random/boot_id": "01234567-89ab-cdef-0123-456789abcdef\n",
+	} {
+		file := filepath.Join(config.Root, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	client, err := newClient(config)
 	if err != nil {
 		t.Fatal(err)
