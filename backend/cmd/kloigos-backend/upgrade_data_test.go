@@ -191,7 +191,7 @@ func (u *upgrade) allocates(c *client.Client) {
 	}
 }
 
-// withoutAdded is what is, without the fields that what was does not have, however deep.
+// withoutAdded returns the later value without the fields that were added to it, at any depth.
 func withoutAdded(was, is any) any {
 	switch was := was.(type) {
 	case map[string]any:

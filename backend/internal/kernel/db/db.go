@@ -405,7 +405,7 @@ func OrNull(id uuid.UUID) *uuid.UUID {
 	return &id
 }
 
-// IDs reads the ids that a statement returns in a column id. doing says in an error what was tried: "list the zones that are due".
+// IDs reads the column id of all rows of a statement. An error begins with doing, for example "list the zones that are due".
 func IDs(ctx context.Context, q Reader, doing string, sql Statement, args ...any) ([]uuid.UUID, error) {
 	type row struct {
 		ID uuid.UUID `db:"id"`
