@@ -80,6 +80,8 @@ func mountUnit(t *testing.T) string {
 	needAnsible(t)
 	out, err := exec.Command(python, "-B", "-c", `
 import importlib.util
+import ansible.module_utils
+ansible.module_utils.__path__.append("module_utils")
 spec = importlib.util.spec_from_file_location("volumes", "library/kloigos_volumes.py")
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)

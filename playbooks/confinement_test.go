@@ -16,6 +16,8 @@ func TestSSHDFollowsWhatWasChanged(t *testing.T) {
 	needAnsible(t)
 	out, err := exec.Command(python, "-B", "-c", `
 import importlib.util, json, os, sys, time
+import ansible.module_utils
+ansible.module_utils.__path__.append("module_utils")
 spec = importlib.util.spec_from_file_location("kloigos_confinement", "library/kloigos_confinement.py")
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)
@@ -24,7 +26,7 @@ m.SSHD_CONFIG = root + "/sshd_config"
 os.mkdir(root + "/sshd_config.d")
 reloaded = time.monotonic()
 class Module:
-    check_mode = False
+    check_mode, params = False, {}
     def fail_json(self, msg, **_):
         raise SystemExit(msg)
     def run_command(self, argv, **_):

@@ -31,12 +31,14 @@ func TestClaimRefusesAnOlderNumber(t *testing.T) {
 	} {
 		out, err := exec.Command(python, "-c", `
 import importlib.util, sys
+import ansible.module_utils
+ansible.module_utils.__path__.append("module_utils")
 spec = importlib.util.spec_from_file_location("kloigos_fence", "library/kloigos_fence.py")
 fence = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(fence)
 class Module:
-    check_mode = sys.argv[4] == "true"
-    def fail_json(self, msg):
+    check_mode, params = sys.argv[4] == "true", {}
+    def fail_json(self, msg, **_):
         print("failed " + msg)
         sys.exit(0)
     def warn(self, msg):
@@ -72,6 +74,8 @@ func (f fence) module(t *testing.T, check bool, params map[string]any) moduleRun
 	command := exec.CommandContext(t.Context(), python, "-c", `
 import importlib.util, json, sys, types
 given = json.load(sys.stdin)
+import ansible.module_utils
+ansible.module_utils.__path__.append("module_utils")
 spec = importlib.util.spec_from_file_location("kloigos_fence", "library/kloigos_fence.py")
 fence = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(fence)

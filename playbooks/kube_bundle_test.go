@@ -9,6 +9,8 @@ import (
 // bundled brings images to a host whose containerd is a list, and prints what the module did with them.
 const bundled = `
 import importlib.util, io, json, sys, tarfile
+import ansible.module_utils
+ansible.module_utils.__path__.append("module_utils")
 spec = importlib.util.spec_from_file_location("kloigos_kube_bundle", "library/kloigos_kube_bundle.py")
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)
@@ -42,7 +44,7 @@ class Module:
     def run_command(self, argv, **_):
         print(" ".join(argv[3:]).replace(directory, "D"))
         return 0, "", ""
-    def fail_json(self, msg):
+    def fail_json(self, msg, **_):
         raise Failed(msg)
 
 bundle = m.Bundle(Module())

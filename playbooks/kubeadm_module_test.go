@@ -10,6 +10,8 @@ import (
 // a host with a pod on it.
 const leftovers = `
 import importlib.util, os, sys
+import ansible.module_utils
+ansible.module_utils.__path__.append("module_utils")
 spec = importlib.util.spec_from_file_location("kloigos_kubeadm", "library/kloigos_kubeadm.py")
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)

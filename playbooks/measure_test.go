@@ -60,6 +60,8 @@ func TestMeasureNamesLostAddresses(t *testing.T) {
 	}
 	out, err := exec.Command(python, "-B", "-c", `
 import importlib.util, json, sys
+import ansible.module_utils
+ansible.module_utils.__path__.append("module_utils")
 spec = importlib.util.spec_from_file_location("measure", "library/kloigos_measure.py")
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)

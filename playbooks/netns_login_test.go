@@ -42,8 +42,9 @@ put(allocate + "address.conf.j2", "/out/etc/kloigos/networks/h1-cu01.conf")
 put(allocate + "sshd.conf.j2", "/out/etc/kloigos/sshd/h1-cu01.conf")
 put("unit_confinement_base/files/sshd.conf", "/out/etc/kloigos/host-sshd.conf")
 put("unit_confinement_base/files/pam_env.conf", "/out/etc/kloigos/pam_env.conf")
-with open("library/kloigos_unit.py") as source, open(root + "/out/kloigos_unit.py", "w") as file:
-    file.write(source.read())
+for path, name in (("library/kloigos_unit.py", "kloigos_unit.py"), ("module_utils/kloigos.py", "kloigos.py")):
+    with open(path) as source, open(root + "/out/" + name, "w") as file:
+        file.write(source.read())
 with open(root + "/out/module.py", "w") as file:
     file.write(module)
 `
@@ -54,6 +55,8 @@ const hostSSHD = "[Service]\nType=notify\nExecStart=/usr/sbin/sshd -D -f /etc/kl
 // loginModule has kloigos_unit bring the unit's network and sshd up, or take them down, and says what it did.
 const loginModule = `
 import importlib.util, subprocess, sys
+import ansible.module_utils
+ansible.module_utils.__path__.append("/out")
 spec = importlib.util.spec_from_file_location("kloigos_unit", "/out/kloigos_unit.py")
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)
@@ -140,8 +143,8 @@ say "sshd without filter" "$(systemctl is-active kloigos-sshd@h1-cu01.service)"
 func TestLoginsAreInTheUnitsNetwork(t *testing.T) {
 	t.Parallel()
 	needSystemd(t)
-	needFiles(t, "iproute2 nftables openssh-server openssh-client libpam-systemd",
-		"/usr/sbin/ip", "/usr/sbin/nft", "/usr/sbin/sshd", "/usr/bin/sftp", "/lib/*/security/pam_systemd.so")
+	needFiles(t, "iproute2 nftables openssh-server openssh-client libpam-systemd dbus-user-session",
+		"/usr/sbin/ip", "/usr/sbin/nft", "/usr/sbin/sshd", "/usr/bin/sftp", "/usr/lib/systemd/user/dbus.socket", "/lib/*/security/pam_systemd.so")
 	if exec.Command(python, "-c", "import jinja2").Run() != nil {
 		t.Skip("Ansible is not here (Debian: apt-get install ansible)")
 	}

@@ -8,6 +8,8 @@ import (
 // updated fetches the lists while another process has apt's lock for a second.
 const updated = `
 import importlib.util, subprocess, sys, time
+import ansible.module_utils
+ansible.module_utils.__path__.append("module_utils")
 spec = importlib.util.spec_from_file_location("kloigos_packages", "library/kloigos_packages.py")
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)

@@ -14,6 +14,8 @@ import (
 // uplinkOf is what the probe makes of the answers of `ip` to its two questions.
 const uplinkOf = `
 import importlib.util, json, sys
+import ansible.module_utils
+ansible.module_utils.__path__.append("module_utils")
 spec = importlib.util.spec_from_file_location("kloigos_probe", "library/kloigos_probe.py")
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)
@@ -79,6 +81,8 @@ func TestProbeReadsRangesOfIDs(t *testing.T) {
 	}
 	out, err := exec.Command(python, "-B", "-c", `
 import importlib.util, json, sys
+import ansible.module_utils
+ansible.module_utils.__path__.append("module_utils")
 spec = importlib.util.spec_from_file_location("kloigos_probe", "library/kloigos_probe.py")
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)
@@ -112,6 +116,8 @@ func ofProbe[T any](t *testing.T, lines string, args ...string) (got T) {
 	needAnsible(t)
 	load := `
 import importlib.util, json, sys
+import ansible.module_utils
+ansible.module_utils.__path__.append("module_utils")
 spec = importlib.util.spec_from_file_location("kloigos_probe", "library/kloigos_probe.py")
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)

@@ -11,6 +11,8 @@ import (
 // heldBack asks the module what narrows a promise in a tree of control groups, and what of sshd keeps a tenant out.
 const heldBack = `
 import importlib.util, json, os, sys
+import ansible.module_utils
+ansible.module_utils.__path__.append("module_utils")
 spec = importlib.util.spec_from_file_location("kloigos_unit", "library/kloigos_unit.py")
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)

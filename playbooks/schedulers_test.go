@@ -10,6 +10,8 @@ import (
 
 const crontabs = `
 import importlib.util, sys
+import ansible.module_utils
+ansible.module_utils.__path__.append("module_utils")
 spec = importlib.util.spec_from_file_location("kloigos_live", "library/kloigos_live.py")
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)

@@ -47,6 +47,8 @@ func unitModuleOn(t *testing.T, state, user string, host unitHost) unitSaid {
 	out, err := exec.Command(python, "-B", "-c", `
 import importlib.util, json, sys, types
 state, user, holder, etc, passwd, group, directory, groups, for_real, addresses, conf, subuid, subgid, network, net_conf = sys.argv[1:]
+import ansible.module_utils
+ansible.module_utils.__path__.append("module_utils")
 spec = importlib.util.spec_from_file_location("kloigos_unit", "library/kloigos_unit.py")
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)
@@ -373,6 +375,8 @@ func sweepModule(t *testing.T, passwd string) (removed []string, subuid string) 
 	out, err := exec.Command(python, "-B", "-c", `
 import importlib.util, json, os, sys
 root, passwd = sys.argv[1:]
+import ansible.module_utils
+ansible.module_utils.__path__.append("module_utils")
 spec = importlib.util.spec_from_file_location("kloigos_sweep", "library/kloigos_sweep.py")
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)

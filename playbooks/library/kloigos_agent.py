@@ -21,6 +21,7 @@ import urllib.error
 import urllib.request
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.kloigos import Work
 
 DOCUMENTATION = r"""
 module: kloigos_agent
@@ -67,25 +68,14 @@ def digest(path):
         return hashlib.sha256(file.read()).hexdigest()
 
 
-class Agent:
+class Agent(Work):
     def __init__(self, module):
-        self.module = module
-        self.check = module.check_mode
-        self.params = module.params
-        self.changes, self.facts = [], {}
-
-    def change(self, action, kind, name, note=""):
-        self.changes.append({"action": action, "kind": kind, "name": name, "note": note})
-
-    def run(self, argv):
-        code, out, err = self.module.run_command(argv, environ_update={"LC_ALL": "C"})
-        if code != 0:
-            self.module.fail_json(msg="%s: %s" % (" ".join(argv), (err or out).strip()))
-        return out
+        super().__init__(module)
+        self.facts = {}
 
     def show(self, *units):
         """What systemd says of each unit."""
-        out = self.run([SYSTEMCTL, "show", "--property=Id,LoadState,ActiveState,UnitFileState,MainPID,ExecMainStartTimestampMonotonic", "--"] + list(units))
+        _code, out = self.run([SYSTEMCTL, "show", "--property=Id,LoadState,ActiveState,UnitFileState,MainPID,ExecMainStartTimestampMonotonic", "--"] + list(units))
         blocks = [dict(line.split("=", 1) for line in block.splitlines()) for block in out.strip("\n").split("\n\n")]
         return dict(zip(units, blocks))
 
@@ -99,7 +89,7 @@ class Agent:
     def program(self):
         if digest(PROGRAM) == self.params["sha256"]:
             return
-        self.change("change" if os.path.exists(PROGRAM) else "create", "file", PROGRAM, "fetched from %s, SHA-256 %s" % (self.params["url"], self.params["sha256"]))
+        self.change("change" if os.path.exists(PROGRAM) else "create", "file", PROGRAM, note="fetched from %s, SHA-256 %s" % (self.params["url"], self.params["sha256"]))
         if self.check:
             return
         room = os.statvfs(os.path.dirname(PROGRAM))
@@ -149,7 +139,7 @@ class Agent:
     def token(self):
         if not self.params["token"]:
             return
-        self.change("create", "file", TOKEN, "enrols the agent once; the agent removes it")
+        self.change("create", "file", TOKEN, note="enrols the agent once; the agent removes it")
         if self.check:
             return
         owner = pwd.getpwnam(USER)
@@ -183,11 +173,11 @@ class Agent:
     def absent(self):
         for unit, state in self.show(*UPDATES, SOCKET, *MADE_OF, SLICE).items():
             if state.get("UnitFileState") == "enabled":
-                self.change("change", "service", unit, "disabled")
+                self.change("change", "service", unit, note="disabled")
                 if not self.check:
                     self.run([SYSTEMCTL, "--quiet", "disable", "--", unit])
             if state.get("LoadState") == "loaded" and state.get("ActiveState") not in ("inactive", None):
-                self.change("change", "service", unit, "stopped")
+                self.change("change", "service", unit, note="stopped")
                 if not self.check:
                     self.run([SYSTEMCTL, "stop", "--", unit])
                     self.module.run_command([SYSTEMCTL, "reset-failed", "--", unit])
@@ -198,7 +188,7 @@ class Agent:
                     os.unlink(path)
         for path, note in ((VERSIONS, "versions that updates brought"), (RUN, "the folder of its socket")):
             if os.path.isdir(path) and not os.path.islink(path):
-                self.change("remove", "directory", path, note)
+                self.change("remove", "directory", path, note=note)
                 if not self.check:
                     shutil.rmtree(path)
         left = sorted(os.listdir(STATE)) if os.path.isdir(STATE) and not os.path.islink(STATE) else []

@@ -17,6 +17,7 @@ import re
 import time
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.kloigos import Work
 
 DOCUMENTATION = r"""
 module: kloigos_confinement
@@ -49,23 +50,9 @@ def named_in(path):
         return set(re.findall(r"^install (\S+) /bin/false$", file.read(), re.M))
 
 
-class Confinement:
-    def __init__(self, module):
-        self.module = module
-        self.done, self.changes = [], []
-
-    def change(self, action, kind, *names, **more):
-        """What a plan shows: one entry for each thing."""
-        self.changes += [dict(more, action=action, kind=kind, name=name) for name in names]
-
-    def run(self, argv):
-        code, out, err = self.module.run_command(argv, environ_update={"LC_ALL": "C"})
-        if code != 0:
-            self.module.fail_json(msg="%s: %s" % (" ".join(argv), (err or out).strip()))
-        return out
-
+class Confinement(Work):
     def followed_at(self):
-        out = self.run(["/usr/bin/systemctl", "show", "--property=ActiveState,StateChangeTimestampMonotonic", "--", SERVICE])
+        _code, out = self.run(["/usr/bin/systemctl", "show", "--property=ActiveState,StateChangeTimestampMonotonic", "--", SERVICE])
         shown = dict(line.split("=", 1) for line in out.splitlines())
         if shown["ActiveState"] != "active":
             return None
@@ -112,7 +99,7 @@ class Confinement:
 
     def holds_tenants(self):
         """Options that a Match block can't set, and that all of the confinement rests on."""
-        out = self.run([SSHD, "-T", "-C", "user=nobody,host=localhost,addr=127.0.0.1"])
+        _code, out = self.run([SSHD, "-T", "-C", "user=nobody,host=localhost,addr=127.0.0.1"])
         now = dict(line.split(" ", 1) for line in out.splitlines() if " " in line)
         wrong = []
         if now.get("usepam") != "yes":
@@ -146,7 +133,7 @@ def main():
             confinement.take_ping_back()
     except OSError as problem:
         module.fail_json(msg=str(problem))
-    module.exit_json(changed=bool(confinement.done), done=confinement.done, kloigos_changes=confinement.changes, diff={"before": "", "after": "".join(line + "\n" for line in confinement.done)})
+    confinement.finish()
 
 
 if __name__ == "__main__":

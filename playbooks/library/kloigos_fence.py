@@ -16,6 +16,7 @@ import struct
 import time
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.kloigos import Work, read
 
 DOCUMENTATION = r"""
 module: kloigos_fence
@@ -47,28 +48,7 @@ END_SECONDS = 20
 FS_IOC_GETFLAGS, FS_IOC_SETFLAGS, FS_APPEND_FL = 0x80086601, 0x40086602, 0x20
 
 
-def read(path):
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read().strip()
-    except OSError:
-        return ""
-
-
-class Fence:
-    def __init__(self, module):
-        self.module = module
-        self.check = module.check_mode
-        self.done, self.warnings, self.changes, self.objections = [], [], [], []
-
-    def change(self, action, kind, *names, **more):
-        """What a plan shows: one entry for each thing."""
-        self.changes += [dict(more, action=action, kind=kind, name=name) for name in names]
-
-    def did(self, what):
-        self.done.append(what)
-        return not self.check
-
+class Fence(Work):
     def directory(self, path, mode):
         if not os.path.isdir(path):
             self.change("create", "directory", path, note="mode %04o" % mode)
@@ -166,7 +146,7 @@ class Fence:
         """Returns the highest number that is known here of this incarnation; None if there is nothing to say of it."""
         if not refence:
             self.refuse_older(incarnation, number)
-        current = read(STATE + "/incarnation")
+        current = read(STATE + "/incarnation").strip()
         if current and current != incarnation and not refence:
             message = ("this host belongs to another Kloigos (incarnation %s, asked by %s); if that one is gone or was restored "
                        "from a backup, refence the host" % (current, incarnation))
@@ -192,10 +172,10 @@ class Fence:
             return None
         self.append_only()
         self.lock()
-        current = read(STATE + "/incarnation")
+        current = read(STATE + "/incarnation").strip()
         newest = self.newest_in_log(incarnation)
         if current == incarnation:
-            token = read(STATE + "/token")
+            token = read(STATE + "/token").strip()
             if refence and self.end_runs():
                 self.did("ended what ran under the fence")
             return max(newest, int(token) if token.isdigit() else 0)
@@ -310,9 +290,7 @@ def main():
                 result["kloigos_result"] = {"number": newest}
     except OSError as problem:
         module.fail_json(msg=str(problem), done=fence.done)
-    diff = {"before": "", "after": "".join(line + "\n" for line in fence.done)}
-    module.exit_json(changed=bool(fence.done), done=fence.done, warnings=fence.warnings, diff=diff, kloigos_changes=fence.changes,
-                     objections=fence.objections, **result)
+    fence.finish(**result)
 
 
 if __name__ == "__main__":

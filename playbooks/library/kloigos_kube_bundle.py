@@ -18,6 +18,7 @@ import urllib.error
 import urllib.request
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.kloigos import Work, read_mark, write_mark
 
 DOCUMENTATION = r"""
 module: kloigos_kube_bundle
@@ -57,38 +58,18 @@ def names_in(image):
     return []
 
 
-class Bundle:
-    def __init__(self, module):
-        self.module, self.check, self.params = module, module.check_mode, module.params
-        self.changes = []
-
-    def change(self, action, kind, name, note=""):
-        self.changes.append({"action": action, "kind": kind, "name": name, "note": note})
-
-    def fail(self, message):
-        self.module.fail_json(msg=message)
-
-    def run(self, argv, fail=True):
-        code, out, err = self.module.run_command(argv, environ_update={"LC_ALL": "C"})
-        if code != 0 and fail:
-            self.fail("%s: %s" % (" ".join(argv[:4]), (err or out).strip()[-2000:]))
-        return out
-
-    def mark(self):
-        try:
-            with open(MARK, encoding="utf-8") as file:
-                return json.load(file)
-        except (OSError, ValueError):
-            return {}
+class Bundle(Work):
+    def words(self, argv, out, err):
+        return "%s: %s" % (" ".join(argv[:4]), (err or out).strip()[-2000:])
 
     # present
 
     def present(self):
-        mark = self.mark()
+        mark = read_mark(MARK)
         home = os.path.join(LIBRARY, self.params["version"])
         if mark.get("sha256") == self.params["sha256"] and self.complete(mark, home):
             return
-        self.change("create", "file", home, "from %s, SHA-256 %s" % (self.params["source"], self.params["sha256"]))
+        self.change("create", "file", home, note="from %s, SHA-256 %s" % (self.params["source"], self.params["sha256"]))
         if self.check:
             return
         os.makedirs(STATE, mode=0o700, exist_ok=True)
@@ -102,7 +83,7 @@ class Bundle:
         self.name_pause(names)
         for name in programs:
             self.link(name, os.path.join(home, name))
-        self.write_mark({"sha256": self.params["sha256"], "version": self.params["version"], "programs": sorted(programs)})
+        write_mark(MARK, {"sha256": self.params["sha256"], "version": self.params["version"], "programs": sorted(programs)})
         if os.path.lexists(FETCHED):
             os.unlink(FETCHED)
 
@@ -181,13 +162,6 @@ class Bundle:
             os.unlink(path)
         os.symlink(target, path)
 
-    def write_mark(self, mark):
-        with open(MARK + ".new", "w", encoding="utf-8") as file:
-            json.dump(mark, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.rename(MARK + ".new", MARK)
-
     # absent
 
     def absent(self):
@@ -197,7 +171,7 @@ class Bundle:
                 self.change("remove", "link", path)
                 if not self.check:
                     os.unlink(path)
-        if self.mark() and os.path.exists(CTR[0]):
+        if read_mark(MARK) and os.path.exists(CTR[0]):
             self.images()
         for path in (LIBRARY, STATE):
             if os.path.isdir(path) and not os.path.islink(path):
@@ -206,7 +180,7 @@ class Bundle:
                     shutil.rmtree(path)
 
     def images(self):
-        found = self.run(CTR + ["images", "list", "--quiet"], fail=False).split()
+        found = self.run(CTR + ["images", "list", "--quiet"], fail=False)[1].split()
         for name in found:
             self.change("remove", "image", name)
         if found and not self.check:

@@ -23,6 +23,7 @@ import subprocess
 import tempfile
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.kloigos import Work, read_mark, write_mark
 
 DOCUMENTATION = r"""
 module: kloigos_kubeadm
@@ -82,46 +83,25 @@ PLAIN = {
 }
 
 
-class Kubeadm:
+class Kubeadm(Work):
     def __init__(self, module):
-        self.module, self.check, self.params = module, module.check_mode, module.params
-        self.changes, self.result = [], None
+        super().__init__(module)
+        self.result = None
         for name, pattern in PLAIN.items():
             if self.params[name] is not None and not re.fullmatch(pattern, self.params[name]):
                 module.fail_json(msg="%s is malformed" % name)
 
-    def change(self, action, kind, name, note=""):
-        self.changes.append({"action": action, "kind": kind, "name": name, "note": note})
-
-    def run(self, argv, fail=True, **more):
-        code, out, err = self.module.run_command(argv, environ_update={"LC_ALL": "C"}, **more)
-        if code != 0 and fail:
-            text = TOKEN.sub("(token)", (err.strip() or out.strip())[-3000:])
-            self.module.fail_json(msg="%s failed: %s" % (" ".join(argv[:2]), text), rc=code)
-        return code, out
-
-    def mark(self):
-        try:
-            with open(MARK, encoding="utf-8") as file:
-                return json.load(file)
-        except (OSError, ValueError):
-            return {}
-
-    def write_mark(self, mark):
-        with open(MARK + ".new", "w", encoding="utf-8") as file:
-            json.dump(mark, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.rename(MARK + ".new", MARK)
+    def words(self, argv, out, err):
+        return "%s failed: %s" % (" ".join(argv[:2]), TOKEN.sub("(token)", (err.strip() or out.strip())[-3000:]))
 
     def begin(self, wanted):
         """Whether there is anything to do. What a cut run left is taken away first."""
-        mark = self.mark()
+        mark = read_mark(MARK)
         if mark == wanted:
             return False
         if mark:
             self.module.fail_json(msg="the host is a node of %s already" % mark.get("endpoint"))
-        self.change("create", "node", self.params["node"], "of %s" % self.params["endpoint"])
+        self.change("create", "node", self.params["node"], note="of %s" % self.params["endpoint"])
         if self.check:
             return False
         if glob.glob("/etc/kubernetes/*.conf") or glob.glob("/etc/kubernetes/manifests/*") or os.path.exists("/var/lib/kubelet/config.yaml"):
@@ -155,7 +135,7 @@ class Kubeadm:
     def init(self):
         if self.begin({"role": "control_plane", "endpoint": self.params["endpoint"]}):
             self.kubeadm("init", self.init_documents())
-            self.write_mark({"role": "control_plane", "endpoint": self.params["endpoint"]})
+            write_mark(MARK, {"role": "control_plane", "endpoint": self.params["endpoint"]})
         if self.check and not os.path.exists(CA):
             self.result = {}
             return
@@ -196,7 +176,7 @@ class Kubeadm:
             signed = self.run([OPENSSL, "verify", "-CAfile", CA, CERTIFICATE], fail=False)[0] == 0
             if present == wanted and lasts and signed:
                 return
-        self.change("create", "file", CERTIFICATE, "signed by the authority of the cluster")
+        self.change("create", "file", CERTIFICATE, note="signed by the authority of the cluster")
         if self.check:
             return
         with tempfile.TemporaryDirectory(prefix="kloigos-kubeadm-", dir="/run") as folder:
@@ -225,15 +205,15 @@ class Kubeadm:
             "nodeRegistration": self.registration(),
             "timeouts": self.timeouts(),
         }])
-        self.write_mark(wanted)
+        write_mark(MARK, wanted)
 
     # absent
 
     def absent(self):
         left = self.left()
-        if not left and not self.mark():
+        if not left and not read_mark(MARK):
             return
-        self.change("remove", "node", self.params["node"], "; ".join(left)[:400])
+        self.change("remove", "node", self.params["node"], note="; ".join(left)[:400])
         if self.check:
             return
         self.reset()

@@ -18,6 +18,7 @@ import re
 import time
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.kloigos import Work, read
 
 DOCUMENTATION = r"""
 module: kloigos_live
@@ -54,14 +55,6 @@ DROP_IN = "/etc/systemd/system/%s.d/50-kloigos.conf"
 PEOPLE = range(1000, 60000)
 
 
-def read(path, default=""):
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
-    except OSError:
-        return default
-
-
 def cpu_set(text):
     cpus = set()
     for part in filter(None, text.strip().split(",")):
@@ -70,29 +63,7 @@ def cpu_set(text):
     return cpus
 
 
-class Live:
-    def __init__(self, module):
-        self.module = module
-        self.check = module.check_mode
-        self.params = module.params
-        self.done, self.follows, self.changes, self.objections = [], [], [], []
-
-    def run(self, argv, fail=True):
-        code, out, err = self.module.run_command(argv, environ_update={"LC_ALL": "C"})
-        if code != 0 and fail:
-            self.module.fail_json(msg="%s: %s" % (" ".join(argv), (err or out).strip()), done=self.done)
-        return code, out
-
-    def change(self, action, kind, *names, **more):
-        """What a plan shows: one entry for each thing."""
-        self.changes += [dict(more, action=action, kind=kind, name=name) for name in names]
-
-    def did(self, what, argv=None):
-        """Notes a change and, unless this is a check, carries it out."""
-        self.done.append(what)
-        if argv and not self.check:
-            self.run(argv)
-
+class Live(Work):
     def interfaces(self):
         missing = [name for name in self.params["interfaces"] if not os.path.exists("/sys/class/net/" + name)]
         if missing and not self.check:
@@ -328,9 +299,7 @@ def main():
     if module.params["system_cpus"]:
         live.system_cpus()
     keep(module)
-    diff = {"before": "", "after": "".join(line + "\n" for line in live.done + ["follows: " + f for f in live.follows] + ["in the way: " + o for o in live.objections])}
-    module.exit_json(changed=bool(live.done or live.follows), done=live.done, follows=live.follows, diff=diff,
-                     kloigos_changes=live.changes, objections=live.objections)
+    live.finish()
 
 
 if __name__ == "__main__":

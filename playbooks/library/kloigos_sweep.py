@@ -21,6 +21,7 @@ import shutil
 import stat
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.kloigos import Work, read
 
 DOCUMENTATION = r"""
 module: kloigos_sweep
@@ -51,18 +52,9 @@ NOTES = "/etc/kloigos/wiped/"
 NOTED = 1000
 
 
-def read(path, default=""):
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
-    except OSError:
-        return default
-
-
-class Sweep:
+class Sweep(Work):
     def __init__(self, module):
-        self.module = module
-        self.check = module.check_mode
+        super().__init__(module)
         self.user = module.params["login_user"]
         self.uid = module.params["uid"]
         self.note = NOTES + module.params["unit_id"] + ".swept"

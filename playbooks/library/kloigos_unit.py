@@ -30,6 +30,7 @@ import signal
 import time
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.kloigos import Work, read
 
 DOCUMENTATION = r"""
 module: kloigos_unit
@@ -67,14 +68,6 @@ SUBORDINATE = (("/etc/subuid", "UID"), ("/etc/subgid", "GID"))
 # What may lie in the root of a volume before a tenant has it.
 EMPTY_VOLUME = {"lost+found"}
 TENANT_TREE = {"home", "tmp", "var-tmp"}
-
-
-def read(path, default=""):
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
-    except OSError:
-        return default
 
 
 def numbers(text):
@@ -166,10 +159,9 @@ TENANT_OPTIONS = {
 }
 
 
-class Unit:
+class Unit(Work):
     def __init__(self, module):
-        self.module = module
-        self.check = module.check_mode
+        super().__init__(module)
         self.unit = module.params["unit"]
         self.name = self.unit["name"]
         self.allocation = module.params["allocation"]
@@ -186,24 +178,9 @@ class Unit:
         self.unit_sshd = "kloigos-sshd@%s.service" % self.name
         self.manager = "user@%d.service" % self.uid
         self.slice = "user-%d.slice" % self.uid
-        self.done, self.follows, self.objections, self.changes, self.facts = [], [], [], [], {}
+        self.facts = {}
 
     # talking to the system
-
-    def run(self, argv, fail=True):
-        code, out, err = self.module.run_command(argv, environ_update={"LC_ALL": "C"})
-        if code != 0 and fail:
-            self.module.fail_json(msg="%s: %s" % (" ".join(argv), (err or out).strip()), done=self.done)
-        return code, out.strip()
-
-    def change(self, action, kind, *names, **more):
-        """What a plan shows: one entry for each thing."""
-        self.changes += [dict(more, action=action, kind=kind, name=name) for name in names]
-
-    def did(self, what, argv=None, fail=True):
-        self.done.append(what)
-        if argv and not self.check:
-            self.run(argv, fail)
 
     def show(self, unit, *properties):
         _code, out = self.run([SYSTEMCTL, "show", "--property=" + ",".join(properties), "--", unit])
@@ -730,16 +707,7 @@ def main():
         {"claimed": unit.claim, "running": unit.start, "stopped": unit.stop, "removed": unit.remove_account}[module.params["state"]]()
     except (OSError, ValueError, KeyError) as problem:
         module.fail_json(msg="%s: %r" % (unit.name, problem), done=unit.done)
-    lines = unit.done + ["follows: " + f for f in unit.follows] + ["in the way: " + o for o in unit.objections]
-    module.exit_json(
-        changed=bool(unit.done or unit.follows),
-        done=unit.done,
-        follows=unit.follows,
-        objections=unit.objections,
-        kloigos_changes=unit.changes,
-        diff={"before": "", "after": "".join(line + "\n" for line in lines)},
-        **unit.facts,
-    )
+    unit.finish(**unit.facts)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import shutil
 import stat
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.kloigos import Work, read
 
 DOCUMENTATION = r"""
 module: kloigos_volumes
@@ -110,40 +111,24 @@ def store(path, text, mode):
     os.rename(temporary, path)
 
 
-def load(path, default=""):
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except OSError:
-        return default
+class Volumes(Work):
+    # The descriptors that Ansible holds are none of LVM's business, and it says so in every answer.
+    environment = {"LC_ALL": "C", "PATH": SYSTEM_PATH, "LVM_SUPPRESS_FD_WARNINGS": "1"}
 
-
-class Volumes:
     def __init__(self, module):
-        self.module = module
-        self.check = module.check_mode
+        super().__init__(module)
         self.group = module.params["volume_group"]
-        self.done, self.follows, self.warnings, self.changes, self.objections = [], [], [], [], []
         self.lvm = shutil.which("lvm", path=SYSTEM_PATH)
         self.stale_units = False
 
-    def run(self, argv, fail=True):
-        # The descriptors that Ansible holds are none of LVM's business, and it says so in every answer.
-        environment = {"LC_ALL": "C", "PATH": SYSTEM_PATH, "LVM_SUPPRESS_FD_WARNINGS": "1"}
-        code, out, err = self.module.run_command(argv, environ_update=environment, data="")
-        if code != 0 and fail:
-            raise Refused("%s: %s" % (" ".join(argv[:2]), (err or out).strip()))
-        return code, out
+    def run(self, argv, fail=True, **more):
+        return super().run(argv, fail, data="", **more)
 
-    def change(self, action, kind, *names, **more):
-        """What a plan shows: one entry for each thing."""
-        self.changes += [dict(more, action=action, kind=kind, name=name) for name in names]
+    def words(self, argv, out, err):
+        return "%s: %s" % (" ".join(argv[:2]), (err or out).strip())
 
-    def did(self, what, *commands):
-        self.done.append(what)
-        if not self.check:
-            for argv in commands:
-                self.run(argv)
+    def fail(self, message):
+        raise Refused(message)
 
     def report(self, command, fields):
         if self.lvm is None:
@@ -161,12 +146,12 @@ class Volumes:
     # disks
 
     def claims(self):
-        return json.loads(load(CLAIMS, "{}"))
+        return json.loads(read(CLAIMS, "{}"))
 
     def identity(self, device):
         name = os.path.basename(device)
-        serial = load("/sys/block/%s/serial" % name).strip() or load("/sys/block/%s/device/serial" % name).strip()
-        return {"serial": serial, "size_bytes": int(load("/sys/block/%s/size" % name, "0") or 0) * 512}
+        serial = read("/sys/block/%s/serial" % name).strip() or read("/sys/block/%s/device/serial" % name).strip()
+        return {"serial": serial, "size_bytes": int(read("/sys/block/%s/size" % name, "0") or 0) * 512}
 
     def why_not(self, link, physical):
         """Why a disk can't be taken; empty for a disk that can."""
@@ -176,13 +161,13 @@ class Volumes:
             return "is not there"
         if not os.path.isdir("/sys/block/" + name):
             return "is not a whole disk"
-        if load("/sys/block/%s/ro" % name).strip() == "1":
+        if read("/sys/block/%s/ro" % name).strip() == "1":
             return "is read-only"
         if glob.glob("/sys/block/%s/*/partition" % name):
             return "has partitions"
         if os.listdir("/sys/block/%s/holders" % name):
             return "is in use by another device"
-        if device_number(device) in mounts().values() or re.search(r"^%s\s" % re.escape(device), load("/proc/swaps"), re.M):
+        if device_number(device) in mounts().values() or re.search(r"^%s\s" % re.escape(device), read("/proc/swaps"), re.M):
             return "is mounted"
         _code, out = self.run(["wipefs", "--json", "--no-act", device])
         found = sorted({row["type"] for row in json.loads(out or "{}").get("signatures", [])})
@@ -313,10 +298,10 @@ class Volumes:
     def mount_file(self, mount, device, name):
         text = MOUNT_UNIT.format(name=name, device=device, mount=mount)
         path = "%s/%s.mount" % (UNITS, escape(mount))
-        if load(path) != text:
-            if os.path.exists(path) and not load(path).startswith(MARK):
+        if read(path) != text:
+            if os.path.exists(path) and not read(path).startswith(MARK):
                 raise Refused("%s is there and is not ours" % path)
-            self.change("change" if os.path.exists(path) else "create", "mount", mount, before=load(path), after=text)
+            self.change("change" if os.path.exists(path) else "create", "mount", mount, before=read(path), after=text)
             self.done.append("wrote " + path)
             self.stale_units = True
             if not self.check:
@@ -353,8 +338,8 @@ class Volumes:
         """Mount point and device of every mount unit that was made here."""
         found = {}
         for path in sorted(glob.glob(UNITS + "/mnt-kloigos-*.mount")):
-            fields = dict(re.findall(r"^(Where|What)=(.*)$", load(path), re.M))
-            if load(path).startswith(MARK) and "Where" in fields:
+            fields = dict(re.findall(r"^(Where|What)=(.*)$", read(path), re.M))
+            if read(path).startswith(MARK) and "Where" in fields:
                 found[fields["Where"]] = fields.get("What", "")
         return found
 
@@ -515,10 +500,7 @@ def main():
         problems = "; ".join("%s: %s" % (names[unit["id"]], unit["message"]) for unit in bad)
         module.fail_json(msg="%d of %d units have no volume: %s" % (len(bad), len(names), problems), done=volumes.done, **result)
     keep(module)
-    diff = {"before": "", "after": "".join(line + "\n" for line in volumes.done + ["follows: " + f for f in volumes.follows])}
-    module.exit_json(
-        changed=bool(volumes.done or volumes.follows), done=volumes.done, follows=volumes.follows, warnings=volumes.warnings, diff=diff,
-        kloigos_changes=volumes.changes, objections=volumes.objections, **result)
+    volumes.finish(**result)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ import struct
 import time
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.kloigos import Work, read
 
 DOCUMENTATION = r"""
 module: kloigos_wipe
@@ -45,30 +46,15 @@ PIECE = 1 << 20
 SAMPLES = 64
 
 
-def read(path, default=""):
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
-    except OSError:
-        return default
-
-
-class Wipe:
+class Wipe(Work):
     def __init__(self, module):
-        self.module = module
-        self.check = module.check_mode
+        super().__init__(module)
         self.unit = module.params["unit"]
         self.mount = self.unit["mount"]
         self.volume = "%s/%s" % (module.params["volume_group"], self.unit["volume"])
         self.device = "/dev/" + self.volume
         self.stamp = STAMPS + self.unit["id"] + ".json"
         self.note = STAMPS + self.unit["id"] + ".swept"  # of kloigos_sweep
-
-    def run(self, argv, fail=True):
-        code, out, err = self.module.run_command(argv, environ_update={"LC_ALL": "C"})
-        if code != 0 and fail:
-            self.module.fail_json(msg="%s: %s" % (" ".join(argv), (err or out).strip()))
-        return out.strip()
 
     def refuse(self, why):
         if self.check:
@@ -88,7 +74,7 @@ class Wipe:
 
     def file_system(self):
         """Asked of the device itself, as udev and blkid's cache may lag behind."""
-        return self.run(["/usr/sbin/blkid", "-p", "-s", "UUID", "-o", "value", self.device], fail=False)
+        return self.run(["/usr/sbin/blkid", "-p", "-s", "UUID", "-o", "value", self.device], fail=False)[1].strip()
 
     def evidence(self):
         """The evidence of an earlier wipe for this allocation, if the volume has not been touched since."""

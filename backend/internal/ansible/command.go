@@ -87,6 +87,7 @@ func (c *Config) environment(dir *runDir) []string {
 		{"REMOTE_TMP", remoteTemp},
 		{"ROLES_PATH", filepath.Join(bundle, "roles")},
 		{"LIBRARY", filepath.Join(bundle, "library")},
+		{"MODULE_UTILS", filepath.Join(bundle, "module_utils")},
 		{"CALLBACK_PLUGINS", dir.file("callback")},
 		{"STDOUT_CALLBACK", callbackName},
 		{"INVENTORY_ENABLED", "yaml"},

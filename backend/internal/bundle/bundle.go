@@ -63,8 +63,8 @@ const (
 )
 
 // Build packs the playbook name out of a tree that has <name>/playbook.yml with <name>/bundle.yml, roles/<role>/ and
-// library/<module>.py. In the artifact the files of <name>/ lie at the top, beside roles/ and library/. The result
-// keeps to [DefaultLimits], so that whatever was built can be unpacked.
+// library/<module>.py, with module_utils/kloigos.py where a module imports it. In the artifact the files of <name>/ lie at
+// the top, beside roles/ and library/. The result keeps to [DefaultLimits], so that whatever was built can be unpacked.
 func Build(fsys fs.FS, name string) (Bundle, error) {
 	if !namePattern.MatchString(name) {
 		return Bundle{}, fmt.Errorf("build bundle: %q is no name of a playbook", name)
@@ -130,6 +130,11 @@ func collect(fsys fs.FS, name string) (map[string][]byte, error) {
 		// Ansible chooses the interpreter by this line, and ours is the fence.
 		if !bytes.HasPrefix(files[file], []byte(moduleStart)) {
 			return nil, fmt.Errorf("%s: the first line is not %q", file, moduleStart)
+		}
+		if sharedImport.Match(files[file]) {
+			if files[sharedFile], err = fs.ReadFile(fsys, sharedFile); err != nil {
+				return nil, fmt.Errorf("read what modules share: %w", err)
+			}
 		}
 	}
 	return files, nil

@@ -112,6 +112,10 @@ func (g *gate) file(name string) {
 			return
 		}
 		g.play(name)
+	case name == sharedFile:
+		if !sharedDigests[Digest(content)] {
+			g.bad.add(name, "is not as a release of Kloigos wrote it; put what your modules need into them")
+		}
 	case dir == "library/":
 		g.module(name, strings.TrimSuffix(base, ".py"))
 	case parts[0] == "roles" && len(parts) >= 3 && g.roles[parts[1]] != nil:
@@ -128,7 +132,7 @@ var stray = []struct {
 	{regexp.MustCompile(`(^|/)ansible\.cfg$`), "is Ansible's configuration; a run has Kloigos' own"},
 	{regexp.MustCompile(`(^|/)requirements\.ya?ml$`), "names things to be fetched; a playbook brings all that it needs"},
 	{regexp.MustCompile(`(^|/)(action|become|cache|callback|cliconf|connection|doc_fragment|filter|httpapi|inventory|lookup|netconf|shell|strategy|terminal|test|vars)_plugins(/|$)`), "is a plugin, which would run on the controller"},
-	{regexp.MustCompile(`(^|/)(module_utils|plugins|collections|callback|modules)(/|$)`), "is code for Ansible itself; only modules in library/ are taken"},
+	{regexp.MustCompile(`(^|/)(module_utils|plugins|collections|callback|modules)(/|$)`), "is code for Ansible itself; taken are modules in library/, and "+sharedFile+" as a release wrote it"},
 	{regexp.MustCompile(`(^|/)(group_vars|host_vars|inventory|inventories|hosts)(/|$|\.)`), "sets variables of hosts; those are the job's"},
 	{regexp.MustCompile(`^roles/[^/]+/library/`), "is a module within a role; modules lie in library/ at the top"},
 	{regexp.MustCompile(`(^|/)(__pycache__/|\.git/|.*\.pyc$)`), "is what a tool left behind"},
@@ -201,6 +205,8 @@ func (g *gate) module(name, module string) {
 		g.bad.add(name, "imports nothing of ansible.module_utils, by which Ansible knows a module in Python")
 	case bytes.Contains(content, []byte("WANT_JSON")) || bytes.Contains(content, []byte("<<INCLUDE_ANSIBLE")):
 		g.bad.add(name, "carries a mark of another kind of module")
+	case sharedImport.Match(content) && g.files[sharedFile] == nil:
+		g.bad.add(name, "imports ansible.module_utils.kloigos, and the playbook has no %s", sharedFile)
 	case bytes.ContainsFunc(content, func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' || c == 0x7f }):
 		g.bad.add(name, "holds control characters; Ansible takes such a module for a binary")
 	}

@@ -44,6 +44,8 @@ var refusals = map[string]refusal{
 	"inventory plugin":     stranger("inventory_plugins/x.py", "run on the controller"),
 	"vars plugin":          stranger("vars_plugins/x.py", "run on the controller"),
 	"module_utils":         stranger("module_utils/x.py", "code for Ansible itself"),
+	"shared code changed":  {sharedFile, "import os\n", sharedFile, "as a release of Kloigos wrote it"},
+	"shared code missing":  {"library/site_x.py", "#!/usr/bin/python\nfrom ansible.module_utils.kloigos import read\n", "library/site_x.py", "the playbook has no " + sharedFile},
 	"collection":           stranger("collections/ansible_collections/x.yml", "code for Ansible itself"),
 	"group_vars":           stranger("group_vars/all.yml", "variables of hosts"),
 	"host_vars":            stranger("host_vars/h1.yml", "variables of hosts"),

@@ -20,6 +20,8 @@ import (
 // topologyOf is what the probe makes of a tree that looks like a host's sysfs, procfs and cgroups.
 const topologyOf = `
 import importlib.util, json, sys
+import ansible.module_utils
+ansible.module_utils.__path__.append("../../../playbooks/module_utils")
 spec = importlib.util.spec_from_file_location("kloigos_probe", "../../../playbooks/library/kloigos_probe.py")
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)

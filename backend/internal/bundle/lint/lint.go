@@ -159,7 +159,7 @@ func (l *Linter) run(ctx context.Context, dir, unpacked string, args ...string) 
 	cmd, err := wall.Command(ctx, spec, []string{
 		"PATH=" + searchPath, "HOME=" + dir, "TMPDIR=" + dir, "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1", "NO_COLOR=1",
 		"ANSIBLE_HOME=" + filepath.Join(dir, "ansible"), "ANSIBLE_LOCAL_TEMP=" + dir, "ANSIBLE_CONFIG=" + filepath.Join(dir, "none.cfg"),
-		"ANSIBLE_LIBRARY=" + filepath.Join(unpacked, "library"), "ANSIBLE_ROLES_PATH=" + filepath.Join(unpacked, "roles"),
+		"ANSIBLE_LIBRARY=" + filepath.Join(unpacked, "library"), "ANSIBLE_MODULE_UTILS=" + filepath.Join(unpacked, "module_utils"), "ANSIBLE_ROLES_PATH=" + filepath.Join(unpacked, "roles"),
 	}, append([]string{l.program}, args...)...)
 	if err != nil {
 		return nil, nil, err
