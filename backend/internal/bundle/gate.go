@@ -132,7 +132,7 @@ var stray = []struct {
 	{regexp.MustCompile(`(^|/)ansible\.cfg$`), "is Ansible's configuration; a run has Kloigos' own"},
 	{regexp.MustCompile(`(^|/)requirements\.ya?ml$`), "names things to be fetched; a playbook brings all that it needs"},
 	{regexp.MustCompile(`(^|/)(action|become|cache|callback|cliconf|connection|doc_fragment|filter|httpapi|inventory|lookup|netconf|shell|strategy|terminal|test|vars)_plugins(/|$)`), "is a plugin, which would run on the controller"},
-	{regexp.MustCompile(`(^|/)(module_utils|plugins|collections|callback|modules)(/|$)`), "is code for Ansible itself; taken are modules in library/, and "+sharedFile+" as a release wrote it"},
+	{regexp.MustCompile(`(^|/)(module_utils|plugins|collections|callback|modules)(/|$)`), "is code for Ansible itself; taken are modules in library/, and " + sharedFile + " as a release wrote it"},
 	{regexp.MustCompile(`(^|/)(group_vars|host_vars|inventory|inventories|hosts)(/|$|\.)`), "sets variables of hosts; those are the job's"},
 	{regexp.MustCompile(`^roles/[^/]+/library/`), "is a module within a role; modules lie in library/ at the top"},
 	{regexp.MustCompile(`(^|/)(__pycache__/|\.git/|.*\.pyc$)`), "is what a tool left behind"},
