@@ -51,6 +51,8 @@ type Parts struct {
 	Intents **intent.Intents
 	// Repair asks for the job that made a host, or a unit if there is one.
 	Repair func(ctx context.Context, by audit.Actor, host, unit, allocation uuid.UUID) (job uuid.UUID, err error)
+	// CrossCheck asks for a plan of that job.
+	CrossCheck func(ctx context.Context, by audit.Actor, host, allocation uuid.UUID) (plan uuid.UUID, err error)
 	// Play runs a play for a job of an area on one host, under its fence. nil where no jobs run.
 	Play func(ctx context.Context, a *work.Attempt, p worker.HostPlay) (json.RawMessage, error)
 	// Targets is the rule for the addresses of hosts, and of what runs on them.

@@ -15,7 +15,14 @@ import (
 func driftArea(p Parts) Area {
 	return Area{
 		Routes:   drifthttp.Routes(drifthttp.Parts{Engine: p.Engine, Repair: p.Repair}),
-		Policies: driftwork.Policies(driftwork.Config{DB: p.DB, Repair: p.Repair}),
+		Policies: driftwork.Policies(driftwork.Config{DB: p.DB, Repair: p.Repair, Check: p.CrossCheck}),
+	}
+}
+
+// crossChecks asks for a plan of that job.
+func crossChecks(intents **intent.Intents) func(ctx context.Context, by audit.Actor, host, allocation uuid.UUID) (uuid.UUID, error) {
+	return func(ctx context.Context, by audit.Actor, host, allocation uuid.UUID) (uuid.UUID, error) {
+		return (*intents).CrossCheck(ctx, by, host, allocation)
 	}
 }
 

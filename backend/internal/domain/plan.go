@@ -61,6 +61,8 @@ const (
 	ActionAllocate     = "create-allocation"
 	ActionReplaceKeys  = "replace-allocation-keys"
 	ActionDeallocate   = "deallocate"
+	// ActionCrossCheck is no operation: a policy looks whether a host or a unit is as promised. Nobody applies it.
+	ActionCrossCheck = "cross-check"
 )
 
 // What happens to a thing, in a plan.

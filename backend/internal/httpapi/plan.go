@@ -116,7 +116,7 @@ func (s *Server) listPlans(ctx context.Context, in *struct{ api.PlanFilter }) (*
 		return nil, err
 	}
 	filter := store.PlanFilter{
-		WorkspaceID: workspace(ctx), State: in.State, HostID: host, AllocationID: allocation, Login: login, Sort: in.Sort, Approval: in.Approval,
+		WorkspaceID: workspace(ctx), State: in.State, HostID: host, AllocationID: allocation, Login: login, Sort: in.Sort, Approval: in.Approval, Action: in.Action,
 	}
 	mine := in.Approval == "mine"
 	if me := decider(ctx).Account; mine {
@@ -126,8 +126,12 @@ func (s *Server) listPlans(ctx context.Context, in *struct{ api.PlanFilter }) (*
 	if err != nil {
 		return nil, err
 	}
+	narrowed := []string{in.State, in.Host, in.Allocation, in.Approval}
+	if in.Action != "" { // the cursors of older backends have none
+		narrowed = append(narrowed, in.Action)
+	}
 	var failed error
-	page, err := pageOf(s.listOf("list-plans", in.PageQuery, in.State, in.Host, in.Allocation, in.Approval), store.PlanSorting,
+	page, err := pageOf(s.listOf("list-plans", in.PageQuery, narrowed...), store.PlanSorting,
 		func(after *store.Position, limit int) ([]store.Plan, error) {
 			if mine && !mayApprove(ctx) {
 				return nil, nil

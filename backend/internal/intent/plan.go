@@ -221,6 +221,8 @@ func (b *binding) load(ctx context.Context, tx *store.Tx) (store.Plan, error) {
 
 func canApply(p store.Plan) error {
 	switch {
+	case p.Action == domain.ActionCrossCheck:
+		return domain.Conflictf("plan_of_policy", "a policy made the plan to look whether all is as promised; create a plan of your own")
 	case p.State == domain.PlanApplied:
 		return domain.Conflictf("plan_applied", "the plan was already applied; create another plan")
 	case p.State != domain.PlanReady:

@@ -33,6 +33,23 @@ func (in *Intents) InitializeAsRemedy(ctx context.Context, who domain.Actor, wor
 	return in.InitializeHost(ctx, who, id, 0, false)
 }
 
+// CrossCheck asks for a plan of what would put a host right, or the unit of an allocation if there is one. It is made to be
+// looked at, and can't be applied.
+func (in *Intents) CrossCheck(ctx context.Context, who domain.Actor, host, allocation uuid.UUID) (plan uuid.UUID, err error) {
+	ask := func(ctx context.Context) error {
+		_, err := in.InitializeHost(ctx, who, host, 0, false)
+		return err
+	}
+	if allocation != uuid.Nil {
+		ask = func(ctx context.Context) error {
+			_, err := in.SetUpAgain(ctx, who, allocation)
+			return err
+		}
+	}
+	plan, _, err = in.Plan(ctx, who, PlanRequest{Action: domain.ActionCrossCheck}, 0, ask)
+	return plan, err
+}
+
 // hostOf refuses a host that is not of the workspace.
 func (in *Intents) hostOf(ctx context.Context, workspace, id uuid.UUID) error {
 	h, err := in.db.Host(ctx, id)

@@ -117,6 +117,7 @@ type PlanFilter struct {
 	Login                string     // of the allocation; any that has it or had it
 	Approval             string     // "pending": they wait for approvals
 	WaitsFor             *uuid.UUID // they wait for approvals, and this account can still give one
+	Action               string     // "": all but those that policies make to look
 	Sort                 string     // one of PlanSorting; "" for the first
 	After                *db.Position
 	Limit                int
@@ -132,6 +133,11 @@ func (r Reads) Plans(ctx context.Context, f PlanFilter) ([]Plan, error) {
 		l.And("p.state = 'ready' AND p.expires_at > now()")
 	default:
 		l.AndIf(f.State, "p.state = ?")
+	}
+	if f.Action == "" {
+		l.And("p.action <> ?", domain.ActionCrossCheck)
+	} else {
+		l.And("p.action = ?", f.Action)
 	}
 	if f.HostID != nil {
 		l.And("p.host_id = ?", *f.HostID)
@@ -209,6 +215,9 @@ func (tx *Tx) SetPlanResult(ctx context.Context, p Plan) (iam.Approval, error) {
 		return iam.Approval{}, err
 	}
 	asked := iam.ApprovalFor(rules, string(p.Kind))
+	if p.Action == domain.ActionCrossCheck { // nobody applies it
+		asked = iam.Approval{}
+	}
 	lifetime := domain.Approval{Needed: int(asked.Needed), Within: time.Duration(asked.Hours) * time.Hour}.Lifetime()
 	return asked, tx.One(ctx, movedMeanwhile("plan"), sqlSetPlanResult, p.ID, p.VariablesSHA256, p.RowsSHA256, p.ReportSHA256, p.Result.Counts,
 		p.Result, int64(lifetime/time.Second))

@@ -61,14 +61,14 @@ AND COALESCE((SELECT max(r.approvals)` + sqlRulesOver + `), 0) > (SELECT count(*
                                                       WHERE v.plan_id = p.id AND v.decision = 'approve' AND` + sqlDecisionCounts + `)`
 
 // sqlPlanPending holds for a plan p that waits for approvals. One at which a run would stop waits for none.
-const sqlPlanPending = `p.state = 'ready' AND p.expires_at > now() AND COALESCE((p.counts->>'stops')::INT8, 0) = 0
+const sqlPlanPending = `p.state = 'ready' AND p.action <> 'cross-check' AND p.expires_at > now() AND COALESCE((p.counts->>'stops')::INT8, 0) = 0
 AND p.checked_at + (SELECT min(r.hours)` + sqlRulesOver + `) * INTERVAL '1 hour' > now()
 AND` + sqlPlanLacks
 
 const sqlLapsedPlans = `
 SELECT p.id, p.workspace_id, p.action, p.requested_by
   FROM plans p
- WHERE p.applied_job_id IS NULL AND p.state = 'ready' AND p.lapsed_at IS NULL
+ WHERE p.applied_job_id IS NULL AND p.state = 'ready' AND p.lapsed_at IS NULL AND p.action <> 'cross-check'
    AND p.expires_at <= now() AND p.expires_at > now() - INTERVAL '7 days' AND COALESCE((p.counts->>'stops')::INT8, 0) = 0
    AND` + sqlPlanLacks + `
  ORDER BY p.expires_at, p.id

@@ -23,13 +23,13 @@ func mount(r fiber.Router, a *page.App) {
 }
 
 func list(r *page.Request) error {
-	f := api.PlanFilter{State: r.Query("state"), Host: r.Query("host"), Allocation: r.Query("allocation"), Approval: r.Query("approval")}
+	f := api.PlanFilter{State: r.Query("state"), Host: r.Query("host"), Allocation: r.Query("allocation"), Approval: r.Query("approval"), Action: r.Query("action")}
 	f.Cursor, f.Limit = r.Query("cursor"), 50
 	plans, err := r.API.ListPlans(r.Ctx, f)
 	if err != nil {
 		return err
 	}
-	v := listView{Plans: plans.Items, State: f.State, Host: f.Host, Allocation: f.Allocation, Approval: f.Approval, Filtered: f.State+f.Host+f.Allocation+f.Approval != ""}
+	v := listView{Plans: plans.Items, State: f.State, Host: f.Host, Allocation: f.Allocation, Approval: f.Approval, Action: f.Action, Filtered: f.State+f.Host+f.Allocation+f.Approval+f.Action != ""}
 	v.Pages = r.Pages(plans.PreviousCursor, plans.NextCursor)
 	return r.Show(page.View{Title: "Plans", Nav: "/jobs", Body: listPage(v, r.Here())})
 }
@@ -129,6 +129,10 @@ func typed(p api.Plan) string {
 func title(p api.Plan) string {
 	words := strings.ReplaceAll(p.Action, "-", " ")
 	switch {
+	case p.Action == "cross-check" && p.Unit != "":
+		words = "look whether " + p.Unit + " is as promised"
+	case p.Action == "cross-check":
+		words = "look whether " + p.Host + " is as promised"
 	case p.Action == "create-allocation":
 		words = "allocate " + p.Unit + " to " + p.LoginUser
 	case p.AllocationID != "":

@@ -9,10 +9,14 @@ import (
 )
 
 type listView struct {
-	Plans                             []api.Plan
-	State, Host, Allocation, Approval string
-	Pages                             ui.Pages
-	Filtered                          bool
+	Plans                                     []api.Plan
+	State, Host, Allocation, Approval, Action string
+	Pages                                     ui.Pages
+	Filtered                                  bool
+}
+
+var planActions = []string{
+	"initialize-host", "refence-host", "relayout-host", "decommission-host", "create-allocation", "replace-allocation-keys", "deallocate", "cross-check",
 }
 
 var planStates = []string{"checking", "ready", "failed", "applied", "expired"}

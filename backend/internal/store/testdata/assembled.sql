@@ -4070,92 +4070,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
   AND p.workspace_id = $2
-  AND (p.created_at, p.id) < ($3, $4)
-ORDER BY p.created_at DESC, p.id DESC
-LIMIT $5;
-
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
-       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
-       CASE WHEN $1::BOOL THEN p.result END AS result
-  FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
-  LEFT JOIN compute_units u ON u.id = p.unit_id
-  LEFT JOIN allocations a ON a.id = p.allocation_id
- WHERE true
-  AND p.workspace_id = $2
-  AND (p.created_at, p.id) > ($3, $4)
-ORDER BY p.created_at, p.id
-LIMIT $5;
-
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
-       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
-       CASE WHEN $1::BOOL THEN p.result END AS result
-  FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
-  LEFT JOIN compute_units u ON u.id = p.unit_id
-  LEFT JOIN allocations a ON a.id = p.allocation_id
- WHERE true
-  AND p.workspace_id = $2
-  AND p.allocation_id = $3
-ORDER BY p.created_at DESC, p.id DESC
-LIMIT $4;
-
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
-       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
-       CASE WHEN $1::BOOL THEN p.result END AS result
-  FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
-  LEFT JOIN compute_units u ON u.id = p.unit_id
-  LEFT JOIN allocations a ON a.id = p.allocation_id
- WHERE true
-  AND p.workspace_id = $2
-  AND p.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $3 AND a.login_user = $4)
-ORDER BY p.created_at DESC, p.id DESC
-LIMIT $5;
-
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
-       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
-       CASE WHEN $1::BOOL THEN p.result END AS result
-  FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
-  LEFT JOIN compute_units u ON u.id = p.unit_id
-  LEFT JOIN allocations a ON a.id = p.allocation_id
- WHERE true
-  AND p.workspace_id = $2
-  AND p.host_id = $3
-ORDER BY p.created_at DESC, p.id DESC
-LIMIT $4;
-
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
-       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
-       CASE WHEN $1::BOOL THEN p.result END AS result
-  FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
-  LEFT JOIN compute_units u ON u.id = p.unit_id
-  LEFT JOIN allocations a ON a.id = p.allocation_id
- WHERE true
-  AND p.workspace_id = $2
-  AND p.state = $3
+  AND p.action <> $3
   AND (p.created_at, p.id) < ($4, $5)
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $6;
@@ -4173,7 +4088,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
   AND p.workspace_id = $2
-  AND p.state = $3
+  AND p.action <> $3
   AND (p.created_at, p.id) > ($4, $5)
 ORDER BY p.created_at, p.id
 LIMIT $6;
@@ -4191,11 +4106,402 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
   AND p.workspace_id = $2
+  AND p.action <> $3
+  AND p.allocation_id = $4
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $5;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.action <> $3
+  AND p.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $4 AND a.login_user = $5)
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $6;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.action <> $3
+  AND p.host_id = $4
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $5;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.action <> $3
+  AND p.state = 'ready' AND p.action <> 'cross-check' AND p.expires_at > now() AND COALESCE((p.counts->>'stops')::INT8, 0) = 0
+AND p.checked_at + (SELECT min(r.hours)
+  FROM approval_rules r
+  JOIN workspaces rw ON rw.id = p.workspace_id
+  JOIN projects rp ON rp.id = rw.project_id
+ WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)) * INTERVAL '1 hour' > now()
+AND
+NOT EXISTS (SELECT 1
+              FROM plan_decisions x
+             WHERE x.plan_id = p.id AND x.decision = 'refuse')
+AND COALESCE((SELECT max(r.approvals)
+  FROM approval_rules r
+  JOIN workspaces rw ON rw.id = p.workspace_id
+  JOIN projects rp ON rp.id = rw.project_id
+ WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)), 0) > (SELECT count(*)
+                                                       FROM plan_decisions v
+                                                      WHERE v.plan_id = p.id AND v.decision = 'approve' AND
+EXISTS (SELECT 1
+          FROM accounts ca
+          JOIN grants cg ON cg.account_id = ca.id
+          JOIN workspaces cw ON cw.id = p.workspace_id
+          JOIN projects cp ON cp.id = cw.project_id
+          LEFT JOIN roles cr ON cr.id = cg.role_id
+         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)
+           AND (cg.role IN ('owner', 'admin', 'operator') OR 'project.workspace.plan:approve' = ANY(cr.permissions))))
+  AND NOT ($4::UUID = ANY(p.asked_by))
+  AND NOT ($5::UUID = ANY(p.asked_by))
+  AND NOT EXISTS (SELECT 1 FROM plan_decisions m WHERE m.plan_id = p.id AND m.account_id = $6)
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $7;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.action <> $3
+  AND p.state = 'ready' AND p.action <> 'cross-check' AND p.expires_at > now() AND COALESCE((p.counts->>'stops')::INT8, 0) = 0
+AND p.checked_at + (SELECT min(r.hours)
+  FROM approval_rules r
+  JOIN workspaces rw ON rw.id = p.workspace_id
+  JOIN projects rp ON rp.id = rw.project_id
+ WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)) * INTERVAL '1 hour' > now()
+AND
+NOT EXISTS (SELECT 1
+              FROM plan_decisions x
+             WHERE x.plan_id = p.id AND x.decision = 'refuse')
+AND COALESCE((SELECT max(r.approvals)
+  FROM approval_rules r
+  JOIN workspaces rw ON rw.id = p.workspace_id
+  JOIN projects rp ON rp.id = rw.project_id
+ WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)), 0) > (SELECT count(*)
+                                                       FROM plan_decisions v
+                                                      WHERE v.plan_id = p.id AND v.decision = 'approve' AND
+EXISTS (SELECT 1
+          FROM accounts ca
+          JOIN grants cg ON cg.account_id = ca.id
+          JOIN workspaces cw ON cw.id = p.workspace_id
+          JOIN projects cp ON cp.id = cw.project_id
+          LEFT JOIN roles cr ON cr.id = cg.role_id
+         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)
+           AND (cg.role IN ('owner', 'admin', 'operator') OR 'project.workspace.plan:approve' = ANY(cr.permissions))))
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $4;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.action <> $3
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $4;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.action <> $3
+ORDER BY p.created_at, p.id
+LIMIT $4;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.action = $3
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $4;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
   AND p.state = $3
+  AND p.action <> $4
+  AND (p.created_at, p.id) < ($5, $6)
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $7;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = $3
+  AND p.action <> $4
+  AND (p.created_at, p.id) > ($5, $6)
+ORDER BY p.created_at, p.id
+LIMIT $7;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = $3
+  AND p.action <> $4
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $5;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = $3
+  AND p.action <> $4
+ORDER BY p.created_at, p.id
+LIMIT $5;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = $3
+  AND p.action = $4
+  AND p.host_id = $5
+  AND p.allocation_id = $6
+  AND p.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $7 AND a.login_user = $8)
+  AND p.state = 'ready' AND p.action <> 'cross-check' AND p.expires_at > now() AND COALESCE((p.counts->>'stops')::INT8, 0) = 0
+AND p.checked_at + (SELECT min(r.hours)
+  FROM approval_rules r
+  JOIN workspaces rw ON rw.id = p.workspace_id
+  JOIN projects rp ON rp.id = rw.project_id
+ WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)) * INTERVAL '1 hour' > now()
+AND
+NOT EXISTS (SELECT 1
+              FROM plan_decisions x
+             WHERE x.plan_id = p.id AND x.decision = 'refuse')
+AND COALESCE((SELECT max(r.approvals)
+  FROM approval_rules r
+  JOIN workspaces rw ON rw.id = p.workspace_id
+  JOIN projects rp ON rp.id = rw.project_id
+ WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)), 0) > (SELECT count(*)
+                                                       FROM plan_decisions v
+                                                      WHERE v.plan_id = p.id AND v.decision = 'approve' AND
+EXISTS (SELECT 1
+          FROM accounts ca
+          JOIN grants cg ON cg.account_id = ca.id
+          JOIN workspaces cw ON cw.id = p.workspace_id
+          JOIN projects cp ON cp.id = cw.project_id
+          LEFT JOIN roles cr ON cr.id = cg.role_id
+         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)
+           AND (cg.role IN ('owner', 'admin', 'operator') OR 'project.workspace.plan:approve' = ANY(cr.permissions))))
+  AND NOT ($9::UUID = ANY(p.asked_by))
+  AND NOT ($10::UUID = ANY(p.asked_by))
+  AND NOT EXISTS (SELECT 1 FROM plan_decisions m WHERE m.plan_id = p.id AND m.account_id = $11)
+  AND (p.created_at, p.id) < ($12, $13)
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $14;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = 'ready' AND p.expires_at <= now()
+  AND p.action <> $3
+  AND (p.created_at, p.id) < ($4, $5)
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $6;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = 'ready' AND p.expires_at <= now()
+  AND p.action <> $3
+  AND (p.created_at, p.id) > ($4, $5)
+ORDER BY p.created_at, p.id
+LIMIT $6;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = 'ready' AND p.expires_at <= now()
+  AND p.action <> $3
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $4;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = 'ready' AND p.expires_at <= now()
+  AND p.action <> $3
+ORDER BY p.created_at, p.id
+LIMIT $4;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = 'ready' AND p.expires_at <= now()
+  AND p.action = $3
   AND p.host_id = $4
   AND p.allocation_id = $5
   AND p.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $6 AND a.login_user = $7)
-  AND p.state = 'ready' AND p.expires_at > now() AND COALESCE((p.counts->>'stops')::INT8, 0) = 0
+  AND p.state = 'ready' AND p.action <> 'cross-check' AND p.expires_at > now() AND COALESCE((p.counts->>'stops')::INT8, 0) = 0
 AND p.checked_at + (SELECT min(r.hours)
   FROM approval_rules r
   JOIN workspaces rw ON rw.id = p.workspace_id
@@ -4240,306 +4546,9 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
   AND p.workspace_id = $2
-  AND p.state = $3
-ORDER BY p.created_at DESC, p.id DESC
-LIMIT $4;
-
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
-       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
-       CASE WHEN $1::BOOL THEN p.result END AS result
-  FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
-  LEFT JOIN compute_units u ON u.id = p.unit_id
-  LEFT JOIN allocations a ON a.id = p.allocation_id
- WHERE true
-  AND p.workspace_id = $2
-  AND p.state = $3
-ORDER BY p.created_at, p.id
-LIMIT $4;
-
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
-       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
-       CASE WHEN $1::BOOL THEN p.result END AS result
-  FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
-  LEFT JOIN compute_units u ON u.id = p.unit_id
-  LEFT JOIN allocations a ON a.id = p.allocation_id
- WHERE true
-  AND p.workspace_id = $2
-  AND p.state = 'ready' AND p.expires_at <= now()
-  AND (p.created_at, p.id) < ($3, $4)
-ORDER BY p.created_at DESC, p.id DESC
-LIMIT $5;
-
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
-       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
-       CASE WHEN $1::BOOL THEN p.result END AS result
-  FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
-  LEFT JOIN compute_units u ON u.id = p.unit_id
-  LEFT JOIN allocations a ON a.id = p.allocation_id
- WHERE true
-  AND p.workspace_id = $2
-  AND p.state = 'ready' AND p.expires_at <= now()
-  AND (p.created_at, p.id) > ($3, $4)
-ORDER BY p.created_at, p.id
-LIMIT $5;
-
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
-       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
-       CASE WHEN $1::BOOL THEN p.result END AS result
-  FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
-  LEFT JOIN compute_units u ON u.id = p.unit_id
-  LEFT JOIN allocations a ON a.id = p.allocation_id
- WHERE true
-  AND p.workspace_id = $2
-  AND p.state = 'ready' AND p.expires_at <= now()
-  AND p.host_id = $3
-  AND p.allocation_id = $4
-  AND p.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $5 AND a.login_user = $6)
-  AND p.state = 'ready' AND p.expires_at > now() AND COALESCE((p.counts->>'stops')::INT8, 0) = 0
-AND p.checked_at + (SELECT min(r.hours)
-  FROM approval_rules r
-  JOIN workspaces rw ON rw.id = p.workspace_id
-  JOIN projects rp ON rp.id = rw.project_id
- WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)) * INTERVAL '1 hour' > now()
-AND
-NOT EXISTS (SELECT 1
-              FROM plan_decisions x
-             WHERE x.plan_id = p.id AND x.decision = 'refuse')
-AND COALESCE((SELECT max(r.approvals)
-  FROM approval_rules r
-  JOIN workspaces rw ON rw.id = p.workspace_id
-  JOIN projects rp ON rp.id = rw.project_id
- WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)), 0) > (SELECT count(*)
-                                                       FROM plan_decisions v
-                                                      WHERE v.plan_id = p.id AND v.decision = 'approve' AND
-EXISTS (SELECT 1
-          FROM accounts ca
-          JOIN grants cg ON cg.account_id = ca.id
-          JOIN workspaces cw ON cw.id = p.workspace_id
-          JOIN projects cp ON cp.id = cw.project_id
-          LEFT JOIN roles cr ON cr.id = cg.role_id
-         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)
-           AND (cg.role IN ('owner', 'admin', 'operator') OR 'project.workspace.plan:approve' = ANY(cr.permissions))))
-  AND NOT ($7::UUID = ANY(p.asked_by))
-  AND NOT ($8::UUID = ANY(p.asked_by))
-  AND NOT EXISTS (SELECT 1 FROM plan_decisions m WHERE m.plan_id = p.id AND m.account_id = $9)
-  AND (p.created_at, p.id) < ($10, $11)
-ORDER BY p.created_at DESC, p.id DESC
-LIMIT $12;
-
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
-       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
-       CASE WHEN $1::BOOL THEN p.result END AS result
-  FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
-  LEFT JOIN compute_units u ON u.id = p.unit_id
-  LEFT JOIN allocations a ON a.id = p.allocation_id
- WHERE true
-  AND p.workspace_id = $2
-  AND p.state = 'ready' AND p.expires_at <= now()
-ORDER BY p.created_at DESC, p.id DESC
-LIMIT $3;
-
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
-       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
-       CASE WHEN $1::BOOL THEN p.result END AS result
-  FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
-  LEFT JOIN compute_units u ON u.id = p.unit_id
-  LEFT JOIN allocations a ON a.id = p.allocation_id
- WHERE true
-  AND p.workspace_id = $2
-  AND p.state = 'ready' AND p.expires_at <= now()
-ORDER BY p.created_at, p.id
-LIMIT $3;
-
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
-       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
-       CASE WHEN $1::BOOL THEN p.result END AS result
-  FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
-  LEFT JOIN compute_units u ON u.id = p.unit_id
-  LEFT JOIN allocations a ON a.id = p.allocation_id
- WHERE true
-  AND p.workspace_id = $2
   AND p.state = 'ready' AND p.expires_at > now()
-  AND (p.created_at, p.id) < ($3, $4)
-ORDER BY p.created_at DESC, p.id DESC
-LIMIT $5;
-
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
-       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
-       CASE WHEN $1::BOOL THEN p.result END AS result
-  FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
-  LEFT JOIN compute_units u ON u.id = p.unit_id
-  LEFT JOIN allocations a ON a.id = p.allocation_id
- WHERE true
-  AND p.workspace_id = $2
-  AND p.state = 'ready' AND p.expires_at > now()
-  AND (p.created_at, p.id) > ($3, $4)
-ORDER BY p.created_at, p.id
-LIMIT $5;
-
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
-       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
-       CASE WHEN $1::BOOL THEN p.result END AS result
-  FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
-  LEFT JOIN compute_units u ON u.id = p.unit_id
-  LEFT JOIN allocations a ON a.id = p.allocation_id
- WHERE true
-  AND p.workspace_id = $2
-  AND p.state = 'ready' AND p.expires_at > now()
-  AND p.host_id = $3
-  AND p.allocation_id = $4
-  AND p.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $5 AND a.login_user = $6)
-  AND p.state = 'ready' AND p.expires_at > now() AND COALESCE((p.counts->>'stops')::INT8, 0) = 0
-AND p.checked_at + (SELECT min(r.hours)
-  FROM approval_rules r
-  JOIN workspaces rw ON rw.id = p.workspace_id
-  JOIN projects rp ON rp.id = rw.project_id
- WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)) * INTERVAL '1 hour' > now()
-AND
-NOT EXISTS (SELECT 1
-              FROM plan_decisions x
-             WHERE x.plan_id = p.id AND x.decision = 'refuse')
-AND COALESCE((SELECT max(r.approvals)
-  FROM approval_rules r
-  JOIN workspaces rw ON rw.id = p.workspace_id
-  JOIN projects rp ON rp.id = rw.project_id
- WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)), 0) > (SELECT count(*)
-                                                       FROM plan_decisions v
-                                                      WHERE v.plan_id = p.id AND v.decision = 'approve' AND
-EXISTS (SELECT 1
-          FROM accounts ca
-          JOIN grants cg ON cg.account_id = ca.id
-          JOIN workspaces cw ON cw.id = p.workspace_id
-          JOIN projects cp ON cp.id = cw.project_id
-          LEFT JOIN roles cr ON cr.id = cg.role_id
-         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)
-           AND (cg.role IN ('owner', 'admin', 'operator') OR 'project.workspace.plan:approve' = ANY(cr.permissions))))
-  AND NOT ($7::UUID = ANY(p.asked_by))
-  AND NOT ($8::UUID = ANY(p.asked_by))
-  AND NOT EXISTS (SELECT 1 FROM plan_decisions m WHERE m.plan_id = p.id AND m.account_id = $9)
-  AND (p.created_at, p.id) < ($10, $11)
-ORDER BY p.created_at DESC, p.id DESC
-LIMIT $12;
-
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
-       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
-       CASE WHEN $1::BOOL THEN p.result END AS result
-  FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
-  LEFT JOIN compute_units u ON u.id = p.unit_id
-  LEFT JOIN allocations a ON a.id = p.allocation_id
- WHERE true
-  AND p.workspace_id = $2
-  AND p.state = 'ready' AND p.expires_at > now()
-ORDER BY p.created_at DESC, p.id DESC
-LIMIT $3;
-
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
-       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
-       CASE WHEN $1::BOOL THEN p.result END AS result
-  FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
-  LEFT JOIN compute_units u ON u.id = p.unit_id
-  LEFT JOIN allocations a ON a.id = p.allocation_id
- WHERE true
-  AND p.workspace_id = $2
-  AND p.state = 'ready' AND p.expires_at > now()
-ORDER BY p.created_at, p.id
-LIMIT $3;
-
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
-       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
-       CASE WHEN $1::BOOL THEN p.result END AS result
-  FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
-  LEFT JOIN compute_units u ON u.id = p.unit_id
-  LEFT JOIN allocations a ON a.id = p.allocation_id
- WHERE true
-  AND p.workspace_id = $2
-  AND p.state = 'ready' AND p.expires_at > now() AND COALESCE((p.counts->>'stops')::INT8, 0) = 0
-AND p.checked_at + (SELECT min(r.hours)
-  FROM approval_rules r
-  JOIN workspaces rw ON rw.id = p.workspace_id
-  JOIN projects rp ON rp.id = rw.project_id
- WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)) * INTERVAL '1 hour' > now()
-AND
-NOT EXISTS (SELECT 1
-              FROM plan_decisions x
-             WHERE x.plan_id = p.id AND x.decision = 'refuse')
-AND COALESCE((SELECT max(r.approvals)
-  FROM approval_rules r
-  JOIN workspaces rw ON rw.id = p.workspace_id
-  JOIN projects rp ON rp.id = rw.project_id
- WHERE r.scope_id IN (rw.id, rp.id, rp.organization_id) AND p.kind = ANY(r.kinds)), 0) > (SELECT count(*)
-                                                       FROM plan_decisions v
-                                                      WHERE v.plan_id = p.id AND v.decision = 'approve' AND
-EXISTS (SELECT 1
-          FROM accounts ca
-          JOIN grants cg ON cg.account_id = ca.id
-          JOIN workspaces cw ON cw.id = p.workspace_id
-          JOIN projects cp ON cp.id = cw.project_id
-          LEFT JOIN roles cr ON cr.id = cg.role_id
-         WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)
-           AND (cg.role IN ('owner', 'admin', 'operator') OR 'project.workspace.plan:approve' = ANY(cr.permissions))))
-  AND NOT ($3::UUID = ANY(p.asked_by))
-  AND NOT ($4::UUID = ANY(p.asked_by))
-  AND NOT EXISTS (SELECT 1 FROM plan_decisions m WHERE m.plan_id = p.id AND m.account_id = $5)
+  AND p.action <> $3
+  AND (p.created_at, p.id) < ($4, $5)
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $6;
 
@@ -4556,7 +4565,67 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
   LEFT JOIN allocations a ON a.id = p.allocation_id
  WHERE true
   AND p.workspace_id = $2
-  AND p.state = 'ready' AND p.expires_at > now() AND COALESCE((p.counts->>'stops')::INT8, 0) = 0
+  AND p.state = 'ready' AND p.expires_at > now()
+  AND p.action <> $3
+  AND (p.created_at, p.id) > ($4, $5)
+ORDER BY p.created_at, p.id
+LIMIT $6;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = 'ready' AND p.expires_at > now()
+  AND p.action <> $3
+ORDER BY p.created_at DESC, p.id DESC
+LIMIT $4;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = 'ready' AND p.expires_at > now()
+  AND p.action <> $3
+ORDER BY p.created_at, p.id
+LIMIT $4;
+
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
+       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
+       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
+       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
+       CASE WHEN $1::BOOL THEN p.result END AS result
+  FROM plans p
+  JOIN hosts h ON h.id = p.host_id
+  JOIN playbook_versions v ON v.id = p.playbook_version_id
+  LEFT JOIN compute_units u ON u.id = p.unit_id
+  LEFT JOIN allocations a ON a.id = p.allocation_id
+ WHERE true
+  AND p.workspace_id = $2
+  AND p.state = 'ready' AND p.expires_at > now()
+  AND p.action = $3
+  AND p.host_id = $4
+  AND p.allocation_id = $5
+  AND p.allocation_id IN (SELECT a.id FROM allocations a WHERE a.workspace_id = $6 AND a.login_user = $7)
+  AND p.state = 'ready' AND p.action <> 'cross-check' AND p.expires_at > now() AND COALESCE((p.counts->>'stops')::INT8, 0) = 0
 AND p.checked_at + (SELECT min(r.hours)
   FROM approval_rules r
   JOIN workspaces rw ON rw.id = p.workspace_id
@@ -4581,40 +4650,12 @@ EXISTS (SELECT 1
           LEFT JOIN roles cr ON cr.id = cg.role_id
          WHERE ca.id = v.account_id AND ca.state = 'active' AND cg.scope_id IN (cw.id, cp.id, cp.organization_id)
            AND (cg.role IN ('owner', 'admin', 'operator') OR 'project.workspace.plan:approve' = ANY(cr.permissions))))
+  AND NOT ($8::UUID = ANY(p.asked_by))
+  AND NOT ($9::UUID = ANY(p.asked_by))
+  AND NOT EXISTS (SELECT 1 FROM plan_decisions m WHERE m.plan_id = p.id AND m.account_id = $10)
+  AND (p.created_at, p.id) < ($11, $12)
 ORDER BY p.created_at DESC, p.id DESC
-LIMIT $3;
-
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
-       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
-       CASE WHEN $1::BOOL THEN p.result END AS result
-  FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
-  LEFT JOIN compute_units u ON u.id = p.unit_id
-  LEFT JOIN allocations a ON a.id = p.allocation_id
- WHERE true
-  AND p.workspace_id = $2
-ORDER BY p.created_at DESC, p.id DESC
-LIMIT $3;
-
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
-       COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
-       p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
-       p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
-       COALESCE(EXTRACT(EPOCH FROM now() - p.checked_at), 0)::INT8 AS age_seconds,
-       CASE WHEN $1::BOOL THEN p.result END AS result
-  FROM plans p
-  JOIN hosts h ON h.id = p.host_id
-  JOIN playbook_versions v ON v.id = p.playbook_version_id
-  LEFT JOIN compute_units u ON u.id = p.unit_id
-  LEFT JOIN allocations a ON a.id = p.allocation_id
- WHERE true
-  AND p.workspace_id = $2
-ORDER BY p.created_at, p.id
-LIMIT $3;
+LIMIT $13;
 
 SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
        p.created_at, p.updated_at

@@ -29,6 +29,8 @@ type Config struct {
 	DB *db.DB
 	// Repair asks for the job that made a host, or a unit if there is one.
 	Repair func(ctx context.Context, by audit.Actor, host, unit, allocation uuid.UUID) (job uuid.UUID, err error)
+	// Check asks for a plan of what that job would change: of a host, or of the unit of an allocation if there is one.
+	Check func(ctx context.Context, by audit.Actor, host, allocation uuid.UUID) (plan uuid.UUID, err error)
 }
 
 const (
@@ -65,6 +67,7 @@ func Policies(config Config) []reconcile.Policy {
 				return out, err
 			},
 		},
+		crossCheck(config),
 	}
 }
 
