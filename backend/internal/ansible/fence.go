@@ -117,22 +117,19 @@ func connect(ctx context.Context, h *Host, in *login) (client *ssh.Client, unkno
 	if err != nil {
 		return nil, nil, err
 	}
-	signer, err := ssh.ParsePrivateKey(h.PrivateKey)
-	if err != nil {
-		_ = conn.Close()
-		return nil, nil, err // which can't be: Validate has parsed it
-	}
 	if in == nil {
 		in = &login{}
 	}
-	if plain, ok := signer.(ssh.AlgorithmSigner); ok {
-		signer = seen{plain, in}
+	methods, err := h.methods(in)
+	if err != nil {
+		_ = conn.Close()
+		return nil, nil, err // which can't be: Validate has parsed it
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
 	defer stop()
 	c, channels, requests, err := ssh.NewClientConn(conn, h.Address, &ssh.ClientConfig{
 		User:              h.User,
-		Auth:              []ssh.AuthMethod{ssh.PublicKeys(signer)},
+		Auth:              methods,
 		HostKeyAlgorithms: h.hostKeyAlgorithms(),
 		BannerCallback: func(message string) error {
 			if in.signed { // before that it is the same for whoever comes
@@ -153,6 +150,21 @@ func connect(ctx context.Context, h *Host, in *login) (client *ssh.Client, unkno
 		return nil, unknown, err
 	}
 	return ssh.NewClient(c, channels, requests), nil, nil
+}
+
+// methods are how we log in; none without a key.
+func (h *Host) methods(in *login) ([]ssh.AuthMethod, error) {
+	if h.PrivateKey == nil {
+		return nil, nil
+	}
+	signer, err := ssh.ParsePrivateKey(h.PrivateKey)
+	if err != nil {
+		return nil, err
+	}
+	if plain, ok := signer.(ssh.AlgorithmSigner); ok {
+		signer = seen{plain, in}
+	}
+	return []ssh.AuthMethod{ssh.PublicKeys(signer)}, nil
 }
 
 func (h *Host) knows(key ssh.PublicKey) bool {

@@ -32,7 +32,7 @@ func agentArea(p Parts) Area {
 	return Area{
 		Routes:   http.Routes,
 		Run:      http.Run,
-		Policies: agentwork.Policies(agentwork.Config{DB: p.DB, Desired: desired, Soak: p.Config.DeliverySoak}),
+		Policies: agentwork.Policies(agentwork.Config{DB: p.DB, Desired: desired, Soak: p.Config.DeliverySoak, Ask: p.Ask}),
 	}
 }
 

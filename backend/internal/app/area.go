@@ -53,6 +53,8 @@ type Parts struct {
 	Repair func(ctx context.Context, by audit.Actor, host, unit, allocation uuid.UUID) (job uuid.UUID, err error)
 	// CrossCheck asks for a plan of that job.
 	CrossCheck func(ctx context.Context, by audit.Actor, host, allocation uuid.UUID) (plan uuid.UUID, err error)
+	// Ask asks a host over SSH whether it is there; why is "" if it is. nil where no policies run.
+	Ask func(ctx context.Context, host uuid.UUID) (why string, err error)
 	// Play runs a play for a job of an area on one host, under its fence. nil where no jobs run.
 	Play func(ctx context.Context, a *work.Attempt, p worker.HostPlay) (json.RawMessage, error)
 	// Targets is the rule for the addresses of hosts, and of what runs on them.

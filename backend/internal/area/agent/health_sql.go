@@ -54,11 +54,29 @@ type found struct {
 	Told        bool      `db:"told"`
 	Ripe        bool      `db:"ripe"` // it was lost long enough ago for an event
 	Now         time.Time `db:"now"`
+	Why         string    `db:"why"` // a host that is asked over SSH does not answer
+}
+
+// watch is one way in which hosts are known to be there.
+type watch struct {
+	overdue, lost, back, dirty db.Statement // dirty "": nothing but silence is judged
+	lose, tell, comeBack       db.Statement
+	silent                     func(found) string // in words for people
+}
+
+var byAgent = watch{
+	overdue: sqlOverdue, lost: sqlLost, back: sqlBack, dirty: sqlDirty, lose: sqlLose, tell: sqlTell, comeBack: sqlComeBack,
+	silent: func(found) string { return silentMessage },
+}
+
+var bySSH = watch{
+	overdue: sqlOverdueSSH, lost: sqlLostSSH, back: sqlBackSSH, lose: sqlLoseSSH, tell: sqlTellSSH, comeBack: sqlComeBackSSH,
+	silent: func(h found) string { return "It has not answered over SSH for 60 seconds: " + h.Why + "." },
 }
 
 const foundColumns = `
 SELECT l.agent_id, l.host_id, h.workspace_id, h.name AS host_name, h.region, h.zone, h.agent_health AS health, r.causes, l.told,
-       COALESCE(l.lost_at < now() - $1::INT8 * INTERVAL '1 millisecond', false) AS ripe, now() AS now
+       COALESCE(l.lost_at < now() - $1::INT8 * INTERVAL '1 millisecond', false) AS ripe, now() AS now, '' AS why
   FROM agent_liveness l
   JOIN hosts h ON h.id = l.host_id
   LEFT JOIN agent_reports r ON r.agent_id = l.agent_id
@@ -142,42 +160,61 @@ type Found struct {
 	Message string
 }
 
-// Look judges what is due: hosts whose heartbeats stopped or came back, and those whose causes changed. by is the policy that
-// events name. With observe it changes nothing.
+// Look judges what is due: hosts whose heartbeats or answers stopped or came back, and those whose causes changed. by is the
+// policy that events name. With observe it changes nothing.
 func Look(ctx context.Context, d *db.DB, by string, observe bool) (Pass, error) {
 	receiving, err := Receiving(ctx, d.Reader)
 	if err != nil {
 		return Pass{}, fmt.Errorf("look at the backends: %w", err)
 	}
-	pass := Pass{Receiving: receiving}
-	overdue, err := db.Collect[found](ctx, d.Reader, sqlOverdue, SilentAfter.Milliseconds())
+	reaching, err := sshReaches(ctx, d.Reader)
 	if err != nil {
-		return Pass{}, fmt.Errorf("list silent agents: %w", err)
+		return Pass{}, fmt.Errorf("look at the answers over SSH: %w", err)
 	}
-	back, err := db.Collect[found](ctx, d.Reader, sqlBack, recoveredWithin.Milliseconds())
+	pass := Pass{Receiving: receiving && reaching}
+	for _, one := range []struct {
+		watch
+		trusted bool
+	}{{byAgent, receiving}, {bySSH, reaching}} {
+		if err := one.look(ctx, d, by, one.trusted, observe, &pass); err != nil {
+			return pass, err
+		}
+	}
+	return pass, nil
+}
+
+// look judges the hosts that are watched in one way. Silence counts only where the watch can be trusted.
+func (w watch) look(ctx context.Context, d *db.DB, by string, trusted, observe bool, pass *Pass) error {
+	overdue, err := db.Collect[found](ctx, d.Reader, w.overdue, SilentAfter.Milliseconds())
 	if err != nil {
-		return Pass{}, fmt.Errorf("list agents that came back: %w", err)
+		return fmt.Errorf("list silent hosts: %w", err)
 	}
-	dirty, err := db.Collect[found](ctx, d.Reader, sqlDirty, holdFor.Milliseconds())
+	back, err := db.Collect[found](ctx, d.Reader, w.back, recoveredWithin.Milliseconds())
 	if err != nil {
-		return Pass{}, fmt.Errorf("list reports to judge: %w", err)
+		return fmt.Errorf("list hosts that came back: %w", err)
 	}
-	lost, err := db.Collect[found](ctx, d.Reader, sqlLost, oneEvent.Milliseconds())
+	var dirty []found
+	if w.dirty != "" {
+		if dirty, err = db.Collect[found](ctx, d.Reader, w.dirty, holdFor.Milliseconds()); err != nil {
+			return fmt.Errorf("list reports to judge: %w", err)
+		}
+	}
+	lost, err := db.Collect[found](ctx, d.Reader, w.lost, oneEvent.Milliseconds())
 	if err != nil {
-		return Pass{}, fmt.Errorf("list losses to tell of: %w", err)
+		return fmt.Errorf("list losses to tell of: %w", err)
 	}
-	if !receiving {
-		pass.Waiting, overdue = len(overdue), nil
+	if !trusted || observe {
+		pass.Waiting += len(overdue)
+		overdue = nil
 	}
 	if observe {
-		pass.Waiting += len(overdue)
-		return pass, nil
+		return nil
 	}
 	policy := audit.Actor{Kind: audit.Policy, Name: by}
 	for _, part := range []struct {
 		hosts []found
 		write func(context.Context, *db.Tx, audit.Actor, []found) ([]judged, error)
-	}{{overdue, lose}, {lost, tell}, {back, comeBack}, {dirty, judge}} {
+	}{{overdue, w.loseThem}, {lost, w.tellOf}, {back, w.takeBack}, {dirty, judge}} {
 		if len(part.hosts) == 0 {
 			continue
 		}
@@ -187,13 +224,13 @@ func Look(ctx context.Context, d *db.DB, by string, observe bool) (Pass, error) 
 			return err
 		})
 		if err != nil {
-			return pass, err
+			return err
 		}
 		for _, j := range done {
 			pass.Changed = append(pass.Changed, Found(j))
 		}
 	}
-	return pass, nil
+	return nil
 }
 
 func agentsOf(hosts []found) []uuid.UUID {
@@ -204,9 +241,9 @@ func agentsOf(hosts []found) []uuid.UUID {
 	return agents
 }
 
-// lose makes hosts unreachable. The event comes later: it tells of all that were lost together.
-func lose(ctx context.Context, tx *db.Tx, _ audit.Actor, hosts []found) ([]judged, error) {
-	really, err := db.IDs(ctx, tx.Reader, "note silent agents", sqlLose, agentsOf(hosts), SilentAfter.Milliseconds())
+// loseThem makes hosts unreachable. The event comes later: it tells of all that were lost together.
+func (w watch) loseThem(ctx context.Context, tx *db.Tx, _ audit.Actor, hosts []found) ([]judged, error) {
+	really, err := db.IDs(ctx, tx.Reader, "note silent hosts", w.lose, agentsOf(hosts), SilentAfter.Milliseconds())
 	if err != nil {
 		return nil, err
 	}
@@ -217,19 +254,19 @@ func lose(ctx context.Context, tx *db.Tx, _ audit.Actor, hosts []found) ([]judge
 	var all []judged
 	for _, h := range hosts {
 		if silent[h.AgentID] {
-			all = append(all, judged{h.HostID, Unreachable, silentMessage})
+			all = append(all, judged{h.HostID, Unreachable, w.silent(h)})
 		}
 	}
 	return all, setHealth(ctx, tx, all)
 }
 
-// tell writes one event for each zone of which the first loss is long enough ago.
-func tell(ctx context.Context, tx *db.Tx, by audit.Actor, hosts []found) ([]judged, error) {
+// tellOf writes one event for each zone of which the first loss is long enough ago.
+func (w watch) tellOf(ctx context.Context, tx *db.Tx, by audit.Actor, hosts []found) ([]judged, error) {
 	for _, g := range byZone(hosts) {
 		if !g.hosts[0].Ripe {
 			continue
 		}
-		if _, err := tx.Exec(ctx, sqlTell, agentsOf(g.hosts)); err != nil {
+		if _, err := tx.Exec(ctx, w.tell, agentsOf(g.hosts)); err != nil {
 			return nil, fmt.Errorf("note that losses were told: %w", err)
 		}
 		if err := g.event(ctx, tx, by, "host.unreachable"); err != nil {
@@ -239,10 +276,10 @@ func tell(ctx context.Context, tx *db.Tx, by audit.Actor, hosts []found) ([]judg
 	return nil, nil
 }
 
-// comeBack makes hosts healthy or degraded again, by their last report.
-func comeBack(ctx context.Context, tx *db.Tx, by audit.Actor, hosts []found) ([]judged, error) {
-	if _, err := tx.Exec(ctx, sqlComeBack, agentsOf(hosts)); err != nil {
-		return nil, fmt.Errorf("note agents that came back: %w", err)
+// takeBack makes hosts healthy or degraded again, by their last report.
+func (w watch) takeBack(ctx context.Context, tx *db.Tx, by audit.Actor, hosts []found) ([]judged, error) {
+	if _, err := tx.Exec(ctx, w.comeBack, agentsOf(hosts)); err != nil {
+		return nil, fmt.Errorf("note hosts that came back: %w", err)
 	}
 	var told []found
 	for _, h := range hosts {

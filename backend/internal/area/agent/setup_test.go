@@ -135,6 +135,8 @@ func (p *place) pass(d time.Duration) {
 	p.t.Helper()
 	ms := d.Milliseconds()
 	p.sql(`UPDATE agent_liveness SET received_at = received_at - $1::INT8 * INTERVAL '1 millisecond', lost_at = lost_at - $1::INT8 * INTERVAL '1 millisecond'`, ms)
+	p.sql(`UPDATE ssh_liveness SET answered_at = answered_at - $1::INT8 * INTERVAL '1 millisecond', failed_at = failed_at - $1::INT8 * INTERVAL '1 millisecond',
+       lost_at = lost_at - $1::INT8 * INTERVAL '1 millisecond'`, ms)
 	p.sql(`UPDATE agent_reports SET dirty_at = dirty_at - $1::INT8 * INTERVAL '1 millisecond'`, ms)
 	p.sql(`UPDATE agent_receivers SET since = since - $1::INT8 * INTERVAL '1 millisecond', flushed_at = flushed_at - $1::INT8 * INTERVAL '1 millisecond'`, ms)
 }

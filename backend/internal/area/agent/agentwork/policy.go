@@ -23,6 +23,8 @@ type Config struct {
 	DB      *db.DB
 	Desired string        // version that agents should run; "" for any
 	Soak    time.Duration // how long a delivered version must run before it is proven
+	// Ask asks a host over SSH whether it is there. why says in words why it did not answer; "" if it did.
+	Ask func(ctx context.Context, host uuid.UUID) (why string, err error)
 }
 
 // Names of the policies.
@@ -33,7 +35,7 @@ const (
 
 // Policies of the area.
 func Policies(config Config) []reconcile.Policy {
-	return []reconcile.Policy{hostHealth(config), agents(config), deliveries(config), inventory(config)}
+	return []reconcile.Policy{hostHealth(config), hostSSH(config), agents(config), deliveries(config), inventory(config)}
 }
 
 // hostHealth is one look at all hosts: an index finds what is due, so that a fleet in good health costs four short reads.
@@ -60,7 +62,7 @@ func outcome(pass agent.Pass) reconcile.Outcome {
 	}
 	if !pass.Receiving && pass.Waiting > 0 {
 		receiving.Status, receiving.Reason, receiving.Fault, receiving.RetryHelps = reconcile.False, "gap", reconcile.FaultOurs, true
-		receiving.Message = fmt.Sprintf("The backends received no heartbeats for a while, so the silence of %d hosts is not judged for 60 s.", pass.Waiting)
+		receiving.Message = fmt.Sprintf("The backends received nothing for a while, so the silence of %d hosts is not judged for 60 s.", pass.Waiting)
 	}
 	out := reconcile.Outcome{Changed: int64(len(pass.Changed)), Conditions: []reconcile.Condition{receiving}}
 	for _, h := range pass.Changed {
