@@ -4,10 +4,12 @@ package nodes
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"math/rand/v2"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -77,6 +79,33 @@ func Spread(_ context.Context, c *pgx.ConnConfig) error {
 	c.Host, c.Port, c.TLSConfig = nodes[0].Host, nodes[0].Port, nodes[0].TLSConfig
 	c.Fallbacks = nodes[1:]
 	return nil
+}
+
+// Renew has the next connection use the certificates that the files of a URL hold now: pgx reads them once. Files that can't be
+// read just now change nothing.
+func Renew(c *pgx.ConnConfig, url string) {
+	if c.TLSConfig == nil {
+		return
+	}
+	now, err := pgx.ParseConfig(url)
+	if err != nil {
+		return
+	}
+	of := func(host string, port uint16) string { return net.JoinHostPort(host, strconv.Itoa(int(port))) }
+	fresh := map[string]*tls.Config{of(now.Host, now.Port): now.TLSConfig}
+	for _, f := range now.Fallbacks {
+		if f.TLSConfig != nil {
+			fresh[of(f.Host, f.Port)] = f.TLSConfig
+		}
+	}
+	if renewed := fresh[of(c.Host, c.Port)]; renewed != nil {
+		c.TLSConfig = renewed
+	}
+	for _, f := range c.Fallbacks {
+		if renewed := fresh[of(f.Host, f.Port)]; renewed != nil && f.TLSConfig != nil {
+			f.TLSConfig = renewed
+		}
+	}
 }
 
 // all are the addresses of a configuration, in its order; none if they can't be

@@ -353,7 +353,10 @@ func (b *Backend) serveHTTP(stop, hard context.Context, server *httpapi.Server, 
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	b.log.Info("backend started", "version", Version(), "roles", b.cfg.Roles, "listen", listener.Addr().String())
+	if listener, err = b.cfg.TLS.Listen(listener, b.log); err != nil {
+		return err
+	}
+	b.log.Info("backend started", "version", Version(), "roles", b.cfg.Roles, "listen", listener.Addr().String(), "tls", b.cfg.TLS.Given())
 	if ready != nil {
 		ready(listener.Addr())
 	}

@@ -36,6 +36,8 @@ func command() *cobra.Command {
 		Long: `Serve the pages of Kloigos, as a client of its API. Configured by the environment:
 
   KLOIGOS_WEB_LISTEN           address to listen on (default 127.0.0.1:8090)
+  KLOIGOS_WEB_TLS_CERT_FILE    its certificate with the chain, in PEM, read again when it changes; none for plain HTTP
+  KLOIGOS_WEB_TLS_KEY_FILE     the key of that certificate, in PEM
   KLOIGOS_API_URL              base URL of the backends, required
   KLOIGOS_API_CA               file with the authorities of the API's certificate, in PEM
   KLOIGOS_WEB_TRUSTED_PROXIES  addresses or prefixes whose header Forwarded is believed, by commas
@@ -65,7 +67,10 @@ func serveOn(ctx context.Context, l net.Listener, cfg app.Config, log *slog.Logg
 	if err != nil {
 		return err
 	}
-	log.Info("web app started", "address", l.Addr().String(), "api", cfg.APIURL)
+	if l, err = cfg.TLS.Listen(l, log); err != nil {
+		return err
+	}
+	log.Info("web app started", "address", l.Addr().String(), "api", cfg.APIURL, "tls", cfg.TLS.Given())
 	done := make(chan error, 1)
 	go func() { done <- server.Listener(l) }()
 	select {

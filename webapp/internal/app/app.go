@@ -17,6 +17,7 @@ import (
 	"github.com/gofiber/fiber/v2/middleware/recover"
 
 	"kloigos/backend/api/client"
+	"kloigos/backend/api/tlsfile"
 	"kloigos/webapp/internal/account"
 	"kloigos/webapp/internal/address"
 	"kloigos/webapp/internal/agent"
@@ -106,6 +107,7 @@ var areas = []page.Area{
 // Config is the configuration of the web app.
 type Config struct {
 	Listen         string         // address, host:port
+	TLS            tlsfile.Files  // of this server; none: it speaks plain HTTP
 	APIURL         string         // base URL of the backends
 	APICA          []byte         // PEM; nil for the system's authorities
 	TrustedProxies []netip.Prefix // whose header Forwarded is believed
@@ -116,7 +118,11 @@ type Config struct {
 // together.
 func ConfigFromEnv(getenv func(string) string) (Config, error) {
 	cfg := Config{Listen: getenv("KLOIGOS_WEB_LISTEN"), APIURL: getenv("KLOIGOS_API_URL")}
+	cfg.TLS = tlsfile.Files{Certificate: getenv("KLOIGOS_WEB_TLS_CERT_FILE"), Key: getenv("KLOIGOS_WEB_TLS_KEY_FILE")}
 	var wrong []error
+	if err := cfg.TLS.Check(); err != nil {
+		wrong = append(wrong, fmt.Errorf("KLOIGOS_WEB_TLS_CERT_FILE, KLOIGOS_WEB_TLS_KEY_FILE: %w", err))
+	}
 	if cfg.Listen == "" {
 		cfg.Listen = "127.0.0.1:8090"
 	}

@@ -22,6 +22,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"kloigos/backend/api/tlsfile"
 )
 
 // Role is one of the three parts of a backend.
@@ -37,7 +39,8 @@ const (
 // Config is everything that can be set.
 type Config struct {
 	DatabaseURL        string
-	Listen             string // host:port; "" for a backend without the API that was given none
+	Listen             string        // host:port; "" for a backend without the API that was given none
+	TLS                tlsfile.Files // of the API; none: it speaks plain HTTP
 	Roles              []Role
 	KeysetFile         string
 	TrustedProxies     []netip.Prefix // whose word on the client's address is taken
@@ -82,6 +85,14 @@ func settings() []setting {
 	return []setting{
 		{"KLOIGOS_DATABASE_URL", "", "URL of the CockroachDB or PostgreSQL", "", setDatabaseURL},
 		{"KLOIGOS_LISTEN", "listen", "address and port of the API; without the API role, of /healthz, /readyz and /metrics, if given", "127.0.0.1:8080", setListen},
+		{"KLOIGOS_TLS_CERT_FILE", "tls-cert-file", "certificate of the API with its chain (PEM), read again when it changes; empty for plain HTTP", "", func(c *Config, v string) error {
+			c.TLS.Certificate = v
+			return nil
+		}},
+		{"KLOIGOS_TLS_KEY_FILE", "tls-key-file", "its key (PEM)", "", func(c *Config, v string) error {
+			c.TLS.Key = v
+			return nil
+		}},
 		{"KLOIGOS_ROLE", "role", "what this backend does, comma-separated", "api,worker,reconciler", setRoles},
 		{"KLOIGOS_KEYSET_FILE", "keyset-file", "the master key, mode 0600, the same on every backend", "/etc/kloigos/keyset.json", setKeysetFile},
 		{"KLOIGOS_TRUSTED_PROXIES", "trusted-proxies", "addresses and networks of the proxies in front, comma-separated", "", func(c *Config, v string) (err error) {
@@ -210,6 +221,9 @@ func Load(args []string, getenv func(string) string) (Config, error) {
 		if err := s.set(&c, strings.TrimSpace(value)); err != nil {
 			mistakes = append(mistakes, fmt.Errorf("%s: %w", name, err))
 		}
+	}
+	if err := c.TLS.Check(); err != nil {
+		mistakes = append(mistakes, fmt.Errorf("KLOIGOS_TLS_CERT_FILE, KLOIGOS_TLS_KEY_FILE: %w", err))
 	}
 	if len(mistakes) > 0 {
 		return Config{}, errors.Join(mistakes...)

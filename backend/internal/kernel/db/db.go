@@ -99,7 +99,10 @@ func Open(ctx context.Context, url string, options ...Option) (*DB, error) {
 		cfg.MaxConns = max(cfg.MaxConns, 16)
 	}
 	nodes.Prepare(cfg.ConnConfig)
-	cfg.BeforeConnect = nodes.Spread
+	cfg.BeforeConnect = func(ctx context.Context, c *pgx.ConnConfig) error {
+		nodes.Renew(c, url)
+		return nodes.Spread(ctx, c)
+	}
 	if cfg.PingTimeout == 0 {
 		cfg.PingTimeout = nodes.PingTimeout
 	}
