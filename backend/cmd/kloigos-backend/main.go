@@ -30,6 +30,7 @@ const usage = `kloigos-backend cuts Linux hosts into compute units and hands the
   kloigos-backend verify    hold what must always be true against the database, change
                             nothing; see kloigos-backend verify --help
   kloigos-backend account   help a person who cannot log in; see kloigos-backend account --help
+  kloigos-backend keyset    replace the key that seals secrets; see kloigos-backend keyset --help
   kloigos-backend failpoints  name the places at which a test can end a backend
   kloigos-backend version   print the version
 
@@ -73,6 +74,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	if args[0] == "account" {
 		return accountCommand(args[1:], stdout, stderr)
+	}
+	if args[0] == "keyset" {
+		return keysetCommand(args[1:], stdout, stderr)
 	}
 	if args[0] == "verify" {
 		return verifyCommand(args[1:], stdout, stderr)

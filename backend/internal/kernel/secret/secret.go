@@ -35,7 +35,8 @@ type Keyset struct {
 	aead tink.AEAD
 	// macs are keys that are derived from those of the keyset, the primary one's
 	// first.
-	macs [][]byte
+	macs    [][]byte
+	primary uint32
 }
 
 // Fresh makes a keyset that only this process has.
@@ -91,6 +92,14 @@ func writeNew(path string, content []byte) (err error) {
 // Load reads a keyset file. One that its group or others can read or write is
 // refused.
 func Load(path string) (*Keyset, error) {
+	handle, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	return of(handle)
+}
+
+func read(path string) (*keyset.Handle, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open the keyset: %w", err)
@@ -114,7 +123,7 @@ func Load(path string) (*Keyset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keyset %s is not a Tink keyset in JSON", path) // the cause may quote it
 	}
-	return of(handle)
+	return handle, nil
 }
 
 // private tells whether only the owner gets at a file. systemd may give a
@@ -137,7 +146,7 @@ func of(handle *keyset.Handle) (*Keyset, error) {
 	if err != nil {
 		return nil, errors.New("the keyset's keys are not for sealing (AEAD)")
 	}
-	return &Keyset{aead: a, macs: macKeys(handle)}, nil
+	return &Keyset{aead: a, macs: macKeys(handle), primary: handle.KeysetInfo().GetPrimaryKeyId()}, nil
 }
 
 // macKeys derives a key from each one of the keyset, so that every backend with
