@@ -10,10 +10,10 @@ import (
 
 const requestsPath = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 
-// signPause is how often a request is looked at, and signTimeout for how long.
+// signPause is how often a request is looked at, and signTimeout for how long: the web app waits for 20 s.
 const (
 	signPause   = 250 * time.Millisecond
-	signTimeout = 10 * time.Second
+	signTimeout = 18 * time.Second
 )
 
 // signing is a request for a certificate.
