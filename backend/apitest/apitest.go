@@ -193,8 +193,8 @@ func (s *Site) NameServer(records ...string) *NameServer {
 func (s *Site) reconcile(areas app.Areas) *reconcile.Registry {
 	s.t.Helper()
 	db := s.site.DB
-	all := append(policy.Policies(db, policy.Retention{}), policy.EndStuck(s.site.Intents))
-	all = append(all, areas.Policies...)
+	all := append(policy.Policies(db, policy.Retention{}), areas.Policies...)
+	all = append(all, reconcile.InFlight(db.DB, append(s.site.Intents.InFlight(), areas.InFlight...))...)
 	registry, err := reconcile.NewRegistry(policy.NotReconciled(), append(all, reconcile.Lag(db.DB, all))...)
 	if err != nil {
 		s.t.Fatal(err)

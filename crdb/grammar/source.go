@@ -28,11 +28,24 @@ var keyword = regexp.MustCompile(`^(?:\s|--[^\n]*\n)*(SELECT|INSERT INTO|UPDATE|
 // condition is what a filter looks like, wherever it is written: a column with its table's alias.
 var condition = regexp.MustCompile(`^(?:\(|NOT |EXISTS ?\(|position\()*(?:[a-z]{1,3}\.[a-z_]+|\?) (?:[=<>@~&|]|IN |IS |NOT |LIKE |BETWEEN )|^(?:NOT )?EXISTS ?\(`)
 
-// SourceSQL returns all SQL in the Go files of a directory, tests left out. It knows constants of the package and sums
-// of them, conditions such as `h.state = ?`, and the methods `and(condition, ...)`, `andIf(value, condition)` and
+// SourceSQL returns all SQL in the Go files of a directory, tests left out. It knows constants of the package, and of
+// others of the module, sums of them, conditions such as `h.state = ?`, and the methods `and(condition, ...)`, `andIf(value, condition)` and
 // `Page(order, limit)` that put a list's statement together out of such.
 func SourceSQL(dir string) ([]Found, error) {
 	fileSet := token.NewFileSet()
+	files, err := readSources(fileSet, dir)
+	if err != nil {
+		return nil, err
+	}
+	v := newVisitor(fileSet, dir, files)
+	for _, file := range files {
+		ast.Inspect(file, v.visit)
+	}
+	return v.found, nil
+}
+
+// readSources reads the Go files of a directory, tests left out.
+func readSources(fileSet *token.FileSet, dir string) ([]*ast.File, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return nil, fmt.Errorf("list the sources: %w", err)
@@ -52,17 +65,56 @@ func SourceSQL(dir string) ([]Found, error) {
 		}
 		files = append(files, file)
 	}
-	v := &visitor{fileSet: fileSet, constants: constantsOf(files)}
-	for _, file := range files {
-		ast.Inspect(file, v.visit)
-	}
-	return v.found, nil
+	return files, nil
 }
 
 type visitor struct {
 	fileSet   *token.FileSet
 	constants map[string]ast.Expr
+	dir       string
+	imports   map[string]string   // paths by name
+	packages  map[string]*visitor // others of the module, by path
 	found     []Found
+}
+
+func newVisitor(fileSet *token.FileSet, dir string, files []*ast.File) *visitor {
+	v := &visitor{fileSet: fileSet, constants: constantsOf(files), dir: dir, imports: map[string]string{}, packages: map[string]*visitor{}}
+	for _, file := range files {
+		for _, spec := range file.Imports {
+			path := strings.Trim(spec.Path.Value, `"`)
+			name := path[strings.LastIndex(path, "/")+1:]
+			if spec.Name != nil {
+				name = spec.Name.Name
+			}
+			v.imports[name] = path
+		}
+	}
+	return v
+}
+
+// imported returns another package of the module, for its constants; nil if it is none.
+func (v *visitor) imported(name string) *visitor {
+	const module = "kloigos/"
+	path := v.imports[name]
+	if p, seen := v.packages[path]; seen || !strings.HasPrefix(path, module) {
+		return p
+	}
+	root, err := filepath.Abs(v.dir)
+	if err != nil {
+		return nil
+	}
+	for ; root != filepath.Dir(root); root = filepath.Dir(root) {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			break
+		}
+	}
+	dir := filepath.Join(root, strings.TrimPrefix(path, module))
+	files, err := readSources(v.fileSet, dir)
+	if err != nil {
+		return nil
+	}
+	v.packages[path] = newVisitor(v.fileSet, dir, files)
+	return v.packages[path]
 }
 
 func (v *visitor) visit(node ast.Node) bool {
@@ -143,6 +195,12 @@ func (v *visitor) evaluate(expr ast.Expr, depth int) (value string, whole bool) 
 	case *ast.Ident:
 		if constant, ok := v.constants[expr.Name]; ok {
 			return v.evaluate(constant, depth+1)
+		}
+	case *ast.SelectorExpr:
+		if name, ok := expr.X.(*ast.Ident); ok {
+			if p := v.imported(name.Name); p != nil {
+				return p.evaluate(expr.Sel, depth+1)
+			}
 		}
 	case *ast.ParenExpr:
 		return v.evaluate(expr.X, depth+1)

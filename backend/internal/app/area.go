@@ -30,8 +30,8 @@ type Area struct {
 	Handlers work.Handlers
 	Routes   func(*httpapi.Server)
 	Policies []reconcile.Policy
-	// InFlight finds objects that stand in a state with a deadline for too long.
-	InFlight []reconcile.Source
+	// InFlight is the nouns whose states have deadlines.
+	InFlight []reconcile.Deadlines
 	// Run does what an area does beside requests, on each backend with the API, until
 	// its context is done. May be nil.
 	Run func(context.Context)
@@ -92,7 +92,7 @@ type Areas struct {
 	Handlers work.Handlers
 	Routes   []func(*httpapi.Server)
 	Policies []reconcile.Policy
-	InFlight []reconcile.Source
+	InFlight []reconcile.Deadlines
 	Runs     []func(context.Context)
 	// NotReconciled is that of all areas.
 	NotReconciled map[string]string

@@ -23,6 +23,6 @@ func dnsArea(p Parts) Area {
 		Handlers: handlers(dnswork.ZoneHandlers(config), dnswork.RecordSetHandlers(config)),
 		Routes:   routes(dnshttp.Zones(parts), dnshttp.RecordSets(parts)),
 		Policies: []reconcile.Policy{dnswork.ZonePolicy(config), dnswork.RecordSetPolicy(config), dnswork.NamingPolicy(config)},
-		InFlight: []reconcile.Source{dns.LateZones()},
+		InFlight: []reconcile.Deadlines{dns.ZonesInFlight()},
 	}
 }

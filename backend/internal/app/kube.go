@@ -29,7 +29,7 @@ func kubeArea(p Parts) Area {
 		Handlers: kubework.Handlers(config),
 		Routes:   kubehttp.Routes(kubehttp.Parts{Engine: p.Engine, Keys: p.Keyset, Kinds: p.Kinds, Issue: config.Issue}),
 		Policies: kubework.Policies(config),
-		InFlight: []reconcile.Source{kube.LateClusters()},
+		InFlight: []reconcile.Deadlines{kube.ClustersInFlight()},
 		NotReconciled: map[string]string{
 			"cluster_binding": "the policy of its cluster keeps it",
 			"kube_version":    "an operator writes it; the policy of a cluster looks at what its nodes have",

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/policy"
 	"kloigos/backend/internal/store"
 )
@@ -19,7 +20,8 @@ func TestEveryNounIsReconciledOrSaysWhyNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	looked := map[string]bool{}
-	for _, p := range append(areas.Policies, policy.LintPlaybooks(nil, nil)) {
+	inFlight := append(store.InFlight(), areas.InFlight...)
+	for _, p := range slices.Concat(areas.Policies, []reconcile.Policy{policy.LintPlaybooks(nil, nil)}, reconcile.InFlight(nil, inFlight)) {
 		for _, noun := range append(slices.Clone(p.Triggers), p.Noun, p.Name) {
 			looked[noun] = true
 		}
@@ -50,11 +52,11 @@ func TestEveryNounIsReconciledOrSaysWhyNot(t *testing.T) {
 	}
 	// What has a deadline is looked at.
 	var sources []string
-	for _, s := range append(store.InFlight(), areas.InFlight...) {
+	for _, s := range inFlight {
 		sources = append(sources, s.Noun)
 	}
 	slices.Sort(sources)
 	if want := []string{"allocation", "cluster", "dns_zone", "host", "plan", "unit"}; !slices.Equal(sources, want) {
-		t.Errorf("late objects are found of %v, want %v", sources, want)
+		t.Errorf("deadlines are handed in for %v, want %v", sources, want)
 	}
 }

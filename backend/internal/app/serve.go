@@ -284,9 +284,9 @@ func (b *Backend) policies(stop context.Context, intents *intent.Intents, areas 
 	if b.cfg.Has(config.RoleReconciler) {
 		linter = b.linter(stop)
 	}
-	all = append(all, policy.LintPlaybooks(intents, linter), policy.EndStuck(intents), policy.SealEvents(b.db, b.keyset), policy.CheckEvents(b.db, b.keyset))
+	all = append(all, policy.LintPlaybooks(intents, linter), policy.SealEvents(b.db, b.keyset), policy.CheckEvents(b.db, b.keyset))
 	all = append(all, areas.Policies...)
-	all = append(all, reconcile.InFlight(b.db.DB, append(store.InFlight(), areas.InFlight...)))
+	all = append(all, reconcile.InFlight(b.db.DB, append(intents.InFlight(), areas.InFlight...))...)
 	all = append(all, reconcile.Lag(b.db.DB, all))
 	not := policy.NotReconciled()
 	maps.Copy(not, areas.NotReconciled)

@@ -9,20 +9,27 @@ import (
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/kernel/reconcile"
-	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit/site"
 )
 
-// lateNow is what the policy says of objects, by their ids.
+// lateNow is what the policies say of objects that are late or were so, by their ids. They only look.
 func lateNow(s *site.Site) map[uuid.UUID]reconcile.Condition {
 	s.T.Helper()
-	out, err := reconcile.InFlight(s.DB.DB, store.InFlight()).Run(s.T.Context(), reconcile.Item{})
-	if err != nil || out.Changed != 0 {
-		s.T.Fatalf("%+v, %v", out, err)
-	}
 	by := map[uuid.UUID]reconcile.Condition{}
-	for _, c := range out.Conditions {
-		by[c.ObjectID] = c
+	for _, p := range reconcile.InFlight(s.DB.DB, s.Intents.InFlight()) {
+		ids, err := p.Objects(s.T.Context(), uuid.Nil, 1000)
+		if err != nil {
+			s.T.Fatal(err)
+		}
+		for _, id := range ids {
+			out, err := p.Run(s.T.Context(), reconcile.Item{ObjectID: id, Observe: true})
+			if err != nil || out.Changed != 0 || len(out.Conditions) != 1 {
+				s.T.Fatalf("%+v, %v", out, err)
+			}
+			if c := out.Conditions[0]; c.Status != reconcile.True || out.AtRest {
+				by[id] = c
+			}
+		}
 	}
 	return by
 }
@@ -61,7 +68,7 @@ func TestInFlightIsSaid(t *testing.T) {
 	sql(s, `UPDATE jobs SET state = 'cancelled', finished_at = now() WHERE id = $1`, job)
 	all = lateNow(s)
 	for _, id := range []uuid.UUID{allocation, unit} {
-		if c := all[id]; c.Reason != "no_job" || !strings.Contains(c.Message, "The policy stuck ends it") {
+		if c := all[id]; c.Reason != "no_job" || !strings.Contains(c.Message, "This policy ends it") {
 			t.Errorf("%+v", c)
 		}
 	}

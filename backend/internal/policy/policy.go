@@ -1,5 +1,5 @@
 // Package policy owns the policies of the nouns that are no areas of their own yet:
-// expiry, stuck objects, linting of playbooks. Each reads everything afresh and acts
+// expiry, linting of playbooks. Each reads everything afresh and acts
 // through intents. How policies are run is the business of kernel/reconcile.
 package policy
 
@@ -38,11 +38,9 @@ func NotReconciled() map[string]string {
 		"condition":         "it is what policies write",
 		"event":             "an audit trail is only ever added to, unless an operator sets how long it is kept",
 		"job":               "its worker keeps its deadline, and another one takes it over; what was done stays known, and a row is small",
-		"plan":              "it is checked again when it is applied, and old_plans removes it",
 		"policy":            "policies are code; policy_lag says of each whether it runs in time",
 		"queue":             "a person pauses it, and only a person ends that",
 		"system":            "it is read when it is shown",
-		"unit":              "it has no policy of its own; drift looks at its promises with its host",
 		"playbook versions": "a version never changes once it is stored; only what ansible-lint says of it is added",
 		"uids":              "a UID stays given until it is given again, after a wipe",
 	}

@@ -3,34 +3,57 @@ package policy_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/kernel/reconcile"
-	"kloigos/backend/internal/policy"
 	"kloigos/backend/internal/store"
 	"kloigos/backend/internal/testkit/site"
 )
 
+// endStuck runs what is due of each noun with deadlines, hosts before what belongs to them.
 func endStuck(s *site.Site) int64 {
 	s.T.Helper()
-	out, err := policy.EndStuck(s.Intents).Run(s.T.Context(), reconcile.Item{})
+	n, err := runInFlight(s)
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	return out.Changed
+	return n
 }
 
-// told holds that the newest event of an object is the policy's.
+func runInFlight(s *site.Site) (changed int64, failed error) {
+	s.T.Helper()
+	all := reconcile.InFlight(s.DB.DB, s.Intents.InFlight())
+	slices.SortFunc(all, func(a, b reconcile.Policy) int {
+		order := []string{"host", "allocation", "unit", "plan"}
+		return slices.Index(order, a.Noun) - slices.Index(order, b.Noun)
+	})
+	for _, p := range all {
+		ids, err := p.Objects(s.T.Context(), uuid.Nil, 1000)
+		if err != nil {
+			s.T.Fatal(err)
+		}
+		for _, id := range ids {
+			out, err := p.Run(s.T.Context(), reconcile.Item{ObjectID: id})
+			changed += out.Changed
+			failed = errors.Join(failed, err)
+		}
+	}
+	return changed, failed
+}
+
+// told holds that an event of an object tells what its noun's policy did.
 func told(s *site.Site, object uuid.UUID, action string) {
 	s.T.Helper()
 	if !slices.ContainsFunc(s.Events(object), func(e store.Event) bool {
-		return e.Action == action && e.ActorKind == domain.ActorPolicy && e.ActorName == "stuck"
+		return e.Action == action && e.ActorKind == domain.ActorPolicy && e.ActorName == strings.TrimSuffix(action, ".end_stuck")+"_deadline"
 	}) {
 		s.T.Errorf("no event tells of %s", action)
 	}
@@ -167,9 +190,8 @@ func TestStuckByTheSecondTry(t *testing.T) {
 			sql(s, `UPDATE hosts SET state = 'ready' WHERE id = $1`, host)
 		}
 	})
-	found, err := s.Intents.EndStuck(t.Context(), s.Actor, nil)
-	if err != nil || found != uuid.Nil || refused == 0 {
-		t.Errorf("%s was ended, after %d tries that were refused: %v", found, refused, err)
+	if n, err := runInFlight(s); err != nil || n != 0 || refused == 0 {
+		t.Errorf("%d were ended, after %d tries that were refused: %v", n, refused, err)
 	}
 	if e := s.Events(host); len(e) > 0 && e[0].Action == "host.end_stuck" {
 		t.Errorf("it is told: %+v", e[0])
@@ -186,8 +208,7 @@ func TestOneThatStaysStuckIsPassed(t *testing.T) {
 	sql(s, `ALTER TABLE hosts ADD CONSTRAINT stays CHECK (id <> '`+hosts[0].String()+`' OR state = 'initializing')`)
 	unit := s.Units(hosts[1])[0].ID
 	sql(s, `UPDATE compute_units SET state = 'deallocating', updated_at = now() - INTERVAL '1 day' WHERE id = $1`, unit)
-	out, err := policy.EndStuck(s.Intents).Run(t.Context(), reconcile.Item{})
-	if n := out.Changed; n != 2 || err == nil || !strings.Contains(err.Error(), hosts[0].String()) {
+	if n, err := runInFlight(s); n != 2 || err == nil || !strings.Contains(err.Error(), hosts[0].String()) {
 		t.Errorf("%d were ended: %v", n, err)
 	}
 	if a, b := s.Host(hosts[0]).State, s.Host(hosts[1]).State; a != domain.HostInitializing || b != domain.HostInitFailed {
@@ -197,5 +218,80 @@ func TestOneThatStaysStuckIsPassed(t *testing.T) {
 	told(s, unit, "unit.end_stuck")
 	if len(s.Events(hosts[0])) > 0 && s.Events(hosts[0])[0].Action == "host.end_stuck" {
 		t.Error("an event tells of what did not happen")
+	}
+}
+
+// A unit ends with the allocation or the host that it moves with, whichever item is due first.
+func TestAUnitWaitsForItsAllocation(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	s.AddAddresses("default", 1)
+	s.ReadyHost(site.HostSpec{Units: []string{"1"}})
+	id, job, err := s.Allocate(intent.CreateAllocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit := s.Allocation(id).UnitID
+	sql(s, `UPDATE jobs SET state = 'failed', error = '{"code": "x", "message": "y"}', attempt = 1, finished_at = now() WHERE id = $1`, job)
+	sql(s, `UPDATE compute_units SET updated_at = now() - INTERVAL '1 day'`)
+	run := func(noun string, object uuid.UUID) reconcile.Outcome {
+		t.Helper()
+		for _, p := range reconcile.InFlight(s.DB.DB, s.Intents.InFlight()) {
+			if p.Noun == noun {
+				out, err := p.Run(t.Context(), reconcile.Item{ObjectID: object})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return out
+			}
+		}
+		t.Fatalf("no policy of %s", noun)
+		return reconcile.Outcome{}
+	}
+	if out := run("unit", unit); out.Changed != 0 || out.AtRest || out.Again > time.Minute || out.Conditions[0].Reason != "no_job" {
+		t.Errorf("%+v", out)
+	}
+	sql(s, `UPDATE allocations SET updated_at = now() - INTERVAL '1 day'`)
+	if out := run("allocation", id); out.Changed != 1 || !out.AtRest {
+		t.Errorf("%+v", out)
+	}
+	if out := run("unit", unit); out.Changed != 0 || !out.AtRest {
+		t.Errorf("%+v", out)
+	}
+	if n := count(s, `SELECT count(*) FROM addresses WHERE allocation_id = $1 AND state = 'reserved'`, id); n != 1 {
+		t.Error("its address does not agree")
+	}
+}
+
+// A write makes the item of what is on its way due, in its own transaction: after two minutes, for the case that its job goes.
+func TestWritesMakeDeadlines(t *testing.T) {
+	t.Parallel()
+	s := site.New(t)
+	registry, err := reconcile.NewRegistry(nil, reconcile.InFlight(s.DB.DB, s.Intents.InFlight())...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry.Trigger(s.DB.DB)
+	s.AddAddresses("default", 1)
+	s.ReadyHost(site.HostSpec{Units: []string{"1"}})
+	if n := count(s, `SELECT count(*) FROM reconcile_items WHERE policy = 'allocation_deadline'`); n != 0 {
+		t.Errorf("%d items of what is not there", n)
+	}
+	id, _, err := s.Allocate(intent.CreateAllocation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for policy, object := range map[string]uuid.UUID{"allocation_deadline": id, "unit_deadline": s.Allocation(id).UnitID} {
+		if n := count(s, `SELECT count(*) FROM reconcile_items
+		                   WHERE policy = $1 AND object_id = $2 AND due_at BETWEEN now() + INTERVAL '100 seconds' AND now() + INTERVAL '120 seconds'`, policy, object); n != 1 {
+			t.Errorf("%s: no item is due in two minutes", policy)
+		}
+	}
+	sql(s, `UPDATE allocations SET updated_at = now() - INTERVAL '1 day'`)
+	if err := s.DB.InTx(t.Context(), func(tx *store.Tx) error { tx.Touch("allocation", id); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(s, `SELECT count(*) FROM reconcile_items WHERE object_id = $1 AND due_at < now() - INTERVAL '23 hours' AND token = 2`, id); n != 1 {
+		t.Error("a deadline that is over does not make it due")
 	}
 }

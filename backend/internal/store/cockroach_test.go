@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -78,12 +77,6 @@ func TestLocksOfJoinedPicks(t *testing.T) {
 		"claim": {func(tx *Tx) error {
 			_, err := tx.ClaimJobs(t.Context(), uuid.New(), time.Second, 1)
 			return err
-		}, "on"},
-		"stuck": {func(tx *Tx) error {
-			if _, err := tx.Stuck(t.Context(), nil); !errors.Is(err, domain.ErrNotFound) {
-				return fmt.Errorf("found one: %w", err)
-			}
-			return nil
 		}, "on"},
 		"take over": {func(tx *Tx) error {
 			_, err := tx.TakeOverJobs(t.Context(), uuid.New(), time.Second, 1)

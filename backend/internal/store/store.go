@@ -38,8 +38,11 @@ func Open(ctx context.Context, url string, options ...db.Option) (*DB, error) {
 
 // InTx runs f in one transaction and commits. f may run more than once.
 func (d *DB) InTx(ctx context.Context, f func(*Tx) error) error {
-	return d.DB.InTx(ctx, func(tx *db.Tx) error { return f(&Tx{Tx: tx, Reads: Reads{tx.Reader, d.artifacts}}) })
+	return d.DB.InTx(ctx, func(tx *db.Tx) error { return f(d.Over(tx)) })
 }
+
+// Over is a transaction of the kernel, with what can be written here.
+func (d *DB) Over(tx *db.Tx) *Tx { return &Tx{Tx: tx, Reads: Reads{tx.Reader, d.artifacts}} }
 
 // Snapshot runs f on one unchanging picture of the database, and writes
 // nothing. f may run more than once.

@@ -41,7 +41,8 @@ type Condition struct {
 	Message    string // a sentence for people
 	Fault      Fault
 	RetryHelps bool
-	Threshold  int // failures in a row after which it is false; 0: 3
+	Threshold  int  // failures in a row after which it is false; 0: 3
+	IfThere    bool // written only over one that is there: what is well is not said of each object
 
 	// Noun and ObjectID name another object than the item's; empty: the item's.
 	Noun     string

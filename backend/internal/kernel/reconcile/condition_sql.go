@@ -74,8 +74,6 @@ func ConditionsNotTrue(ctx context.Context, r db.Reader, noun string, limit int)
 type observed struct {
 	Condition
 	policy string
-	// onlyIfThere: a run that went well says so only where one has failed before.
-	onlyIfThere bool
 }
 
 type conditionKey struct {
@@ -112,7 +110,7 @@ func writeConditions(ctx context.Context, tx *db.Tx, all []observed, at time.Tim
 	var now []Found
 	for i, o := range all {
 		was, there := before[o.key()]
-		if o.onlyIfThere && !there || i+1 < len(all) && all[i+1].key() == o.key() {
+		if o.IfThere && !there || i+1 < len(all) && all[i+1].key() == o.key() {
 			continue // the last word on a condition counts
 		}
 		was.Noun, was.ObjectID = o.Noun, o.ObjectID

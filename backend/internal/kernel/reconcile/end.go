@@ -84,12 +84,15 @@ func writeEnds(ctx context.Context, tx *db.Tx, all []result) error {
 		}
 	}
 	for _, e := range all {
-		if !e.gone {
+		if !e.gone && !e.atRest {
 			continue
 		}
 		n, err := tx.Exec(ctx, sqlForget, e.Policy, e.key.ObjectID, e.Run, e.Token)
 		if err != nil {
 			return fmt.Errorf("remove an item: %w", err)
+		}
+		if e.atRest {
+			continue
 		}
 		if n == 0 { // woken: look again
 			if _, err := tx.Exec(ctx, sqlGiveBack, []string{e.Policy}, []uuid.UUID{e.key.ObjectID}, []int64{e.Run}); err != nil {

@@ -33,6 +33,8 @@ type Policy struct {
 	Objects func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error)
 	// Run looks at one object and puts it right. It reads everything afresh.
 	Run func(ctx context.Context, item Item) (Outcome, error)
+
+	deadlines *Deadlines // a written object is due with the deadline of its state; nil: at once
 }
 
 // Item is one object that a run is about.
@@ -49,6 +51,7 @@ type Outcome struct {
 	Conditions []Condition   // of the object, or of another one that they name
 	Again      time.Duration // look again earlier than the interval says; 0: no
 	Gone       bool          // the object does not exist any more: its item and its conditions go too
+	AtRest     bool          // nothing is to be looked at before the object is written again: its item goes, its conditions stay
 }
 
 // Failure is an error of a run that says whose fault it is. Its message is shown

@@ -27,6 +27,7 @@ type result struct {
 	shown       string // of an error, to people
 	wait        time.Duration
 	gone        bool
+	atRest      bool
 	interrupted bool // given back: whoever claims it next does it
 	lost        bool // another reconciler has it
 	conditions  []observed
@@ -49,7 +50,7 @@ func (r *Reconciler) run(ctx context.Context, one *running) result {
 		e.interrupted = true
 		return e
 	}
-	e.changed, e.gone = out.Changed, out.Gone && err == nil
+	e.changed, e.gone, e.atRest = out.Changed, out.Gone && err == nil, out.AtRest && err == nil
 	noun, object, kind := p.Noun, one.key.ObjectID, p.Name
 	if object == uuid.Nil { // of the policy itself, or the listing of its objects
 		noun, object, kind = PolicyNoun, PolicyID(p.Name), succeeds
@@ -86,7 +87,8 @@ func (r *Reconciler) run(ctx context.Context, one *running) result {
 		}
 	}
 	// Of an object only those that have failed say so: the others would double its conditions.
-	e.conditions = append(e.conditions, observed{Condition: said, policy: p.Name, onlyIfThere: err == nil && noun != PolicyNoun})
+	said.IfThere = err == nil && noun != PolicyNoun
+	e.conditions = append(e.conditions, observed{Condition: said, policy: p.Name})
 	r.count(timed, p, one.key.ObjectID, result, out.Changed, err)
 	return e
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/google/uuid"
@@ -22,31 +23,42 @@ func (r *Registry) Trigger(d *db.DB) {
 
 func (r *Registry) wakeTouched(ctx context.Context, tx *db.Tx) error {
 	var woken []key
+	moving := map[*Policy][]uuid.UUID{}
 	for _, o := range tx.Touched() {
 		for _, p := range r.triggers[o.Noun] {
-			if p.Noun == "" {
+			switch {
+			case p.deadlines != nil:
+				moving[p] = append(moving[p], o.ID)
+			case p.Noun == "":
 				woken = append(woken, key{p.Name, uuid.Nil})
-			} else {
+			default:
 				woken = append(woken, key{p.Name, o.ID})
 			}
 		}
 	}
-	return wake(ctx, tx, woken)
+	return wake(ctx, tx, moving, woken)
 }
 
 // wake takes items in one order, so that two transactions don't wait for each
-// other.
-func wake(ctx context.Context, tx *db.Tx, woken []key) error {
-	if len(woken) == 0 {
+// other: those with deadlines by policy and object, then the others.
+func wake(ctx context.Context, tx *db.Tx, moving map[*Policy][]uuid.UUID, woken []key) error {
+	if len(moving)+len(woken) == 0 {
 		return nil
 	}
-	slices.SortFunc(woken, compareKeys)
-	woken = slices.Compact(woken)
-	policies, objects := make([]string, len(woken)), make([]uuid.UUID, len(woken))
-	for i, k := range woken {
-		policies[i], objects[i] = k.Policy, k.ObjectID
+	var b db.Batch
+	for _, p := range slices.SortedFunc(maps.Keys(moving), func(a, b *Policy) int { return cmp.Compare(a.Name, b.Name) }) {
+		p.deadlines.due(&b, moving[p])
 	}
-	if _, err := tx.Exec(ctx, sqlWake, policies, objects); err != nil {
+	if len(woken) > 0 {
+		slices.SortFunc(woken, compareKeys)
+		woken = slices.Compact(woken)
+		policies, objects := make([]string, len(woken)), make([]uuid.UUID, len(woken))
+		for i, k := range woken {
+			policies[i], objects[i] = k.Policy, k.ObjectID
+		}
+		b.Queue(sqlWake, policies, objects)
+	}
+	if err := tx.Send(ctx, &b); err != nil {
 		return fmt.Errorf("make policies due: %w", err)
 	}
 	return nil

@@ -179,27 +179,12 @@ func pieces(sql string) (base string, conditions []string, tail string) {
 // finds where text that is not constant is turned into a statement.
 func Constants(dir string) (constants map[string]bool, conversions []string, err error) {
 	set := token.NewFileSet()
-	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	files, err := parse(set, dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	var files []*ast.File
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return nil, nil, err
-		}
-		files = append(files, file)
-	}
-	if len(files) == 0 {
-		return nil, nil, fmt.Errorf("no sources in %s", dir)
-	}
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
-	// Other packages can't be had here; no constant of SQL comes from one.
-	check := types.Config{Error: func(error) {}}
+	check := types.Config{Error: func(error) {}, Importer: kernel{set}}
 	_, _ = check.Check("store", set, files, info)
 	constants = map[string]bool{}
 	for _, v := range info.Types {
@@ -220,6 +205,46 @@ func Constants(dir string) (constants map[string]bool, conversions []string, err
 		})
 	}
 	return constants, conversions, nil
+}
+
+// parse reads the Go files of a directory, tests left out.
+func parse(set *token.FileSet, dir string) (files []*ast.File, err error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no sources in %s", dir)
+	}
+	return files, nil
+}
+
+// kernel imports the kernel's packages for their constants. No constant of SQL comes from another one.
+type kernel struct{ set *token.FileSet }
+
+func (k kernel) Import(path string) (*types.Package, error) {
+	const kernel = "kloigos/backend/internal/kernel/"
+	if !strings.HasPrefix(path, kernel) {
+		return nil, fmt.Errorf("%s is not read", path)
+	}
+	_, here, _, _ := runtime.Caller(0)
+	files, err := parse(k.set, filepath.Join(filepath.Dir(here), "..", "..", "kernel", strings.TrimPrefix(path, kernel)))
+	if err != nil {
+		return nil, err
+	}
+	check := types.Config{Error: func(error) {}}
+	read, _ := check.Check(path, k.set, files, nil) // what it imports itself is not read: its constants are known all the same
+	return read, nil
 }
 
 // typeName is the last part of a name, or "".

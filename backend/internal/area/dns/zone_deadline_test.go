@@ -3,6 +3,7 @@ package dns
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -33,16 +34,17 @@ func TestALostSynchronizationEnds(t *testing.T) {
 	if err := p.InTx(t.Context(), move); err != nil {
 		t.Fatal(err)
 	}
-	policy := reconcile.InFlight(p.DB, []reconcile.Source{LateZones()})
+	policy := reconcile.InFlight(p.DB, []reconcile.Deadlines{ZonesInFlight()})[0]
 	run := func(item reconcile.Item) reconcile.Outcome {
 		t.Helper()
+		item.ObjectID = zone.ID
 		out, err := policy.Run(t.Context(), item)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return out
 	}
-	if out := run(reconcile.Item{}); out.Changed != 0 || len(out.Conditions) != 0 {
+	if out := run(reconcile.Item{}); out.Changed != 0 || out.Conditions[0].Status != reconcile.True || out.Again > 3*time.Minute {
 		t.Errorf("what has just begun is lost: %+v", out)
 	}
 	p.age(t, zone.ID, "5 minutes")
@@ -50,7 +52,7 @@ func TestALostSynchronizationEnds(t *testing.T) {
 	if out.Changed != 0 || len(out.Conditions) != 1 || out.Conditions[0].Reason != "no_job" || !strings.Contains(out.Conditions[0].Message, "asked for again") {
 		t.Errorf("observed: %+v", out)
 	}
-	if out := run(reconcile.Item{}); out.Changed != 1 || len(out.Conditions) != 0 {
+	if out := run(reconcile.Item{}); out.Changed != 1 || !out.AtRest {
 		t.Errorf("ended: %+v", out)
 	}
 	ended, err := ZoneByID(t.Context(), p.Reader, zone.ID)

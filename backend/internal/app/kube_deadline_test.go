@@ -22,13 +22,13 @@ func TestALostClusterJobEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	id, job := k.create("k1")
-	policy := reconcile.InFlight(k.DB.DB, []reconcile.Source{kube.LateClusters()})
+	policy := reconcile.InFlight(k.DB.DB, []reconcile.Deadlines{kube.ClustersInFlight()})[0]
 	lost := func(job uuid.UUID) {
 		t.Helper()
 		k.sql(`UPDATE jobs SET state = 'cancelled', finished_at = now() WHERE id = $1`, job)
 		k.sql(`UPDATE kube_clusters SET updated_at = now() - INTERVAL '5 minutes' WHERE id = $1`, id)
-		out, err := policy.Run(t.Context(), reconcile.Item{})
-		if err != nil || out.Changed != 1 || len(out.Conditions) != 0 {
+		out, err := policy.Run(t.Context(), reconcile.Item{ObjectID: id})
+		if err != nil || out.Changed != 1 || !out.AtRest {
 			t.Fatalf("%+v, %v", out, err)
 		}
 	}
