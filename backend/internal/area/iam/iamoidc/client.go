@@ -29,7 +29,7 @@ import (
 )
 
 const (
-	knownFor    = 300 * time.Second // how old the provider's description and keys may be
+	knownFor    = 300 * time.Second // how old the provider's description and keys may be; a token of an unknown key reads the keys anew
 	failedFor   = 5 * time.Second   // how long a failure is answered with before the provider is asked again
 	patience    = 5 * time.Second   // of one request
 	mostBytes   = 512 << 10         // of an answer, uncompressed
@@ -82,10 +82,11 @@ type known struct {
 	failure error
 }
 
-// described is a provider as its discovery document describes it.
+// described is a provider as its discovery document describes it, with its keys.
 type described struct {
 	metadata
 	provider *oidc.Provider
+	keys     *keys
 }
 
 type metadata struct {
@@ -190,7 +191,7 @@ func (c *Client) discover(ctx context.Context, p iam.Provider) (*described, erro
 	}
 	config := oidc.ProviderConfig{IssuerURL: m.Issuer, AuthURL: m.Authorize, TokenURL: m.Token, UserInfoURL: m.UserInfo, JWKSURL: m.Keys, Algorithms: algorithms()}
 	// The keys are read when they are needed, by a request of its own.
-	return &described{m, config.NewProvider(oidc.ClientContext(context.Background(), c.http().Client))}, nil
+	return &described{m, config.NewProvider(oidc.ClientContext(context.Background(), c.http().Client)), &keys{}}, nil
 }
 
 // algorithms sign with a private key that only the provider has. The others prove nothing: 'none', and those with the

@@ -136,6 +136,73 @@ func TestACorrectProvider(t *testing.T) {
 	}
 }
 
+// The keys of a provider are read once in five minutes, and when a token names one that is not among them. A key that is gone
+// proves nothing once they were read anew.
+func TestKeysAreKept(t *testing.T) {
+	t.Parallel()
+	p, c, s := setup(t)
+	var later atomic.Int64
+	c.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+	want := func(what string, discoveries, keys int) {
+		t.Helper()
+		if _, err := logIn(t, c, s); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		if d, k := p.Asked(discoveryPath), p.Asked("/keys"); d != discoveries || k != keys {
+			t.Errorf("%s: asked for the description %d times and for the keys %d times, want %d and %d", what, d, k, discoveries, keys)
+		}
+	}
+	want("first", 1, 1)
+	want("again", 1, 1)
+	p.Rotate()
+	want("with another key", 1, 2)
+	want("again with it", 1, 2)
+	p.Behave(idp.Behavior{Claims: map[string]any{"exp": time.Now().Add(time.Hour).Unix()}})
+	later.Store(int64(301 * time.Second))
+	want("five minutes later", 2, 3)
+
+	// Whoever may not sign makes the keys be read once a login, and not once more.
+	own := keyOf(t)
+	p.Behave(idp.Behavior{Sign: func(claims map[string]any) string {
+		return idp.Sign(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: own, KeyID: "unknown"}}, claims)
+	}})
+	_, err := logIn(t, c, s)
+	wantFailed(t, err, "no key of the provider")
+	if n := p.Asked("/keys"); n != 4 {
+		t.Errorf("the keys were asked for %d times", n)
+	}
+}
+
+// A provider that publishes thousands of keys, or no set of keys, proves nobody. A key of an unknown kind beside others is left out.
+func TestStrangeKeys(t *testing.T) {
+	t.Parallel()
+	p, c, s := setup(t)
+	known, err := published(t, p).Keys[0].MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, words := range map[string]string{
+		`{"keys": [` + strings.Repeat(string(known)+",", 100) + string(known) + `]}`: "more than 100 keys",
+		`[]`:            "no JSON Web Key Set",
+		`{"keys": [7]}`: "no key of the provider",
+		`{"keys": [{"kty": "OTHER", "kid": "x"}, ` + string(known) + `]}`: "",
+	} {
+		p.Behave(idp.Behavior{Serve: func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path == "/keys" {
+				_, _ = w.Write([]byte(text))
+			}
+			return r.URL.Path == "/keys"
+		}})
+		s.Version++ // nothing is remembered
+		_, err := logIn(t, c, s)
+		if words != "" {
+			wantFailed(t, err, words)
+		} else if err != nil {
+			t.Errorf("with a key of an unknown kind: %v", err)
+		}
+	}
+}
+
 // A token with claims about another login, client, issuer or time proves nothing.
 func TestClaimsThatProveNothing(t *testing.T) {
 	t.Parallel()

@@ -142,7 +142,7 @@ func (all claims) secondFactor() bool {
 
 // prove verifies an ID token: who signed it, for whom, when, and in answer to which login.
 func (c *Client) prove(ctx context.Context, asked *requests, s Settings, is *described, proof Proof, token *oauth2.Token, text string) (claims, error) {
-	verifier := is.provider.VerifierContext(ctx, &oidc.Config{ClientID: s.ClientID, SupportedSigningAlgs: algorithms(), SkipExpiryCheck: true}) // the skew is ours
+	verifier := oidc.NewVerifier(s.Issuer, keysOf{is.keys, asked.Client, is.Keys}, &oidc.Config{ClientID: s.ClientID, SupportedSigningAlgs: algorithms(), SkipExpiryCheck: true}) // the skew is ours
 	id, err := verifier.Verify(ctx, text)
 	if err != nil {
 		return nil, failed("The ID token is not valid: %s", asked.why(err))
