@@ -22,6 +22,7 @@ type Job struct {
 	HostCount    int         `json:"host_count,omitempty" doc:"number of hosts, for a job of several hosts"`
 	Hosts        []JobHost   `json:"hosts,omitempty" doc:"hosts of a job of several hosts, by name; absent in lists"`
 	Steps        []JobStep   `json:"steps" nullable:"false"`
+	WaitsFor     string      `json:"waits_for,omitempty" doc:"which quota a queued job waits for, in a sentence; absent in lists"`
 	Priority     int         `json:"priority"`
 	Attempt      int         `json:"attempt" doc:"number of times that a worker claimed it"`
 	Failures     int         `json:"failures"`

@@ -10,7 +10,7 @@ type Quota struct {
 	Scope     string    `json:"scope" doc:"organization, organization/project or organization/project/workspace"`
 	ScopeKind string    `json:"scope_kind" enum:"organization,project,workspace" doc:"what the scope is"`
 	ScopeID   string    `json:"scope_id" format:"uuid" doc:"id of the scope"`
-	Resource  string    `json:"resource" enum:"units,cpus,memory_bytes,addresses,hosts" doc:"what is limited"`
+	Resource  string    `json:"resource" enum:"units,cpus,memory_bytes,addresses,hosts,jobs" doc:"what is limited; jobs: how many run at once"`
 	Amount    int64     `json:"amount" doc:"the most that may be in use; memory in bytes"`
 	Used      int64     `json:"used" doc:"how much is in use now"`
 	Version   int64     `json:"version"`
@@ -26,14 +26,14 @@ type QuotaFilter struct {
 // SetQuota limits a resource in a scope.
 type SetQuota struct {
 	Scope    string `json:"scope" minLength:"1" maxLength:"200" doc:"an organization, a project or a workspace: id or path"`
-	Resource string `json:"resource" enum:"units,cpus,memory_bytes,addresses,hosts" doc:"what is limited"`
+	Resource string `json:"resource" enum:"units,cpus,memory_bytes,addresses,hosts,jobs" doc:"what is limited; jobs: how many run at once"`
 	Amount   int64  `json:"amount" minimum:"0" maximum:"1000000000000000" doc:"the most that may be in use; memory in bytes"`
 }
 
 // QuotaOf names a quota.
 type QuotaOf struct {
 	Scope    string `json:"scope" minLength:"1" maxLength:"200" doc:"an organization, a project or a workspace: id or path"`
-	Resource string `json:"resource" enum:"units,cpus,memory_bytes,addresses,hosts" doc:"what is limited"`
+	Resource string `json:"resource" enum:"units,cpus,memory_bytes,addresses,hosts,jobs" doc:"what is limited; jobs: how many run at once"`
 }
 
 var _ = addRoutes(

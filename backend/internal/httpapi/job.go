@@ -88,7 +88,16 @@ func (s *Server) getJob(ctx context.Context, in *ByID) (*object[api.Job], error)
 	if err != nil {
 		return nil, err
 	}
-	return &object[api.Job]{Body: shown}, nil
+	shown.WaitsFor, err = s.waitsFor(ctx, j)
+	return &object[api.Job]{Body: shown}, err
+}
+
+// waitsFor is the quota that a job waits for in the queue, in a sentence.
+func (s *Server) waitsFor(ctx context.Context, j store.Job) (string, error) {
+	if j.State != domain.JobQueued {
+		return "", nil
+	}
+	return s.db.FullJobQuota(ctx, j.WorkspaceID)
 }
 
 // shownJob is a job with its hosts, where it has several.

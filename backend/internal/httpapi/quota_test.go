@@ -3,9 +3,11 @@ package httpapi_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -16,6 +18,7 @@ import (
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/kernel/scope"
+	"kloigos/backend/internal/store"
 )
 
 func (b *backend) quotas(scope string) map[string]api.Quota {
@@ -184,4 +187,49 @@ func TestQuotaPolicy(t *testing.T) {
 	if len(events) != 1 || !strings.Contains(string(events[0].After), `"percent":100`) && !strings.Contains(string(events[0].After), `"percent": 100`) {
 		t.Errorf("%+v", events)
 	}
+}
+
+// A job beyond a quota is accepted, waits in the queue and says for what, also to who may not read quotas. The usage stays exact.
+func TestAJobWaitsForAQuota(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.mustDo(http.MethodPost, "/quotas", api.SetQuota{Scope: "default/default", Resource: "jobs", Amount: 1}, 200)
+	member := []string{"Authorization", "Bearer " + b.granted("member", "viewer", scope.Workspace, domain.DefaultWorkspace)}
+	b.mustDo(http.MethodGet, "/quotas?scope=default", nil, 403, member...)
+	for _, name := range []string{"h1", "h2"} {
+		b.mustDo(http.MethodPost, "/hosts", api.RegisterHost{Name: name, Address: "127.0.0.1"}, 202)
+	}
+	waits := func() (all []string) {
+		t.Helper()
+		for _, j := range decode[api.Page[api.Job]](t, b.mustDo(http.MethodGet, "/jobs", nil, 200, member...)).Items {
+			all = append(all, j.State+": "+decode[api.Job](t, b.mustDo(http.MethodGet, "/jobs/"+j.ID, nil, 200, member...)).WaitsFor)
+		}
+		slices.Sort(all)
+		return all
+	}
+	if got := waits(); !slices.Equal(got, []string{"queued: ", "queued: "}) {
+		t.Errorf("before any runs: %q", got)
+	}
+	claim := func() (claims []store.Claim) {
+		t.Helper()
+		b.tx(func(tx *store.Tx) (err error) {
+			claims, err = tx.ClaimJobs(t.Context(), uuid.New(), time.Minute, 8)
+			return err
+		})
+		return claims
+	}
+	first := claim()
+	const full = "queued: The project default/default may run 1 jobs at once, and 1 run."
+	if got := waits(); len(first) != 1 || !slices.Equal(got, []string{full, "running: "}) {
+		t.Errorf("%d claimed: %q", len(first), got)
+	}
+	if q := b.quotas("default")["default/default jobs"]; q.Used != 1 {
+		t.Errorf("%+v", q)
+	}
+	b.aligned()
+	b.mustDo(http.MethodPost, "/quotas", api.SetQuota{Scope: "default/default", Resource: "jobs", Amount: 2}, 200)
+	if second := claim(); len(second) != 1 {
+		t.Errorf("%d claimed of a larger quota", len(second))
+	}
+	b.aligned()
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -24,6 +25,7 @@ type Claim struct {
 	Takeover   bool            `db:"takeover"`    // the lease of another worker ran out
 	HandedOver bool            `db:"handed_over"` // another worker gave it away half done
 	Found      int             `db:"found"`       // how many jobs it was chosen from: of several that need one host, one is claimed
+	Limited    bool            `db:"limited"`     // something has a quota of jobs
 
 	// What the job is about, so that all of it can be read at once.
 	HostID            *uuid.UUID `db:"host_id"`
@@ -46,13 +48,15 @@ type Begun struct {
 }
 
 // What may be claimed: a job of a host that another job holds is left in the
-// queue, unless it only reads: it could do nothing but wait. While the queue is
-// paused there is none, on whatever backend.
+// queue, unless it only reads: it could do nothing but wait. So is a job of a
+// workspace whose quota of jobs is used up. While the queue is paused there is
+// none, on whatever backend.
 // $1: the kinds that only read; they stand inside of NOT EXISTS, since CockroachDB
 // would keep no order, and read all of the queue, for an OR around it.
 const claimable = `j.state = 'queued' AND j.run_after <= statement_timestamp()
                           AND NOT EXISTS (SELECT 1 FROM host_locks l WHERE l.host_id = j.host_id AND l.job_id <> j.id AND j.kind <> ALL($1))
-                          AND NOT EXISTS (SELECT 1 FROM queue_pauses p WHERE p.queue = 'jobs')`
+                          AND NOT EXISTS (SELECT 1 FROM queue_pauses p WHERE p.queue = 'jobs')
+                          AND j.workspace_id <> ALL (ARRAY(` + fullWorkspaces + `))`
 
 // What may be taken over. It does not ask for a pause, since what had begun
 // goes on.
@@ -107,11 +111,11 @@ UPDATE jobs
                                         WHERE e.needs = f.needs
                                           AND (e.priority > f.priority OR e.priority = f.priority AND (e.run_after, e.id) < (f.run_after, f.id))))) AS c(id)
  WHERE jobs.id = c.id
-RETURNING jobs.id, jobs.kind, jobs.attempt, jobs.state, false AS takeover, false AS handed_over, (SELECT count(*) FROM found) AS found,
+RETURNING jobs.id, jobs.kind, jobs.attempt, jobs.state, false AS takeover, false AS handed_over, (SELECT count(*) FROM found) AS found, ` + jobsLimited + ` AS limited,
           jobs.host_id, jobs.unit_id, jobs.allocation_id, jobs.plan_id, jobs.playbook_version_id`
 
 const sqlOverdueJobs = `
-SELECT j.id, j.kind, j.attempt + 1 AS attempt, j.state, j.worker_id <> $1 AS takeover, j.worker_id = $1 AND j.state = 'running' AS handed_over, 1 AS found,
+SELECT j.id, j.kind, j.attempt + 1 AS attempt, j.state, j.worker_id <> $1 AS takeover, j.worker_id = $1 AND j.state = 'running' AS handed_over, 1 AS found, false AS limited,
        j.host_id, j.unit_id, j.allocation_id, j.plan_id, j.playbook_version_id
   FROM jobs j
  WHERE ` + overdue + `
@@ -177,13 +181,19 @@ func (tx *Tx) claimFirst(ctx context.Context, worker uuid.UUID, lease time.Durat
 	if err != nil || len(claims) == 0 {
 		return nil, false, err
 	}
+	found := claims[0].Found
+	if claims[0].Limited {
+		if claims, err = tx.within(ctx, claims); err != nil || len(claims) == 0 {
+			return nil, false, err
+		}
+	}
 	var needHosts []*Claim
 	for i, c := range claims {
 		if c.HostID != nil && !slices.Contains(readOnly, string(c.Kind)) {
 			needHosts = append(needHosts, &claims[i])
 		}
 	}
-	return claims, claims[0].Found == limit && len(claims) < limit, tx.begin(ctx, needHosts)
+	return claims, found == limit && len(claims) < limit, tx.begin(ctx, needHosts)
 }
 
 // A claim waits for no lock, so it can be part of no deadlock: a host whose lock
@@ -312,7 +322,10 @@ func (tx *Tx) FinishJob(ctx context.Context, id uuid.UUID, attempt int, state do
 	if err := tx.endSteps(ctx, id, step); err != nil {
 		return err
 	}
-	return tx.UnlockHost(ctx, id, attempt)
+	if err := tx.UnlockHost(ctx, id, attempt); err != nil {
+		return err
+	}
+	return tx.countJobs(ctx, -1, id)
 }
 
 const sqlSucceedJobs = `
@@ -334,7 +347,7 @@ WITH ended AS (
        FROM ended
       WHERE host_locks.host_id = ended.host_id AND host_locks.job_id = ended.id AND host_locks.attempt <= ended.attempt
      RETURNING host_locks.host_id)
-SELECT id FROM ended`
+SELECT id, ` + jobsLimited + ` AS limited FROM ended`
 
 // Success is the end of an attempt that went well.
 type Success struct {
@@ -354,7 +367,8 @@ func (tx *Tx) SucceedJobs(ctx context.Context, all []Success) (ended []Success, 
 	}
 	owned := make(map[uuid.UUID]bool, len(all))
 	var id uuid.UUID
-	if _, err := pgx.ForEachRow(rows, []any{&id}, func() error { owned[id] = true; return nil }); err != nil {
+	var limited bool
+	if _, err := pgx.ForEachRow(rows, []any{&id, &limited}, func() error { owned[id] = true; return nil }); err != nil {
 		return nil, err
 	}
 	for _, s := range all {
@@ -362,6 +376,9 @@ func (tx *Tx) SucceedJobs(ctx context.Context, all []Success) (ended []Success, 
 			tx.Touch(nounJob, s.ID)
 			ended = append(ended, s)
 		}
+	}
+	if limited {
+		return ended, tx.countJobs(ctx, -1, slices.Collect(maps.Keys(owned))...)
 	}
 	return ended, nil
 }
@@ -390,7 +407,10 @@ func (tx *Tx) RequeueJob(ctx context.Context, id uuid.UUID, attempt int, after t
 	if err := tx.One(ctx, ErrLost, sqlRequeueJob, id, attempt, after.Milliseconds(), why, failures); err != nil {
 		return err
 	}
-	return tx.UnlockHost(ctx, id, attempt)
+	if err := tx.UnlockHost(ctx, id, attempt); err != nil {
+		return err
+	}
+	return tx.countJobs(ctx, -1, id)
 }
 
 const sqlPutBackJob = `
@@ -403,7 +423,10 @@ func (tx *Tx) PutBackJob(ctx context.Context, id uuid.UUID, attempt int) error {
 	if err := tx.One(ctx, ErrLost, sqlPutBackJob, id, attempt); err != nil {
 		return err
 	}
-	return tx.UnlockHost(ctx, id, attempt)
+	if err := tx.UnlockHost(ctx, id, attempt); err != nil {
+		return err
+	}
+	return tx.countJobs(ctx, -1, id)
 }
 
 const sqlHandOver = `

@@ -353,10 +353,21 @@ func (tx *Tx) CancelJob(ctx context.Context, j Job, outcome string) (ended bool,
 		return false, tx.One(ctx, movedMeanwhile("job"), sqlCancelRunning, j.ID, readOnlyKinds(), unfence)
 	}
 	if n, err := tx.Exec(ctx, sqlStopQueued, j.ID, nobody, readOnlyKinds()); err != nil || n == 1 {
+		if err == nil {
+			err = tx.countJobs(ctx, 1, j.ID) // whoever comes stops it, which no quota holds up
+		}
 		return false, err
 	}
 	return true, tx.One(ctx, movedMeanwhile("job"), sqlCancelQueued, j.ID, outcome)
 }
+
+// Held, so that none comes to run before it is ended.
+const sqlJobsOfHostToEnd = `
+SELECT j.id, j.lease_expires_at IS NOT NULL AS runs
+  FROM jobs j
+ WHERE j.host_id = $1 AND j.finished_at IS NULL
+ ORDER BY j.id
+   FOR UPDATE`
 
 const sqlEndJobsOfHost = `
 UPDATE jobs
@@ -395,6 +406,20 @@ func (tx *Tx) EndJobsOfHost(ctx context.Context, host uuid.UUID, why domain.JobE
 	if _, err := tx.touching(ctx, nounPlan, sqlFailPlansOfHost, host); err != nil {
 		return 0, fmt.Errorf("fail plans: %w", err)
 	}
+	type open struct {
+		ID   uuid.UUID `db:"id"`
+		Runs bool      `db:"runs"`
+	}
+	all, err := db.Collect[open](ctx, tx.q, sqlJobsOfHostToEnd, host)
+	if err != nil {
+		return 0, fmt.Errorf("hold the jobs of a host: %w", err)
+	}
+	var running []uuid.UUID
+	for _, j := range all {
+		if j.Runs {
+			running = append(running, j.ID)
+		}
+	}
 	ended, err := tx.touching(ctx, nounJob, sqlEndJobsOfHost, host, why)
 	if err != nil {
 		return 0, err
@@ -402,6 +427,8 @@ func (tx *Tx) EndJobsOfHost(ctx context.Context, host uuid.UUID, why domain.JobE
 	if _, err := tx.Exec(ctx, sqlFailStepsOfHost, host); err != nil {
 		return 0, err
 	}
-	_, err = tx.Exec(ctx, sqlForgetHolder, host)
-	return ended, err
+	if _, err = tx.Exec(ctx, sqlForgetHolder, host); err != nil {
+		return 0, err
+	}
+	return ended, tx.countJobs(ctx, -1, running...)
 }

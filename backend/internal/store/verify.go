@@ -25,6 +25,7 @@ type Picture struct {
 	Steps       []StepsSeen
 	JobHosts    []JobHostsSeen
 	UIDs        []UIDSeen
+	Quotas      []QuotaSeen
 }
 
 // HostSeen is a host, removed ones included, and who holds it.
@@ -361,6 +362,7 @@ func (r Reads) Picture(ctx context.Context) (p Picture, err error) {
 		}},
 		{"steps", func() (err error) { p.Steps, err = db.Collect[StepsSeen](ctx, r.q, sqlSeeSteps, early); return }},
 		{"UIDs", func() (err error) { p.UIDs, err = db.Collect[UIDSeen](ctx, r.q, sqlSeeUIDs); return }},
+		{"quotas", func() (err error) { p.Quotas, err = db.Collect[QuotaSeen](ctx, r.q, sqlSeeQuotas); return }},
 	} {
 		if err := read.do(); err != nil {
 			return Picture{}, fmt.Errorf("read %s: %w", read.what, err)

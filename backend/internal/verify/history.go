@@ -27,6 +27,13 @@ func hostsFitTheirJob(g *ground) (rows []string) {
 	return rows
 }
 
+func quotasAreExact(g *ground) (rows []string) {
+	for _, q := range g.Quotas {
+		rows = append(rows, fmt.Sprintf("the quota of %s %s says that %d %s are in use, and %d are", q.Scope, q.ScopeID, q.Used, q.Resource, q.Counted))
+	}
+	return rows
+}
+
 func endsAreToldOnce(g *ground) (rows []string) {
 	for _, e := range g.Ends {
 		rows = append(rows, fmt.Sprintf("job %s (%s) is %s and was retried %d times; events tell of %d ends, %d of them of the present one",

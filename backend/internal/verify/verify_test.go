@@ -15,6 +15,7 @@ import (
 
 	"kloigos/backend/internal/ansible"
 	"kloigos/backend/internal/ansible/scripted"
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/job"
@@ -103,6 +104,13 @@ func setup(t *testing.T) lived {
 	gone, err := l.Intents.DecommissionHost(t.Context(), l.Actor, kept, 0) // which is thought better of
 	must(err)
 	must(l.Intents.CancelJob(t.Context(), l.Actor, gone))
+	for _, r := range iam.Resources {
+		l.sql("INSERT INTO quotas (scope, scope_id, resource, amount, updated_by) VALUES ('project', '" + domain.DefaultProject.String() + "', '" + r + "', 100, 'test')")
+	}
+	l.Tx(func(tx *store.Tx) error {
+		_, err := iam.AlignQuotas(t.Context(), tx.Tx, domain.DefaultProject)
+		return err
+	})
 	return l
 }
 
@@ -250,6 +258,11 @@ var breaks = map[string][][]string{
 		{"INSERT INTO job_steps (job_id, position, name, state) VALUES (:waits_job, 1, 'more', 'succeeded')"},
 		{"INSERT INTO job_steps (job_id, position, name, state) VALUES (:runs, 1, 'more', 'running')"},
 		{"INSERT INTO job_steps (job_id, position, name, state) VALUES (gen_random_uuid(), 0, 'more', 'pending')"},
+	},
+	"quotas_are_exact": {
+		{"UPDATE quotas SET used = used + 1 WHERE resource = 'jobs'"},
+		{"UPDATE quotas SET used = used + 1 WHERE resource = 'hosts'"},
+		{"UPDATE quotas SET used = used - 1 WHERE resource = 'memory_bytes'"},
 	},
 	"hosts_fit_their_job": {
 		{"UPDATE job_hosts SET state = 'pending' WHERE job_id = :probe_job"},

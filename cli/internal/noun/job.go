@@ -39,8 +39,11 @@ var job = jobs{
 	Extra: []func(*shape.App, jobs) *cobra.Command{followJob, jobLog, jobOutline},
 }
 
-// printJob prints why a job failed, and its steps.
+// printJob prints what a job waits for, why it failed, and its steps.
 func printJob(a *shape.App, j api.Job) error {
+	if j.WaitsFor != "" {
+		fmt.Fprintf(a.Out, "waits: %s\n", show.Text(j.WaitsFor))
+	}
 	if e := j.Error; e != nil {
 		for _, line := range []struct{ name, value string }{{"task", e.Task}, {"host", e.Host}, {"error", e.Message}, {"next", e.NextStep}} {
 			if line.value != "" {

@@ -50,6 +50,10 @@ func TestHowAJobStands(t *testing.T) {
 		"for no other, as it only reads":    {job: with("host_probe", "queued", nil), others: []api.Job{holder}, says: []string{"Waiting for a worker"}, not: apitest.PlanID},
 		"for no other, as it only measures": {job: with("host_measure", "queued", nil), others: []api.Job{holder}, says: []string{"Waiting for a worker"}, not: apitest.PlanID},
 		"for the queue":                     {job: with("host_initialize", "queued", nil), queue: paused(), says: []string{"Waiting: ada paused the queue.", "new &lt;b&gt;switches&lt;/b&gt;", `href="/system">Resume the queue<`}},
+		"for a quota": {
+			job:  with("host_initialize", "queued", func(j *api.Job) { j.WaitsFor = "The project default/web may run 2 jobs at once, and 2 run." }),
+			says: []string{"Waiting for a quota: The project default/web may run 2 jobs at once, and 2 run."},
+		},
 		"for its next try": {
 			job: with("host_initialize", "queued", func(j *api.Job) {
 				j.Attempt, j.RunAfter = 1, time.Now().Add(50*time.Hour)

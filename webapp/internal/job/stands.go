@@ -76,6 +76,8 @@ func waiting(j api.Job, w waits, now time.Time) string {
 		return "Waiting: " + w.By + " paused the queue."
 	case j.RunAfter.After(now):
 		return "The next attempt starts " + ui.Ago(j.RunAfter, now) + "."
+	case j.WaitsFor != "":
+		return "Waiting for a quota: " + j.WaitsFor
 	case w.For != nil:
 		return "Waiting for another job of the host:"
 	case j.Attempt > 0:

@@ -17,10 +17,11 @@ const (
 	MemoryBytes = "memory_bytes"
 	Addresses   = "addresses"
 	Hosts       = "hosts"
+	Jobs        = "jobs" // that run; others wait in the queue
 )
 
 // Resources is all of them.
-var Resources = []string{Units, CPUs, MemoryBytes, Addresses, Hosts}
+var Resources = []string{Units, CPUs, MemoryBytes, Addresses, Hosts, Jobs}
 
 // Quota is how much of a resource a scope may have in use, and how much it has.
 type Quota struct {
@@ -41,6 +42,11 @@ type Quota struct {
 func (q Quota) exceeded(more int64) error {
 	return fault.Conflictf("quota_exceeded", "the %s %s may have %s in use; %s are, and this needs %s more",
 		q.Level, q.Path, said(q.Resource, q.Amount), said(q.Resource, q.Used-more), said(q.Resource, more))
+}
+
+// Full says of a quota of jobs that is used up what others wait for.
+func (q Quota) Full() string {
+	return fmt.Sprintf("The %s %s may run %d jobs at once, and %d run.", q.Level, q.Path, q.Amount, max(0, q.Used))
 }
 
 func said(resource string, n int64) string {

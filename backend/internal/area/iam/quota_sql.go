@@ -225,7 +225,7 @@ UPDATE quotas
    SET used = c.used
   FROM (SELECT $1::UUID AS scope_id, r.resource,
                CASE r.resource WHEN 'units' THEN t.units WHEN 'cpus' THEN t.cpus WHEN 'memory_bytes' THEN t.memory_bytes
-                               WHEN 'addresses' THEN t.units ELSE h.hosts END AS used
+                               WHEN 'addresses' THEN t.units WHEN 'hosts' THEN h.hosts ELSE jr.jobs END AS used
           FROM (SELECT count(*) AS units, COALESCE(sum(u.cpu_count), 0)::INT8 AS cpus, COALESCE(sum(u.memory_max_bytes), 0)::INT8 AS memory_bytes
                   FROM allocations a
                   JOIN compute_units u ON u.id = a.unit_id
@@ -241,6 +241,13 @@ UPDATE quotas
                                                   FROM workspaces wh
                                                   JOIN projects ph ON ph.id = wh.project_id
                                                  WHERE wh.id = $1 OR ph.id = $1 OR ph.organization_id = $1)) h
+         CROSS JOIN (SELECT count(*) AS jobs
+                       FROM jobs jo
+                      WHERE jo.lease_expires_at IS NOT NULL
+                        AND jo.workspace_id IN (SELECT wj.id
+                                                  FROM workspaces wj
+                                                  JOIN projects pj ON pj.id = wj.project_id
+                                                 WHERE wj.id = $1 OR pj.id = $1 OR pj.organization_id = $1)) jr
          CROSS JOIN (SELECT unnest($2::TEXT[]) AS resource) r) c
  WHERE quotas.scope_id = c.scope_id AND quotas.resource = c.resource AND quotas.used <> c.used`
 

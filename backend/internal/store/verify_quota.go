@@ -1,0 +1,59 @@
+package store
+
+import "github.com/google/uuid"
+
+// QuotaSeen is a quota whose usage is not what its scope has in use.
+type QuotaSeen struct {
+	Scope    string    `db:"scope"`
+	ScopeID  uuid.UUID `db:"scope_id"`
+	Resource string    `db:"resource"`
+	Used     int64     `db:"used"`
+	Counted  int64     `db:"counted"`
+}
+
+const sqlSeeQuotas = `
+WITH spans AS (
+     SELECT ww.id AS workspace_id, ww.id AS scope_id
+       FROM workspaces ww
+      UNION ALL
+     SELECT wp.id, wp.project_id
+       FROM workspaces wp
+      UNION ALL
+     SELECT wo.id, po.organization_id
+       FROM workspaces wo
+       JOIN projects po ON po.id = wo.project_id),
+     allocated AS (
+     SELECT a.workspace_id, count(*) AS units, COALESCE(sum(u.cpu_count), 0)::INT8 AS cpus, COALESCE(sum(u.memory_max_bytes), 0)::INT8 AS memory_bytes
+       FROM allocations a
+       JOIN compute_units u ON u.id = a.unit_id
+      WHERE a.ended_at IS NULL
+      GROUP BY a.workspace_id),
+     counts AS (
+     SELECT au.workspace_id, 'units' AS resource, au.units AS n
+       FROM allocated au
+      UNION ALL
+     SELECT aa.workspace_id, 'addresses', aa.units
+       FROM allocated aa
+      UNION ALL
+     SELECT ac.workspace_id, 'cpus', ac.cpus
+       FROM allocated ac
+      UNION ALL
+     SELECT am.workspace_id, 'memory_bytes', am.memory_bytes
+       FROM allocated am
+      UNION ALL
+     SELECT h.workspace_id, 'hosts', count(*)
+       FROM hosts h
+      WHERE h.removed_at IS NULL
+      GROUP BY h.workspace_id
+      UNION ALL
+     SELECT j.workspace_id, 'jobs', count(*)
+       FROM jobs j
+      WHERE j.lease_expires_at IS NOT NULL
+      GROUP BY j.workspace_id)
+SELECT q.scope, q.scope_id, q.resource, q.used, COALESCE(sum(c.n), 0)::INT8 AS counted
+  FROM quotas q
+  LEFT JOIN spans s ON s.scope_id = q.scope_id
+  LEFT JOIN counts c ON c.workspace_id = s.workspace_id AND c.resource = q.resource
+ GROUP BY q.scope, q.scope_id, q.resource, q.used
+HAVING q.used <> COALESCE(sum(c.n), 0)::INT8
+ ORDER BY q.scope_id, q.resource`
