@@ -52,7 +52,7 @@ func realProviders(t *testing.T) map[string][]string {
 // start runs the provider, with keys that are new, until it answers.
 func (p *realProvider) start() {
 	p.t.Helper()
-	p.process = exec.CommandContext(context.WithoutCancel(p.t.Context()), p.command[0], p.command[1:]...) //nolint:gosec // the test's own programs
+	p.process = exec.CommandContext(context.WithoutCancel(p.t.Context()), p.command[0], p.command[1:]...)
 	p.process.Env = append(os.Environ(), "ISSUER="+p.at.Issuer, "CLIENT_ID="+idp.Client, "CLIENT_SECRET="+idp.Secret, "REDIRECT_URI="+p.at.RedirectURI, "PEOPLE="+p.people)
 	p.process.Stdout, p.process.Stderr = p.said, p.said
 	if err := p.process.Start(); err != nil {

@@ -165,11 +165,12 @@ func (f *fields) apply(body any) {
 	}
 }
 
-// missing are the required fields that are empty, as flags.
+// missing are the required fields that are empty, as flags. A number that was given as 0 is not.
 func (f *fields) missing(body any, except string) (flags []string) {
 	for _, name := range f.needs {
-		if v, err := fieldOf(body, f.tag, name); err == nil && v.IsZero() && name != except {
-			flags = append(flags, "--"+strings.ReplaceAll(name, "_", "-"))
+		flag := strings.ReplaceAll(name, "_", "-")
+		if v, err := fieldOf(body, f.tag, name); err == nil && v.IsZero() && name != except && !(v.CanInt() && f.flags.Changed(flag)) {
+			flags = append(flags, "--"+flag)
 		}
 	}
 	return flags
