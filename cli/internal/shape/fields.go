@@ -169,7 +169,7 @@ func (f *fields) apply(body any) {
 func (f *fields) missing(body any, except string) (flags []string) {
 	for _, name := range f.needs {
 		flag := strings.ReplaceAll(name, "_", "-")
-		if v, err := fieldOf(body, f.tag, name); err == nil && v.IsZero() && name != except && !(v.CanInt() && f.flags.Changed(flag)) {
+		if v, err := fieldOf(body, f.tag, name); err == nil && v.IsZero() && name != except && (!v.CanInt() || !f.flags.Changed(flag)) {
 			flags = append(flags, "--"+flag)
 		}
 	}
