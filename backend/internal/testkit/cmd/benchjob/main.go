@@ -1,6 +1,6 @@
 // Command benchjob does for ./task bench what only the backend's own packages can do, on the database that
 // KLOIGOS_DATABASE_URL names: it runs a job that tells so much and nothing else, copies the same rows into a table,
-// times what a queue does most often, and removes what is old. What it measured is one JSON document on standard output.
+// times what a queue does most often, removes what is old, and reconciles items. What it measured is one JSON document on standard output.
 //
 // It is no part of the product.
 package main
@@ -23,7 +23,7 @@ import (
 	"kloigos/backend/internal/store"
 )
 
-const usage = `benchjob tell|copy|times|expire [options]
+const usage = `benchjob tell|copy|times|expire|items|lag|reconcile [options]
 `
 
 func main() {
@@ -48,6 +48,7 @@ func run(ctx context.Context, args []string) error {
 	count := flags.Int("entries", 1000, "that are copied")
 	times := flags.Int("times", 500, "that something is timed")
 	keep := flags.Duration("keep", 30*24*time.Hour, "what is older is removed")
+	lease := flags.Duration("lease", 5*time.Second, "of a reconciler")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -66,6 +67,12 @@ func run(ctx context.Context, args []string) error {
 		return clock(ctx, db, *times)
 	case "expire":
 		return expire(ctx, db, *keep)
+	case "items":
+		return items(ctx, db, *count)
+	case "lag":
+		return lag(ctx, db, *times)
+	case "reconcile":
+		return hold(ctx, db, *lease)
 	}
 	return errUsage
 }
