@@ -306,47 +306,75 @@ RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV4_ROUTE, RTMGRP_IPV4_RULE = 0x1, 0x10
 RTNLGRP_IPV6_RULE = 19
 RTM_NEWLINK, RTM_DELADDR, RTM_DELROUTE, RTM_DELRULE = 16, 21, 25, 33
 RT_TABLE_COMPAT = 252  # a table above 255, as those of units are
+# Of <linux/netfilter/nfnetlink.h> and nf_tables.h: the messages by which a part of a packet filter goes.
+NETLINK_NETFILTER, NFNLGRP_NFTABLES, NFNL_SUBSYS_NFTABLES = 12, 7, 10
+NFT_MSG_DELTABLE, NFT_MSG_DELCHAIN, NFT_MSG_DELRULE, NFT_MSG_DELSET, NFT_MSG_DELSETELEM = 2, 5, 8, 11, 14
+FILTER_GOES = {NFT_MSG_DELTABLE, NFT_MSG_DELCHAIN, NFT_MSG_DELRULE, NFT_MSG_DELSET, NFT_MSG_DELSETELEM}
 # Between two looks: after an event, where something could not be brought back, and in any case.
 SETTLE, AGAIN, REGULAR = 0.5, 60, 300
 # So often within AGAIN seconds something is brought back at once.
 BURST = 10
 
 
-def concerns_units(data, interfaces):
-    """Whether one of the messages that the kernel sent may have cost a unit something."""
+def messages(data):
+    """(kind, bytes) of each message that the kernel sent."""
     at = 0
     while at + 16 <= len(data):
         length, kind = struct.unpack_from("=IH", data, at)
-        if length < 16:
-            return True
-        message = data[at:at + length]
+        yield kind, data[at:at + length]
+        at += (max(length, 16) + 3) & ~3
+
+
+def concerns_units(data, interfaces):
+    """Whether one of the messages about the network may have cost a unit something."""
+    for kind, message in messages(data):
         if kind == RTM_DELRULE or kind == RTM_DELROUTE and message[20:21] == bytes([RT_TABLE_COMPAT]):
             return True
         if kind in (RTM_NEWLINK, RTM_DELADDR) and any(name.encode() + b"\0" in message for name in interfaces):
             return True
-        at += (length + 3) & ~3
     return False
+
+
+def concerns_filter(data, _interfaces):
+    """Whether a part of our table goes. A load replaces all of it, so this tells too often rather than too late."""
+    return any(kind >> 8 == NFNL_SUBSYS_NFTABLES and kind & 0xFF in FILTER_GOES and b"kloigos\0" in message for kind, message in messages(data))
 
 
 def wait_for_events(events, seconds, interfaces):
     end = time.monotonic() + seconds
     while True:
         left = end - time.monotonic()
-        if left <= 0 or not select.select([events], [], [], left)[0]:
+        ready = select.select(list(events), [], [], left)[0] if left > 0 else []
+        if not ready:
             return
         try:
-            if concerns_units(events.recv(1 << 20), interfaces):
+            if any(events[source](source.recv(1 << 20), interfaces) for source in ready):
                 return
         except OSError:  # ENOBUFS: messages were lost
             return
 
 
 def drain(events):
-    while select.select([events], [], [], 0)[0]:
-        try:
-            events.recv(1 << 20)
-        except OSError:
-            pass
+    while True:
+        ready = select.select(list(events), [], [], 0)[0]
+        if not ready:
+            return
+        for source in ready:
+            try:
+                source.recv(1 << 20)
+            except OSError:
+                pass
+
+
+@contextlib.contextmanager
+def kernel_events():
+    """The kernel's messages about the network and about packet filters, each source with the function that judges them."""
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as network, \
+            socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_NETFILTER) as filters:
+        network.bind((0, RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV4_RULE))
+        network.setsockopt(270, 1, RTNLGRP_IPV6_RULE)  # SOL_NETLINK, NETLINK_ADD_MEMBERSHIP
+        filters.bind((0, 1 << NFNLGRP_NFTABLES - 1))
+        yield {network: concerns_units, filters: concerns_filter}
 
 
 def bring_back(said):
@@ -409,11 +437,9 @@ def version_of_program():
 
 
 def watch():
-    """Whatever took it: networkctl reload, ifdown and ifup, a person. With what takes it again and again there is no race."""
+    """Whatever took it: networkctl reload, ifdown and ifup, a flush of the packet filter, a person. With what takes it again and again there is no race."""
     mine, said, times = version_of_program(), {}, []
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as events:
-        events.bind((0, RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV4_RULE))
-        events.setsockopt(270, 1, RTNLGRP_IPV6_RULE)  # SOL_NETLINK, NETLINK_ADD_MEMBERSHIP
+    with kernel_events() as events:
         while True:
             began = time.monotonic()
             drain(events)
