@@ -126,7 +126,16 @@ func (p *process) kill(ctx context.Context) error {
 		case <-tick.C:
 		}
 	}
-	return nil
+	if p.done == nil { // not started here
+		return nil
+	}
+	// Its first thread is gone, the others may still hold its disks.
+	select {
+	case <-ctx.Done():
+		return fmt.Errorf("end QEMU %d: %w", p.PID, ctx.Err())
+	case <-p.done:
+		return nil
+	}
 }
 
 // save writes the process's identity to its directory.

@@ -127,9 +127,11 @@ const (
 // machine has no use of: mitigations, self-tests of ciphers, drivers of
 // devices without a purpose here. Without a word the kernel distrusts the
 // emulated TSC and asks the HPET for the time, a trap into QEMU for each look.
+// It also panics where the timer does not tick while it looks (no_timer_check), as
+// on a machine that is busy otherwise.
 var commandLine = strings.Join([]string{
 	"console=ttyS0", "loglevel=6", "systemd.show_status=auto", "apparmor=1", "security=apparmor",
-	"clocksource=tsc", "tsc=reliable", "mitigations=off", "nowatchdog", "cryptomgr.notests", "8250.nr_uarts=1",
+	"clocksource=tsc", "tsc=reliable", "mitigations=off", "no_timer_check", "nowatchdog", "cryptomgr.notests", "8250.nr_uarts=1",
 	"modprobe.blacklist=kvm_amd,kvm_intel,aesni_intel,ghash_clmulni_intel,sha512_ssse3,sha256_ssse3,sha1_ssse3," +
 		"crc32_pclmul,crct10dif_pclmul,ata_piix,ata_generic,evdev,serio_raw",
 }, " ")
