@@ -8,17 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// loginPut renders the roles' templates for a unit, as unit_allocate would with a network of its own.
+// loginPut renders the roles' templates for units, as unit_allocate would with networks of their own. Its arguments are where to, a
+// module, and the units, each as name:user:UID:address.
 const loginPut = `
 import jinja2, os, sys
-root, module = sys.argv[1:]
-unit = {"name": "h1-cu01", "mount": "/mnt/kloigos/h1/cu01", "memory_max_bytes": 1 << 24}
-allocation = {"login_user": "alice", "uid": 70001, "address": "10.9.0.101", "prefix": 24, "gateway": "10.9.0.2"}
-values = {"host_initialize_uplink": "up0", "unit_allocate_unit": unit, "unit_allocate_allocation": allocation, "unit_allocate_uplink": "up0",
-          "unit_allocate_network": "unit", "unit_allocate_service": "kloigos-net@h1-cu01.service",
-          "unit_allocate_mount_unit": "mnt-kloigos-h1-cu01.mount"}
+root, module, *units = sys.argv[1:]
 env = jinja2.Environment(trim_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
-def put(source, path, mode=0o644, without=()):
+def put(source, path, values, mode=0o644, without=()):
     with open("roles/" + source) as file:
         text = env.from_string(file.read()).render(**values) if source.endswith(".j2") else file.read()
     os.makedirs(os.path.dirname(root + path), exist_ok=True)
@@ -26,22 +22,31 @@ def put(source, path, mode=0o644, without=()):
         file.writelines(line for line in text.splitlines(True) if not any(word in line for word in without))
     os.chmod(root + path, mode)
 base, initialize, allocate = "unit_network_base/files/", "host_initialize/templates/", "unit_allocate/templates/"
+host = {"host_initialize_uplink": "up0"}
 for name in ("kloigos-net@.service", "kloigos-sshd@.service"):
-    put(base + name, "/units/" + name)
-put(initialize + "kloigos-nft.service.j2", "/units/kloigos-nft.service")
-put(initialize + "kloigos.nft.j2", "/out/etc/kloigos/kloigos.nft")
+    put(base + name, "/units/" + name, host)
+put(initialize + "kloigos-nft.service.j2", "/units/kloigos-nft.service", host)
+put(initialize + "kloigos.nft.j2", "/out/etc/kloigos/kloigos.nft", host)
 for name, source in (("nft-load", initialize + "nft-load.j2"), ("unit", base + "unit.py"), ("unit-net", base + "net.py")):
-    put(source, "/out/usr/local/lib/kloigos/" + name, 0o755)
-# Not all kernels that this runs on have AppArmor.
-put(allocate + "manager.conf.j2", "/units/user@70001.service.d/50-kloigos.conf", without=["AppArmorProfile"])
-put(allocate + "shell.j2", "/out/usr/local/lib/kloigos/shells/h1-cu01", 0o755, without=["(enforce)"])
-put(allocate + "network.conf.j2", "/units/user@70001.service.d/60-kloigos-network.conf")
-put(allocate + "namespace.conf.j2", "/out/etc/security/namespace.d/50-kloigos-70001.conf")
-put(allocate + "network.nft.j2", "/out/etc/kloigos/nft/70001.nft")
-put(allocate + "address.conf.j2", "/out/etc/kloigos/networks/h1-cu01.conf")
-put(allocate + "sshd.conf.j2", "/out/etc/kloigos/sshd/h1-cu01.conf")
-put("unit_confinement_base/files/sshd.conf", "/out/etc/kloigos/host-sshd.conf")
-put("unit_confinement_base/files/pam_env.conf", "/out/etc/kloigos/pam_env.conf")
+    put(source, "/out/usr/local/lib/kloigos/" + name, host, 0o755)
+put("unit_confinement_base/files/sshd.conf", "/out/etc/kloigos/host-sshd.conf", host)
+put(base + "ssh.conf", "/units/host-sshd.service.d/50-kloigos.conf", host)
+put("unit_confinement_base/files/pam_env.conf", "/out/etc/kloigos/pam_env.conf", host)
+for name, user, uid, address in (unit.split(":") for unit in units):
+    volume = name.rpartition("-")[2]
+    values = {"unit_allocate_unit": {"name": name, "mount": "/mnt/kloigos/h1/" + volume, "memory_max_bytes": 1 << 24},
+              "unit_allocate_allocation": {"login_user": user, "uid": int(uid), "address": address, "prefix": 24, "gateway": "10.9.0.2"},
+              "unit_allocate_uplink": "up0", "unit_allocate_network": "unit", "unit_allocate_service": "kloigos-net@%s.service" % name,
+              "unit_allocate_mount_unit": "mnt-kloigos-h1-%s.mount" % volume}
+    manager = "/units/user@%s.service.d/" % uid
+    # Not all kernels that this runs on have AppArmor.
+    put(allocate + "manager.conf.j2", manager + "50-kloigos.conf", values, without=["AppArmorProfile"])
+    put(allocate + "shell.j2", "/out/usr/local/lib/kloigos/shells/" + name, values, 0o755, without=["(enforce)"])
+    put(allocate + "network.conf.j2", manager + "60-kloigos-network.conf", values)
+    put(allocate + "namespace.conf.j2", "/out/etc/security/namespace.d/50-kloigos-%s.conf" % uid, values)
+    put(allocate + "network.nft.j2", "/out/etc/kloigos/nft/%s.nft" % uid, values)
+    put(allocate + "address.conf.j2", "/out/etc/kloigos/networks/%s.conf" % name, values)
+    put(allocate + "sshd.conf.j2", "/out/etc/kloigos/sshd/%s.conf" % name, values)
 for path, name in (("library/kloigos_unit.py", "kloigos_unit.py"), ("module_utils/kloigos.py", "kloigos.py")):
     with open(path) as source, open(root + "/out/" + name, "w") as file:
         file.write(source.read())
@@ -49,8 +54,32 @@ with open(root + "/out/module.py", "w") as file:
     file.write(module)
 `
 
+// needLogins skips a test where a unit's sshd can't be had.
+func needLogins(t *testing.T) {
+	t.Helper()
+	needSystemd(t)
+	needFiles(t, "iproute2 nftables openssh-server openssh-client libpam-systemd dbus-user-session",
+		"/usr/sbin/ip", "/usr/sbin/nft", "/usr/sbin/sshd", "/usr/bin/sftp", "/usr/lib/systemd/user/dbus.socket", "/lib/*/security/pam_systemd.so")
+	if exec.Command(python, "-c", "import jinja2").Run() != nil {
+		t.Skip("Ansible is not here (Debian: apt-get install ansible)")
+	}
+}
+
+// putLogins renders for units and returns the directory.
+func putLogins(t *testing.T, units ...string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(python, append([]string{"-B", "-c", loginPut, dir, loginModule}, units...)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return dir
+}
+
 // hostSSHD stands for the host's ssh.service.
-const hostSSHD = "[Service]\nType=notify\nExecStart=/usr/sbin/sshd -D -f /etc/kloigos/host-sshd.conf\nRuntimeDirectory=sshd\nRuntimeDirectoryPreserve=yes\n"
+const hostSSHD = "[Service]\nType=notify\nExecStart=/usr/sbin/sshd -D -f /etc/kloigos/host-sshd.conf\nRuntimeDirectory=sshd\n"
 
 // loginModule has kloigos_unit bring the unit's network and sshd up, or take them down, and says what it did.
 const loginModule = `
@@ -77,30 +106,40 @@ else:
 print("; ".join(unit.done) or "nothing")
 `
 
-// loginScript runs there. What it says of each thing goes to /out/said, a line each.
-const loginScript = `
+// tenantsScript makes the accounts and the network of a host, and pam. tenant VOLUME USER UID makes a tenant.
+const tenantsScript = `
 cp -r /out/etc /out/usr /
-mkdir -p /mnt/kloigos/h1/cu01 && mount -t tmpfs cu01 /mnt/kloigos/h1/cu01
-mkdir -p /etc/kloigos/keys /etc/kloigos/unit-keys /mnt/kloigos/h1/cu01/home /mnt/kloigos/h1/cu01/tmp /mnt/kloigos/h1/cu01/var-tmp
-chmod 711 /etc/kloigos /etc/kloigos/*keys /mnt/kloigos/h1/cu01/*tmp
-mkdir -m 1777 /mnt/kloigos/h1/cu01/tmp/alice /mnt/kloigos/h1/cu01/var-tmp/alice
-groupadd kloigos-tenants && groupadd -g 70001 alice
-useradd -K UID_MAX=80000 -u 70001 -g 70001 -G kloigos-tenants -m -d /mnt/kloigos/h1/cu01/home/alice -s /usr/local/lib/kloigos/shells/h1-cu01 -p '*' alice
+mkdir -p /etc/kloigos/keys /etc/kloigos/unit-keys
+chmod 711 /etc/kloigos /etc/kloigos/*keys
+groupadd kloigos-tenants
+tenant() {
+	mount=/mnt/kloigos/h1/$1
+	mkdir -p $mount && mount -t tmpfs $1 $mount
+	mkdir -p $mount/home $mount/tmp $mount/var-tmp && chmod 711 $mount/*tmp
+	mkdir -m 1777 $mount/tmp/$2 $mount/var-tmp/$2
+	groupadd -g $3 $2
+	useradd -K UID_MAX=80000 -u $3 -g $3 -G kloigos-tenants -m -d $mount/home/$2 -s /usr/local/lib/kloigos/shells/h1-$1 -p '*' $2
+}
 ssh-keygen -q -t ed25519 -N '' -f /run/key && ssh-keygen -A
-key() { cp /run/key.pub $1/alice && chown root:70001 $1/alice && chmod 640 $1/alice; }
-key /etc/kloigos/unit-keys
 printf 'auth required pam_permit.so\naccount required pam_permit.so\nsession required pam_systemd.so\n' >/etc/pam.d/systemd-user
 cp /etc/pam.d/systemd-user /etc/pam.d/sshd
 printf 'session required pam_env.so readenv=0 conffile=/etc/kloigos/pam_env.conf\nsession required pam_namespace.so ignore_instance_parent_mode\n' >>/etc/pam.d/sshd
 ip link set lo up && ip netns add far && ip link add up0 type veth peer name up1 netns far
 ip link set up0 up && ip address add 10.9.0.15/24 dev up0
 ip -n far link set up1 up && ip -n far address add 10.9.0.2/24 dev up1
+options="-i /run/key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectTimeout=5"
+`
+
+// loginScript runs after it. What it says of each thing goes to /out/said, a line each.
+const loginScript = `
+tenant cu01 alice 70001
+key() { cp /run/key.pub $1/alice && chown root:70001 $1/alice && chmod 640 $1/alice; }
+key /etc/kloigos/unit-keys
 systemctl daemon-reload
 systemctl start dbus.service systemd-logind.service
 for time in first second; do say "brought up, the $time time" "$(/usr/bin/python3 -B /out/module.py up)"; done
 read -r address net ipc </run/kloigos/ready/h1-cu01
 named() { sed "s/net:\[$net\]/own-net/; s/ipc:\[$ipc\]/own-ipc/"; }
-options="-i /run/key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectTimeout=5"
 login() { timeout 40 ip netns exec far ssh $options "$@" 2>&1; }
 spaces='readlink /proc/self/ns/net /proc/self/ns/ipc'
 say command "$(login alice@$address "$spaces" | named)"
@@ -118,6 +157,8 @@ say "at the host" "$(login alice@10.9.0.15 true)"
 key /etc/kloigos/keys
 say "at the host with a key" "$(login alice@10.9.0.15 true)"
 rm /etc/kloigos/keys/alice
+systemctl stop host-sshd.service
+say "login without the host's sshd" "$(login alice@$address "$spaces" | named)"
 program=/usr/local/lib/kloigos/unit-net
 nft flush ruleset
 say "no filter" "$($program check h1-cu01)"
@@ -142,20 +183,9 @@ say "sshd without filter" "$(systemctl is-active kloigos-sshd@h1-cu01.service)"
 // Every way in leads to the unit's namespaces, on a real systemd with a real sshd; the host's sshd admits nobody there.
 func TestLoginsAreInTheUnitsNetwork(t *testing.T) {
 	t.Parallel()
-	needSystemd(t)
-	needFiles(t, "iproute2 nftables openssh-server openssh-client libpam-systemd dbus-user-session",
-		"/usr/sbin/ip", "/usr/sbin/nft", "/usr/sbin/sshd", "/usr/bin/sftp", "/usr/lib/systemd/user/dbus.socket", "/lib/*/security/pam_systemd.so")
-	if exec.Command(python, "-c", "import jinja2").Run() != nil {
-		t.Skip("Ansible is not here (Debian: apt-get install ansible)")
-	}
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(python, "-B", "-c", loginPut, dir, loginModule).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	got, log := onSystemd(t, dir, map[string]string{"host-sshd.service": hostSSHD}, loginScript)
+	needLogins(t)
+	dir := putLogins(t, "h1-cu01:alice:70001:10.9.0.101")
+	got, log := onSystemd(t, dir, map[string]string{"host-sshd.service": hostSSHD}, tenantsScript+loginScript)
 	want := map[string]string{
 		"brought up, the first time": "enabled kloigos-net@h1-cu01.service; brought up the unit (missing: packet filter, " +
 			"missing: network namespace kloigos-h1-cu01); enabled kloigos-sshd@h1-cu01.service; started kloigos-sshd@h1-cu01.service",
@@ -167,8 +197,9 @@ func TestLoginsAreInTheUnitsNetwork(t *testing.T) {
 		"command": "own-net own-ipc", "service": "own-net own-ipc", "terminal": "/dev/pts/0", "terminals": "max=256", "shared memory": "kloigos",
 		"addresses": "127.0.0.1/8 10.9.0.101/32", "sftp": "/mnt/kloigos/h1/cu01/home/alice",
 		"root at the unit": "root@10.9.0.101: Permission denied (publickey).", "at the host": "alice@10.9.0.15: Permission denied (publickey).",
-		"at the host with a key": "This unit is not ready: no network of its own. Please tell your administrator.",
-		"no filter":              "missing: packet filter", "login without filter": "1",
+		"at the host with a key":        "This unit is not ready: no network of its own. Please tell your administrator.",
+		"login without the host's sshd": "own-net own-ipc",
+		"no filter":                     "missing: packet filter", "login without filter": "1",
 		"sshd after repair and restart": "active", "login after repair": "own-net own-ipc", "mounts that are left": "0",
 		"sshd brings the network along": "active", "sshd without filter": "inactive",
 	}
