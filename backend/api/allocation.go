@@ -4,42 +4,43 @@ import "time"
 
 // Allocation is the identity that sits on a unit.
 type Allocation struct {
-	ID           string            `json:"id" format:"uuid"`
-	Workspace    string            `json:"workspace"`
-	UnitID       string            `json:"unit_id" format:"uuid"`
-	Unit         string            `json:"unit" doc:"name of its unit"`
-	HostID       string            `json:"host_id" format:"uuid"`
-	Host         string            `json:"host" doc:"name of its host"`
-	Region       string            `json:"region"`
-	Zone         string            `json:"zone"`
-	LoginUser    string            `json:"login_user"`
-	UID          int64             `json:"uid" doc:"UID and GID; unique among live allocations, used again only after a complete wipe"`
-	Address      string            `json:"address"`
-	Network      string            `json:"network"`
-	UnitNetwork  string            `json:"unit_network" enum:"host,unit" doc:"where the address lies: on the host, or in a network of the unit's own"`
-	SSHCommand   string            `json:"ssh_command" doc:"command with which the tenant logs in"`
-	SSHHost      string            `json:"ssh_host"`
-	SSHPort      int               `json:"ssh_port"`
-	SSHKeys      []string          `json:"ssh_keys" nullable:"false"`
-	KeysApplied  bool              `json:"keys_applied" doc:"whether these keys are on the host already"`
-	Labels       map[string]string `json:"labels" nullable:"false"`
-	State        string            `json:"state"`
-	StateMeans   string            `json:"state_means"`
-	StateMessage string            `json:"state_message,omitempty" doc:"why it failed"`
-	CPUCount     int               `json:"cpu_count"`
-	CPUs         string            `json:"cpus"`
-	MemoryBytes  int64             `json:"memory_max_bytes"`
-	VolumeBytes  int64             `json:"volume_bytes"`
-	TasksMax     int               `json:"tasks_max" doc:"limit of processes and threads"`
-	Use          *Use              `json:"use,omitempty" doc:"usage at the last measurement; absent if it was never measured"`
-	HostKey      string            `json:"host_key" doc:"the SSH host key that clients have to expect"`
-	Operations   []Operation       `json:"operations" nullable:"false"`
-	ActiveJob    string            `json:"active_job,omitempty" doc:"id of the newest job that is queued or running"`
-	CreatedBy    string            `json:"created_by"`
-	Version      int64             `json:"version" doc:"changes with every change of the object; also its ETag"`
-	CreatedAt    time.Time         `json:"created_at"`
-	UpdatedAt    time.Time         `json:"updated_at"`
-	EndedAt      *time.Time        `json:"ended_at,omitempty"`
+	ID            string            `json:"id" format:"uuid"`
+	Workspace     string            `json:"workspace"`
+	UnitID        string            `json:"unit_id" format:"uuid"`
+	Unit          string            `json:"unit" doc:"name of its unit"`
+	HostID        string            `json:"host_id" format:"uuid"`
+	Host          string            `json:"host" doc:"name of its host"`
+	Region        string            `json:"region"`
+	Zone          string            `json:"zone"`
+	LoginUser     string            `json:"login_user"`
+	UID           int64             `json:"uid" doc:"UID and GID; unique among live allocations, used again only after a complete wipe"`
+	Address       string            `json:"address"`
+	Network       string            `json:"network"`
+	UnitNetwork   string            `json:"unit_network" enum:"host,unit" doc:"where the address lies: on the host, or in a network of the unit's own"`
+	RestartNeeded bool              `json:"restart_needed" doc:"whether the unit would be isolated better after move-network, which restarts the services and sessions of its tenant once"`
+	SSHCommand    string            `json:"ssh_command" doc:"command with which the tenant logs in"`
+	SSHHost       string            `json:"ssh_host"`
+	SSHPort       int               `json:"ssh_port"`
+	SSHKeys       []string          `json:"ssh_keys" nullable:"false"`
+	KeysApplied   bool              `json:"keys_applied" doc:"whether these keys are on the host already"`
+	Labels        map[string]string `json:"labels" nullable:"false"`
+	State         string            `json:"state"`
+	StateMeans    string            `json:"state_means"`
+	StateMessage  string            `json:"state_message,omitempty" doc:"why it failed"`
+	CPUCount      int               `json:"cpu_count"`
+	CPUs          string            `json:"cpus"`
+	MemoryBytes   int64             `json:"memory_max_bytes"`
+	VolumeBytes   int64             `json:"volume_bytes"`
+	TasksMax      int               `json:"tasks_max" doc:"limit of processes and threads"`
+	Use           *Use              `json:"use,omitempty" doc:"usage at the last measurement; absent if it was never measured"`
+	HostKey       string            `json:"host_key" doc:"the SSH host key that clients have to expect"`
+	Operations    []Operation       `json:"operations" nullable:"false"`
+	ActiveJob     string            `json:"active_job,omitempty" doc:"id of the newest job that is queued or running"`
+	CreatedBy     string            `json:"created_by"`
+	Version       int64             `json:"version" doc:"changes with every change of the object; also its ETag"`
+	CreatedAt     time.Time         `json:"created_at"`
+	UpdatedAt     time.Time         `json:"updated_at"`
+	EndedAt       *time.Time        `json:"ended_at,omitempty"`
 }
 
 // CreateAllocation asks for a unit.
@@ -69,11 +70,12 @@ type Deallocate struct {
 // AllocationFilter narrows a list of allocations.
 type AllocationFilter struct {
 	PageQuery
-	State     string `query:"state" maxLength:"32" doc:"a state, or live (not ended)"`
-	Host      string `query:"host" maxLength:"64" doc:"id or name"`
-	Region    string `query:"region" maxLength:"63" doc:"region of its host"`
-	Zone      string `query:"zone" maxLength:"63" doc:"zone of its host"`
-	Labels    string `query:"labels" maxLength:"1024" doc:"labels that it must have, as key=value,key=value"`
-	LoginUser string `query:"login_user" maxLength:"32" doc:"the complete login user"`
-	Search    string `query:"search" maxLength:"64" doc:"part of the login user, of the unit's name or of the address; ignores case"`
+	State       string `query:"state" maxLength:"32" doc:"a state, or live (not ended)"`
+	Host        string `query:"host" maxLength:"64" doc:"id or name"`
+	Region      string `query:"region" maxLength:"63" doc:"region of its host"`
+	Zone        string `query:"zone" maxLength:"63" doc:"zone of its host"`
+	Labels      string `query:"labels" maxLength:"1024" doc:"labels that it must have, as key=value,key=value"`
+	UnitNetwork string `query:"unit_network" maxLength:"4" doc:"where the address lies: host or unit"`
+	LoginUser   string `query:"login_user" maxLength:"32" doc:"the complete login user"`
+	Search      string `query:"search" maxLength:"64" doc:"part of the login user, of the unit's name or of the address; ignores case"`
 }

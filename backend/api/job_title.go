@@ -16,16 +16,17 @@ type jobTitle struct {
 }
 
 var jobTitles = map[string]jobTitle{
-	"host_probe":        {"Probe host", []string{"Probe host {host}"}},
-	"hosts_probe":       {"Probe several hosts", []string{"Probe {hosts}"}},
-	"host_measure":      {"Measure usage", []string{"Measure usage on {host}"}},
-	"host_initialize":   {"Initialize host", []string{"Initialize host {host}"}},
-	"host_relayout":     {"Change layout", []string{"Change layout of {host}"}},
-	"host_decommission": {"Decommission host", []string{"Decommission host {host}"}},
-	"unit_allocate":     {"Allocate unit", []string{"Allocate {unit} to {user}", "Allocate {unit}", "Allocate a unit to {user}"}},
-	"unit_deallocate":   {"Deallocate unit", []string{"Deallocate {unit} from {user}", "Deallocate {unit}", "Deallocate the unit of {user}"}},
-	"allocation_keys":   {"Replace SSH keys", []string{"Replace SSH keys of {user} on {unit}", "Replace SSH keys of {user}"}},
-	"plan":              {"Check plan", []string{"Check a plan for {unit}", "Check a plan for {host}", "Check a plan"}},
+	"host_probe":         {"Probe host", []string{"Probe host {host}"}},
+	"hosts_probe":        {"Probe several hosts", []string{"Probe {hosts}"}},
+	"host_measure":       {"Measure usage", []string{"Measure usage on {host}"}},
+	"host_initialize":    {"Initialize host", []string{"Initialize host {host}"}},
+	"host_relayout":      {"Change layout", []string{"Change layout of {host}"}},
+	"host_decommission":  {"Decommission host", []string{"Decommission host {host}"}},
+	"unit_allocate":      {"Allocate unit", []string{"Allocate {unit} to {user}", "Allocate {unit}", "Allocate a unit to {user}"}},
+	"unit_deallocate":    {"Deallocate unit", []string{"Deallocate {unit} from {user}", "Deallocate {unit}", "Deallocate the unit of {user}"}},
+	"allocation_keys":    {"Replace SSH keys", []string{"Replace SSH keys of {user} on {unit}", "Replace SSH keys of {user}"}},
+	"allocation_network": {"Move to own network", []string{"Move {unit} of {user} to its own network", "Move the unit of {user} to its own network"}},
+	"plan":               {"Check plan", []string{"Check a plan for {unit}", "Check a plan for {host}", "Check a plan"}},
 }
 
 // Title says in a sentence what a job does, such as "Initialize host fra2-042".

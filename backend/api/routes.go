@@ -75,6 +75,7 @@ var Routes = []Route{
 	{"create-allocation", http.MethodPost, "/allocations", "project.workspace.allocation:create", "allocations", "Allocate a unit", true},
 	{"get-allocation", http.MethodGet, "/allocations/{id}", "project.workspace.allocation:read", "allocations", "Show an allocation", false},
 	{"replace-allocation-keys", http.MethodPut, "/allocations/{id}/ssh-keys", "project.workspace.allocation:update", "allocations", "Replace the SSH keys of an allocation", true},
+	{"move-allocation-network", http.MethodPost, "/allocations/{id}/move-network", "project.workspace.allocation:update", "allocations", "Move the unit of an allocation to a network of its own", true},
 	{"deallocate", http.MethodPost, "/allocations/{id}/deallocate", "project.workspace.allocation:delete", "allocations", "End an allocation and wipe its unit", true},
 
 	{"list-addresses", http.MethodGet, "/address-pool", "project.workspace.address:read", "address pool", "List addresses", false},

@@ -59,6 +59,7 @@ KEYS = "/etc/kloigos/keys/"
 UNIT_KEYS = "/etc/kloigos/unit-keys/"
 ADDRESSES = "/etc/kloigos/addresses/"
 NETWORKS = "/etc/kloigos/networks/"
+NFT_BASE = "/etc/kloigos/kloigos.nft"
 UNIT_SSHD = "/etc/kloigos/sshd/%s.conf"
 LINGER = "/var/lib/systemd/linger/"
 CGROUPS = "/sys/fs/cgroup/user.slice/"
@@ -301,6 +302,9 @@ class Unit(Work):
     def leave_other_network(self):
         """What moves a unit to the other kind of network: all of its tenant ends once, before the files of the other kind go."""
         if self.holder() == self.allocation["id"] and os.path.exists(self.kinds[not self.own][1]):
+            if self.own and not (os.path.exists(NET_PROGRAM) and "chain units_out" in read(NFT_BASE)):
+                self.refuse("the host has no packet filter for networks of units; initialize it again")
+                return
             self.take_keys((not self.own,))
             self.kill()
             self.take_down(not self.own)

@@ -37,6 +37,11 @@ func (c *Client) ReplaceKeys(ctx context.Context, id string, body api.ReplaceKey
 	return long[api.Allocation](ctx, c, http.MethodPut, in("allocations", id, "ssh-keys"), body, opts)
 }
 
+// MoveNetwork moves the unit to a network of its own; all sessions and services of its tenant end once.
+func (c *Client) MoveNetwork(ctx context.Context, id string, opts ...Option) (a api.Allocation, jobID string, err error) {
+	return long[api.Allocation](ctx, c, http.MethodPost, in("allocations", id, "move-network"), nil, opts)
+}
+
 // Deallocate gives the unit back and wipes it.
 func (c *Client) Deallocate(ctx context.Context, id string, body api.Deallocate, opts ...Option) (a api.Allocation, jobID string, err error) {
 	return long[api.Allocation](ctx, c, http.MethodPost, in("allocations", id, "deallocate"), body, opts)

@@ -15,7 +15,9 @@ const (
 	KindUnitAllocate     JobKind = "unit_allocate"
 	KindUnitDeallocate   JobKind = "unit_deallocate"
 	KindAllocationKeys   JobKind = "allocation_keys"
-	KindPlan             JobKind = "plan"
+	// KindAllocationNetwork moves a unit in use.
+	KindAllocationNetwork JobKind = "allocation_network"
+	KindPlan              JobKind = "plan"
 )
 
 // Effect is what one moment of a job means for every object it touches, at
@@ -119,6 +121,11 @@ var JointTable = []Joint{
 	{
 		Kind: KindAllocationKeys, Playbook: "unit_allocate", Steps: []string{"allocate"},
 		Means: "replaces the SSH keys that may log in to a unit",
+	},
+	// What the unit's network is stays as it was until the job has ended well.
+	{
+		Kind: KindAllocationNetwork, Playbook: "unit_allocate", Steps: []string{"allocate"},
+		Means: "moves a unit in use to a network of its own; ends all sessions and services of its tenant once",
 	},
 	{
 		Kind: KindPlan, Steps: []string{"check"}, Checks: true,

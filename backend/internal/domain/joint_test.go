@@ -230,6 +230,9 @@ func (x explorer) moves(w world) (moves []move, holes []string) {
 		if j.Checks || j.Several { // moves nothing of this world: TestPlansMoveNothingElse
 			continue
 		}
+		if j.Kind == domain.KindAllocationNetwork { // asked for and ended as allocation_keys, which stands for both
+			continue
+		}
 		wholeHost := j.Start.Host != ""
 		aboutUnit := j.Start.Allocation != "" || j.Kind == domain.KindAllocationKeys
 		n := 0

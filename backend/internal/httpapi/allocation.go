@@ -23,6 +23,7 @@ func (s *Server) registerAllocations() {
 	}, follows{"cpu_count": {"unit"}}))
 	register(s, "get-allocation", s.getAllocation)
 	register(s, "replace-allocation-keys", s.replaceKeys, orPlan[api.Allocation](s))
+	register(s, "move-allocation-network", s.moveNetwork)
 	register(s, "deallocate", s.deallocate, orPlan[api.Allocation](s))
 }
 
@@ -42,6 +43,9 @@ func (s *Server) listAllocations(ctx context.Context, in *struct{ api.Allocation
 	if err := oneOf("state", in.State, append(domain.AllocationLifecycle.Names(), "live")); err != nil {
 		return nil, err
 	}
+	if err := oneOf("unit_network", in.UnitNetwork, []string{string(domain.NetworkOfHost), string(domain.NetworkOfUnit)}); err != nil {
+		return nil, err
+	}
 	labels, err := labelFilter(in.Labels)
 	if err != nil {
 		return nil, err
@@ -50,13 +54,13 @@ func (s *Server) listAllocations(ctx context.Context, in *struct{ api.Allocation
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(s.listOf("list-allocations", in.PageQuery, in.State, in.Host, in.Region, in.Zone, in.Labels, in.LoginUser, in.Search), store.AllocationSorting,
+	return pageOf(s.listOf("list-allocations", in.PageQuery, in.State, in.Host, in.Region, in.Zone, in.Labels, in.LoginUser, in.UnitNetwork, in.Search), store.AllocationSorting,
 		func(after *store.Position, limit int) ([]store.Allocation, error) {
 			return s.db.Allocations(ctx, store.AllocationFilter{
-				WorkspaceID: workspace(ctx), State: in.State, Region: in.Region, Zone: in.Zone, Labels: labels, LoginUser: in.LoginUser, Search: in.Search, HostID: host, Sort: in.Sort, After: after, Limit: limit,
+				WorkspaceID: workspace(ctx), State: in.State, Region: in.Region, Zone: in.Zone, Labels: labels, LoginUser: in.LoginUser, UnitNetwork: in.UnitNetwork, Search: in.Search, HostID: host, Sort: in.Sort, After: after, Limit: limit,
 			})
 		},
-		presentAllocation)
+		s.presentAllocation)
 }
 
 func (s *Server) getAllocation(ctx context.Context, in *ByID) (*versioned[api.Allocation], error) {
@@ -64,7 +68,7 @@ func (s *Server) getAllocation(ctx context.Context, in *ByID) (*versioned[api.Al
 	if err != nil {
 		return nil, err
 	}
-	return &versioned[api.Allocation]{ETag: etag(a.Version), Body: presentAllocation(a)}, nil
+	return &versioned[api.Allocation]{ETag: etag(a.Version), Body: s.presentAllocation(a)}, nil
 }
 
 func (s *Server) acceptedAllocation(ctx context.Context, m made) (*accepted[api.Allocation], error) {
@@ -72,7 +76,7 @@ func (s *Server) acceptedAllocation(ctx context.Context, m made) (*accepted[api.
 	if err != nil {
 		return nil, err
 	}
-	return &accepted[api.Allocation]{Location: jobURL(m.job), ETag: etag(a.Version), Body: presentAllocation(a)}, nil
+	return &accepted[api.Allocation]{Location: jobURL(m.job), ETag: etag(a.Version), Body: s.presentAllocation(a)}, nil
 }
 
 func (s *Server) createAllocation(ctx context.Context, in *struct {
@@ -166,6 +170,12 @@ func (s *Server) replaceKeys(ctx context.Context, in *struct {
 	})
 }
 
+func (s *Server) moveNetwork(ctx context.Context, in *Change) (*accepted[api.Allocation], error) {
+	return s.onAllocation(ctx, *in, func(ctx context.Context, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+		return s.intents.MoveToOwnNetwork(ctx, actor(ctx), allocation, ifMatch)
+	})
+}
+
 func (s *Server) deallocate(ctx context.Context, in *struct {
 	Change
 	api.Planning
@@ -177,7 +187,7 @@ func (s *Server) deallocate(ctx context.Context, in *struct {
 	})
 }
 
-func presentAllocation(a store.Allocation) api.Allocation {
+func (s *Server) presentAllocation(a store.Allocation) api.Allocation {
 	host, port := sshTarget(a)
 	command := fmt.Sprintf("ssh %s@%s", a.LoginUser, host)
 	if port != 22 {
@@ -185,11 +195,11 @@ func presentAllocation(a store.Allocation) api.Allocation {
 	}
 	return api.Allocation{
 		ID: a.ID.String(), Workspace: a.WorkspaceID.String(), UnitID: a.UnitID.String(), Unit: a.Unit, HostID: a.HostID.String(),
-		Host: a.Host, Region: a.Region, Zone: a.Zone, LoginUser: a.LoginUser, UID: a.UID, Address: a.Address, Network: a.Network, UnitNetwork: string(a.UnitNetwork),
+		Host: a.Host, Region: a.Region, Zone: a.Zone, LoginUser: a.LoginUser, UID: a.UID, Address: a.Address, Network: a.Network, UnitNetwork: string(a.UnitNetwork), RestartNeeded: s.intents.RestartNeeded(a),
 		SSHCommand: command, SSHHost: host, SSHPort: port, SSHKeys: orEmpty(a.SSHKeys), KeysApplied: a.KeysApplied == a.KeysVersion,
 		Labels: a.Labels, State: string(a.State), StateMeans: domain.AllocationLifecycle.Info(a.State).Means, StateMessage: a.StateMessage,
 		CPUCount: a.CPUCount, CPUs: a.CPUs, MemoryBytes: a.MemoryMaxBytes, VolumeBytes: a.VolumeBytes, TasksMax: a.TasksMax, Use: presentUse(a.Use), HostKey: a.HostKey,
-		Operations: presentOperations(intent.AllocationOperations(a)), ActiveJob: text(a.ActiveJob), CreatedBy: a.CreatedBy,
+		Operations: presentOperations(s.intents.AllocationOperations(a)), ActiveJob: text(a.ActiveJob), CreatedBy: a.CreatedBy,
 		Version: a.Version, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt, EndedAt: a.EndedAt,
 	}
 }

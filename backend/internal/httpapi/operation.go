@@ -16,7 +16,7 @@ var operationRoutes = map[reflect.Type]map[string]string{
 		"set-layout": "set-layout", "relayout": "relayout-host", "initialize": "initialize-host", "refence": "refence-host", "drain": "drain-host",
 		"undrain": "undrain-host", "decommission": "decommission-host", "declare-lost": "declare-host-lost", "remove": "remove-host",
 	},
-	reflect.TypeFor[api.Allocation]():   {"replace-keys": "replace-allocation-keys", "deallocate": "deallocate"},
+	reflect.TypeFor[api.Allocation]():   {"replace-keys": "replace-allocation-keys", "move-network": "move-allocation-network", "deallocate": "deallocate"},
 	reflect.TypeFor[api.Job]():          {"retry": "retry-job", "cancel": "cancel-job", "give-up": "give-up-job"},
 	reflect.TypeFor[api.Plan]():         {"approve": "approve-plan", "refuse": "refuse-plan"},
 	reflect.TypeFor[api.Agent]():        {"revoke": "revoke-agent", "quarantine": "quarantine-agent", "release": "release-agent"},

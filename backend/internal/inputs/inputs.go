@@ -159,6 +159,10 @@ func (r Rows) Plays(number int64) ([]Play, error) {
 		return []Play{OfBootstrap(r.Host, false, number), OfDecommission(r.Host, r.Units)}, nil
 	case domain.KindUnitAllocate, domain.KindAllocationKeys:
 		return []Play{OfAllocate(r.Host, r.Unit, r.Allocation)}, nil
+	case domain.KindAllocationNetwork:
+		moved := r.Allocation
+		moved.UnitNetwork = domain.NetworkOfUnit
+		return []Play{OfAllocate(r.Host, r.Unit, moved)}, nil
 	case domain.KindUnitDeallocate:
 		return []Play{OfDeallocate(r.Host, r.Unit, r.Allocation)}, nil
 	default:

@@ -378,6 +378,36 @@ func (in *Intents) SetUpAgain(ctx context.Context, who domain.Actor, id uuid.UUI
 	return jobID, err
 }
 
+// MoveToOwnNetwork moves the unit of an allocation to a network of its own. That ends all sessions and services of its tenant once.
+func (in *Intents) MoveToOwnNetwork(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) (jobID uuid.UUID, err error) {
+	err = in.onAllocation(ctx, id, ifMatch, func(tx *store.Tx, a store.Allocation) error {
+		if err := in.canMoveToOwnNetwork(a); err != nil {
+			return err
+		}
+		audit := allocationAudit(a, "allocation.move_network")
+		audit.Before, audit.After = map[string]any{"unit_network": a.UnitNetwork}, map[string]any{"unit_network": domain.NetworkOfUnit}
+		jobID, err = in.asked(ctx, tx, who, job.AllocationNetwork{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID}, audit)
+		return err
+	})
+	return jobID, err
+}
+
+func (in *Intents) canMoveToOwnNetwork(a store.Allocation) error {
+	switch {
+	case a.State != domain.AllocationAllocated:
+		return canReplaceKeys(a)
+	case a.UnitNetwork == domain.NetworkOfUnit:
+		return domain.Conflictf("own_network", "its unit has a network of its own already")
+	case in.cfg.UnitNetwork != domain.NetworkOfUnit:
+		return domain.Conflictf("unit_network_host", "KLOIGOS_UNIT_NETWORK of this installation is host")
+	case !a.HostCanOwn:
+		return domain.Conflictf("host_lacks_networks", "its host can't give units networks of their own; probe it, its facts say what it lacks")
+	case a.ActiveJob != nil:
+		return domain.Conflictf("allocation_busy", "a job is queued or running for it; wait until it has ended")
+	}
+	return nil
+}
+
 func canReplaceKeys(a store.Allocation) error {
 	if a.State != domain.AllocationAllocated {
 		return domain.Conflictf("allocation_state", "it is %s: %s", a.State, domain.AllocationLifecycle.Info(a.State).Means)
@@ -405,10 +435,17 @@ func allocationAudit(a store.Allocation, action string) store.Audit {
 	}
 }
 
+// RestartNeeded tells whether the unit of an allocation would be isolated otherwise if it were allocated now.
+func (in *Intents) RestartNeeded(a store.Allocation) bool {
+	a.ActiveJob = nil
+	return in.canMoveToOwnNetwork(a) == nil
+}
+
 // AllocationOperations tells what can be done with an allocation now.
-func AllocationOperations(a store.Allocation) []domain.Operation {
+func (in *Intents) AllocationOperations(a store.Allocation) []domain.Operation {
 	return []domain.Operation{
 		operation("replace-keys", canReplaceKeys(a)),
+		operation("move-network", in.canMoveToOwnNetwork(a)),
 		operation("deallocate", takes(domain.AllocationLifecycle, a.State, domain.DeallocateRequested)),
 	}
 }

@@ -392,7 +392,7 @@ func TestOperationsTellWhatAnAttemptWould(t *testing.T) {
 	if diff := cmp.Diff([]string{"update", "probe", "remove"}, allowed(intent.HostOperations(store.Host{State: domain.HostRegistered}))); diff != "" {
 		t.Errorf("registered host:\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"replace-keys", "deallocate"}, allowed(intent.AllocationOperations(store.Allocation{State: domain.AllocationAllocated}))); diff != "" {
+	if diff := cmp.Diff([]string{"replace-keys", "deallocate"}, allowed(s.Intents.AllocationOperations(store.Allocation{State: domain.AllocationAllocated}))); diff != "" {
 		t.Errorf("allocation:\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"retry", "give-up"}, allowed(intent.JobOperations(store.Job{State: domain.JobFailed, Kind: domain.KindUnitAllocate}))); diff != "" {

@@ -90,6 +90,13 @@ type AllocationKeys struct {
 	AllocationID uuid.UUID `json:"allocation_id"`
 }
 
+// AllocationNetwork moves the unit of an allocation to a network of its own.
+type AllocationNetwork struct {
+	HostID       uuid.UUID `json:"host_id"`
+	UnitID       uuid.UUID `json:"unit_id"`
+	AllocationID uuid.UUID `json:"allocation_id"`
+}
+
 // Plan checks what an action would change.
 type Plan struct {
 	PlanID       uuid.UUID `json:"plan_id"`
@@ -124,6 +131,9 @@ func (UnitDeallocate) Kind() domain.JobKind { return domain.KindUnitDeallocate }
 
 // Kind implements Args.
 func (AllocationKeys) Kind() domain.JobKind { return domain.KindAllocationKeys }
+
+// Kind implements Args.
+func (AllocationNetwork) Kind() domain.JobKind { return domain.KindAllocationNetwork }
 
 // Kind implements Args.
 func (Plan) Kind() domain.JobKind { return domain.KindPlan }
@@ -161,6 +171,11 @@ func (a UnitDeallocate) Subject() Subject {
 
 // Subject implements Args.
 func (a AllocationKeys) Subject() Subject {
+	return Subject{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.AllocationID}
+}
+
+// Subject implements Args.
+func (a AllocationNetwork) Subject() Subject {
 	return Subject{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.AllocationID}
 }
 

@@ -22,6 +22,7 @@ func all(host, unit, allocation uuid.UUID) []job.Args {
 		job.UnitAllocate{HostID: host, UnitID: unit, AllocationID: allocation},
 		job.UnitDeallocate{HostID: host, UnitID: unit, AllocationID: allocation},
 		job.AllocationKeys{HostID: host, UnitID: unit, AllocationID: allocation},
+		job.AllocationNetwork{HostID: host, UnitID: unit, AllocationID: allocation},
 		job.Plan{PlanID: uuid.New(), HostID: host, UnitID: unit, AllocationID: allocation},
 	}
 }

@@ -33,6 +33,7 @@ type Allocation struct {
 	Endpoint       *string                `db:"endpoint"`
 	Network        string                 `db:"network"`
 	UnitNetwork    domain.UnitNetwork     `db:"unit_network"`
+	HostCanOwn     bool                   `db:"host_can_own"` // units of its host can have networks of their own
 	SSHKeys        []string               `db:"ssh_keys"`
 	Labels         map[string]string      `db:"labels"`
 	State          domain.AllocationState `db:"state"`
@@ -55,7 +56,7 @@ type Allocation struct {
 
 const sqlAllocation = `
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,` + useColumn + `
@@ -87,6 +88,7 @@ type AllocationFilter struct {
 	WorkspaceID              uuid.UUID
 	State, LoginUser, Search string // State "live": all that have not ended
 	Region, Zone             string // of its host
+	UnitNetwork              string // kind of its unit's network
 	Labels                   map[string]string
 	HostID                   *uuid.UUID
 	Sort                     string // one of AllocationSorting; "" for the first
@@ -96,7 +98,7 @@ type AllocationFilter struct {
 
 // Allocations lists allocations.
 func (r Reads) Allocations(ctx context.Context, f AllocationFilter) ([]Allocation, error) {
-	l := db.NewList(sqlAllocation).And("a.workspace_id = ?", f.WorkspaceID).AndIf(f.LoginUser, "a.login_user = ?")
+	l := db.NewList(sqlAllocation).And("a.workspace_id = ?", f.WorkspaceID).AndIf(f.LoginUser, "a.login_user = ?").AndIf(f.UnitNetwork, "a.unit_network = ?")
 	if f.State == "live" {
 		l.And("a.ended_at IS NULL")
 	} else {
@@ -204,6 +206,18 @@ UPDATE allocations
 func (tx *Tx) KeysApplied(ctx context.Context, id uuid.UUID, version int64) error {
 	tx.Touch(nounAllocation, id)
 	_, err := tx.Exec(ctx, sqlKeysApplied, id, version)
+	return err
+}
+
+const sqlMovedToOwnNetwork = `
+UPDATE allocations
+   SET unit_network = 'unit', version = version + 1, updated_at = now()
+ WHERE id = $1 AND unit_network = 'host'`
+
+// MovedToOwnNetwork notes that the unit has a network of its own now.
+func (tx *Tx) MovedToOwnNetwork(ctx context.Context, id uuid.UUID) error {
+	tx.Touch(nounAllocation, id)
+	_, err := tx.Exec(ctx, sqlMovedToOwnNetwork, id)
 	return err
 }
 

@@ -180,6 +180,16 @@ var grounds = map[domain.JobKind]ground{
 			return f.Intents.ReplaceKeys(f.T.Context(), f.Actor, f.tenant(host).ID, 0, []string{key})
 		},
 	},
+	domain.KindAllocationNetwork: {
+		ready: withTenant,
+		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
+			facts := *f.Host(host).Facts
+			facts.Capabilities.UnitNetworks = domain.Possible
+			f.Tx(func(tx *store.Tx) error { return tx.SetHostFacts(f.T.Context(), host, facts) })
+			moves := intent.New(f.DB, intent.Config{UnitNetwork: domain.NetworkOfUnit})
+			return moves.MoveToOwnNetwork(f.T.Context(), f.Actor, f.tenant(host).ID, 0)
+		},
+	},
 }
 
 // failures bring a job that is asked for into its failed state.

@@ -18,16 +18,33 @@ var unitAllocate = handler{
 // allocationKeys runs the playbook that set the unit up once more: twice is
 // once, so nothing but the keys changes.
 var allocationKeys = handler{
-	steps: map[string]step{"allocate": {lock: true, do: func(ctx context.Context, r *run) error {
-		if r.alloc.State != domain.AllocationAllocated {
-			return &domain.JobError{
-				Code: domain.ErrCodeSuperseded, Host: r.host.Name,
-				Message: fmt.Sprintf("The allocation is now %s.", r.alloc.State),
-			}
-		}
-		return allocate(ctx, r)
-	}}},
+	steps: map[string]step{"allocate": {lock: true, do: allocateAgain}},
 	apply: keysApplied,
+}
+
+// allocationNetwork does the same with the other kind of network. The row keeps the old kind until the play has ended well: what
+// is set up again after a failure is the unit as it was.
+var allocationNetwork = handler{
+	steps: map[string]step{"allocate": {lock: true, do: func(ctx context.Context, r *run) error {
+		r.alloc.UnitNetwork = domain.NetworkOfUnit
+		return allocateAgain(ctx, r)
+	}}},
+	apply: func(ctx context.Context, tx *store.Tx, r *run) error {
+		if err := tx.MovedToOwnNetwork(ctx, r.alloc.ID); err != nil {
+			return err
+		}
+		return keysApplied(ctx, tx, r)
+	},
+}
+
+func allocateAgain(ctx context.Context, r *run) error {
+	if r.alloc.State != domain.AllocationAllocated {
+		return &domain.JobError{
+			Code: domain.ErrCodeSuperseded, Host: r.host.Name,
+			Message: fmt.Sprintf("The allocation is now %s.", r.alloc.State),
+		}
+	}
+	return allocate(ctx, r)
 }
 
 func allocate(ctx context.Context, r *run) error {

@@ -99,16 +99,17 @@ func New(db *store.DB, runner ansible.Runner, keys Opener, cfg Config) *Worker {
 		cfg.Metrics = prometheus.NewRegistry()
 	}
 	return &Worker{db: db, runner: runner, keys: keys, cfg: cfg, metrics: newMetrics(cfg.Metrics), handlers: map[domain.JobKind]handler{
-		domain.KindHostProbe:        hostProbe,
-		domain.KindHostsProbe:       hostsProbe,
-		domain.KindHostMeasure:      hostMeasure,
-		domain.KindHostInitialize:   hostInitialize,
-		domain.KindHostRelayout:     hostRelayout,
-		domain.KindHostDecommission: hostDecommission,
-		domain.KindUnitAllocate:     unitAllocate,
-		domain.KindUnitDeallocate:   unitDeallocate,
-		domain.KindAllocationKeys:   allocationKeys,
-		domain.KindPlan:             planned,
+		domain.KindHostProbe:         hostProbe,
+		domain.KindHostsProbe:        hostsProbe,
+		domain.KindHostMeasure:       hostMeasure,
+		domain.KindHostInitialize:    hostInitialize,
+		domain.KindHostRelayout:      hostRelayout,
+		domain.KindHostDecommission:  hostDecommission,
+		domain.KindUnitAllocate:      unitAllocate,
+		domain.KindUnitDeallocate:    unitDeallocate,
+		domain.KindAllocationKeys:    allocationKeys,
+		domain.KindAllocationNetwork: allocationNetwork,
+		domain.KindPlan:              planned,
 	}}
 }
 

@@ -42,11 +42,13 @@ func mount(r fiber.Router, a *page.App) {
 	r.Get("/allocations", a.Page(list))
 	r.Get("/allocations/new", a.Page(showCreate))
 	r.Post("/allocations/new", a.Page(create))
+	r.Post("/allocations/move-network", a.Page(moveNetworks))
 	r.Post("/allocations/new/capacity", a.Page(showCapacity))
 	r.Get("/allocations/:id", a.Page(detail))
 	r.Get("/allocations/:id/use", a.Page(use))
 	r.Post("/allocations/:id/measure", a.Page(measure))
 	r.Post("/allocations/:id/ssh-keys", a.Page(replaceKeys))
+	r.Post("/allocations/:id/move-network", a.Page(moveNetwork))
 	r.Post("/allocations/:id/deallocate", a.Page(deallocate))
 }
 
@@ -139,6 +141,36 @@ func replaceKeys(r *page.Request) error {
 		return drawDetail(r, fiber.StatusUnprocessableEntity, typed, wrong)
 	}
 	return r.GoJob(job, "/allocations/"+a.ID, "")
+}
+
+func moveNetwork(r *page.Request) error {
+	_, job, err := r.API.MoveNetwork(r.Ctx, r.Param("id"))
+	if err != nil {
+		return err
+	}
+	return r.GoJob(job, "/allocations/"+r.Param("id"), "")
+}
+
+// moveNetworks moves those that were shown. What can't be moved any more is left: its own page says why.
+func moveNetworks(r *page.Request) error {
+	for _, id := range r.FormAll("allocation") {
+		_, _, err := r.API.MoveNetwork(r.Ctx, id)
+		var p *api.Problem
+		if err != nil && (!errors.As(err, &p) || p.Status != fiber.StatusConflict) {
+			return err
+		}
+	}
+	return r.Go("/jobs?kind=allocation_network", "")
+}
+
+// restarts are those of the list that would be isolated better after a restart, and can be restarted now.
+func (v listView) restarts() (ids []string) {
+	for _, a := range v.Allocations {
+		if can, _ := allowed(a, "move-network"); a.RestartNeeded && can {
+			ids = append(ids, a.ID)
+		}
+	}
+	return ids
 }
 
 func deallocate(r *page.Request) error {
@@ -287,11 +319,19 @@ func (v detailView) operations() []ui.Operation {
 }
 
 func operations(a api.Allocation) []ui.Operation {
+	var all []ui.Operation
+	if a.RestartNeeded {
+		can, prevents := allowed(a, "move-network")
+		all = append(all, ui.Operation{
+			Label: "Restart with new isolation", What: "Gives the unit a network of its own. All sessions and services of its user end once; services that are enabled start again.",
+			Action: "/allocations/" + a.ID + "/move-network", Allowed: can, Prevents: prevents,
+		})
+	}
 	can, prevents := allowed(a, "deallocate")
-	return []ui.Operation{{
+	return append(all, ui.Operation{
 		Label: "Deallocate", What: "Ends all processes in the unit, removes the user and wipes the volume. All data in it is lost.",
 		Action: "/allocations/" + a.ID + "/deallocate", Allowed: can, Prevents: prevents, Danger: true, Plan: true, Confirm: a.LoginUser, Typed: "the login user",
-	}}
+	})
 }
 
 // key is an SSH key as a person reads it.

@@ -359,6 +359,33 @@ func TestReplaceKeysAndGiveBack(t *testing.T) {
 	}
 }
 
+// TestRestartWithNewIsolation: a unit that needs it says so, and one button restarts all of a page.
+func TestRestartWithNewIsolation(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	const says, bulk = "Restart needed for the new isolation", `action="/allocations/move-network"`
+	at := "/allocations/" + apitest.AllocationID
+	for _, page := range []string{"/allocations", at} {
+		if a := s.get(page); strings.Contains(a.body, says) || strings.Contains(a.body, "move-network") {
+			t.Errorf("%s offers a restart that is not needed", page)
+		}
+	}
+	needs := apitest.Allocation()
+	needs.RestartNeeded = true
+	needs.Operations = append(needs.Operations, api.Operation{Name: "move-network", Allowed: true})
+	busy := needs
+	busy.ID, busy.Operations = "5d3f1c1e-0000-4000-8000-0000000000c2", []api.Operation{{Name: "move-network", Prevents: "a job is queued"}}
+	s.api.Answer("list-allocations", http.StatusOK, apitest.Page(needs, busy, apitest.Allocation()))
+	s.api.Answer("get-allocation", http.StatusOK, needs)
+	s.wantText(s.get("/allocations"), says, "1 unit of this list", bulk, `name="allocation" value="`+needs.ID+`"`)
+	s.wantText(s.get(at), says, `action="`+at+`/move-network"`, "end once")
+	s.api.Answer("move-allocation-network", http.StatusAccepted, needs, apitest.JobID)
+	s.wantRedirect(s.post(at+"/move-network", nil), "/jobs/"+apitest.JobID)
+	s.wantRedirect(s.post("/allocations/move-network", url.Values{"allocation": {needs.ID, busy.ID}}), "/jobs?kind=allocation_network")
+	s.api.Refuse("move-allocation-network", api.Problem{Status: 409, Code: "own_network"})
+	s.wantRedirect(s.post("/allocations/move-network", url.Values{"allocation": {needs.ID}}), "/jobs?kind=allocation_network")
+}
+
 // TestProbeTheHostsOfAPage: those that one job can probe, by one button.
 func TestProbeTheHostsOfAPage(t *testing.T) {
 	t.Parallel()

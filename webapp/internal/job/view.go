@@ -79,7 +79,7 @@ func next(ctx context.Context, j api.Job) (s subject, ok bool) {
 		return s, s.Href != ""
 	}
 	switch j.Kind {
-	case "unit_allocate", "allocation_keys":
+	case "unit_allocate", "allocation_keys", "allocation_network":
 		s = subject{"How to log in", "/allocations/" + j.AllocationID}
 	case "hosts_probe":
 		s = subject{"All hosts", "/hosts"}

@@ -1,7 +1,7 @@
 -- Statements that the store puts together at run time; written by go test ./backend/internal/store -run Assembled -update
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -21,7 +21,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -41,7 +41,7 @@ ORDER BY a.created_at, a.id
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -61,7 +61,7 @@ ORDER BY a.login_user DESC, a.id DESC
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -81,7 +81,7 @@ ORDER BY a.login_user, a.id
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -101,7 +101,7 @@ ORDER BY a.state DESC, a.id DESC
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -121,7 +121,7 @@ ORDER BY a.state, a.id
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -141,7 +141,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $5;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -162,7 +162,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -183,7 +183,7 @@ ORDER BY a.created_at, a.id
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -204,7 +204,7 @@ ORDER BY a.login_user DESC, a.id DESC
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -225,7 +225,7 @@ ORDER BY a.login_user, a.id
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -246,7 +246,7 @@ ORDER BY a.state DESC, a.id DESC
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -267,7 +267,7 @@ ORDER BY a.state, a.id
 LIMIT $4;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -287,7 +287,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -307,7 +307,7 @@ ORDER BY a.created_at, a.id
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -327,7 +327,7 @@ ORDER BY a.login_user DESC, a.id DESC
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -347,7 +347,7 @@ ORDER BY a.login_user, a.id
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -367,7 +367,7 @@ ORDER BY a.state DESC, a.id DESC
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -387,7 +387,7 @@ ORDER BY a.state, a.id
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -407,7 +407,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -427,7 +427,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -443,34 +443,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
  WHERE true
   AND a.workspace_id = $1
   AND a.login_user = $2
+  AND a.unit_network = $3
   AND a.ended_at IS NULL
-  AND a.host_id = $3
-  AND h.region = $4
-  AND h.zone = $5
-  AND a.labels @> $6
-  AND (position($7 IN lower(a.login_user)) > 0 OR position($8 IN lower(u.name)) > 0 OR position($9 IN a.address) > 0)
-  AND (a.created_at, a.id) < ($10, $11)
-ORDER BY a.created_at DESC, a.id DESC
-LIMIT $12;
-
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
-       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
-       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
-       a.created_at, a.updated_at, a.ended_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM allocations a
-  JOIN compute_units u ON u.id = a.unit_id
-  JOIN hosts h ON h.id = a.host_id
-  LEFT JOIN addresses p ON p.allocation_id = a.id
- WHERE true
-  AND a.workspace_id = $1
-  AND a.login_user = $2
-  AND a.state = $3
   AND a.host_id = $4
   AND h.region = $5
   AND h.zone = $6
@@ -481,7 +455,35 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $13;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+  AND a.login_user = $2
+  AND a.unit_network = $3
+  AND a.state = $4
+  AND a.host_id = $5
+  AND h.region = $6
+  AND h.zone = $7
+  AND a.labels @> $8
+  AND (position($9 IN lower(a.login_user)) > 0 OR position($10 IN lower(u.name)) > 0 OR position($11 IN a.address) > 0)
+  AND (a.created_at, a.id) < ($12, $13)
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $14;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -501,7 +503,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -522,7 +524,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $5;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -543,7 +545,7 @@ ORDER BY a.created_at, a.id
 LIMIT $5;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -564,7 +566,7 @@ ORDER BY a.login_user DESC, a.id DESC
 LIMIT $5;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -585,7 +587,7 @@ ORDER BY a.login_user, a.id
 LIMIT $5;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -606,7 +608,7 @@ ORDER BY a.state DESC, a.id DESC
 LIMIT $5;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -627,7 +629,7 @@ ORDER BY a.state, a.id
 LIMIT $5;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -647,7 +649,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -667,7 +669,7 @@ ORDER BY a.created_at, a.id
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -687,7 +689,7 @@ ORDER BY a.login_user DESC, a.id DESC
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -707,7 +709,7 @@ ORDER BY a.login_user, a.id
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -727,7 +729,7 @@ ORDER BY a.state DESC, a.id DESC
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -747,7 +749,27 @@ ORDER BY a.state, a.id
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
+       (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
+       a.created_at, a.updated_at, a.ended_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM allocations a
+  JOIN compute_units u ON u.id = a.unit_id
+  JOIN hosts h ON h.id = a.host_id
+  LEFT JOIN addresses p ON p.allocation_id = a.id
+ WHERE true
+  AND a.workspace_id = $1
+  AND a.unit_network = $2
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT $3;
+
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -767,7 +789,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -787,7 +809,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -806,7 +828,7 @@ ORDER BY a.created_at DESC, a.id DESC
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -825,7 +847,7 @@ ORDER BY a.created_at, a.id
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -844,7 +866,7 @@ ORDER BY a.login_user DESC, a.id DESC
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -863,7 +885,7 @@ ORDER BY a.login_user, a.id
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
@@ -882,7 +904,7 @@ ORDER BY a.state DESC, a.id DESC
 LIMIT $2;
 
 SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
-       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
+       a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
        a.created_at, a.updated_at, a.ended_at,
