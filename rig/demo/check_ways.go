@@ -100,19 +100,19 @@ func (c *checker) ask(ctx context.Context, way string, v, other visitor, run fun
 // question names what is the other tenant's, and something to connect to: QEMU's gateway leads to this machine's
 // loopback (10.0.2.2, fec0::2).
 func (c *checker) question(ctx context.Context, way string, other visitor) (question, func(), error) {
-	port, stop, err := listen(ctx)
+	heard, err := listen(ctx)
 	if err != nil {
 		return question{}, nil, err
 	}
 	return question{
-		Way: way, Target: fmt.Sprintf("%s:%d", c.i.Host.Facts.Uplink.Gateway, port), Target6: fmt.Sprintf("[fec0::2]:%d", port),
+		Way: way, Target: fmt.Sprintf("%s:%d", c.i.Host.Facts.Uplink.Gateway, heard.port), Target6: fmt.Sprintf("[fec0::2]:%d", heard.port),
 		Others: []string{testhost.GuestAddress, other.a.Address},
 		Paths: []string{
 			other.unit.Mount, other.unit.Mount + "/home/" + other.a.LoginUser, "/etc/kloigos/keys/" + other.a.LoginUser,
 			fmt.Sprintf("/run/user/%d", other.a.UID), fmt.Sprintf("/sys/fs/cgroup/user.slice/user-%d.slice/cgroup.procs", other.a.UID),
 			"/etc/shadow", "/etc/kloigos/units", "/root",
 		},
-	}, stop, nil
+	}, heard.stop, nil
 }
 
 func (c *checker) wayInCommand(ctx context.Context) error {

@@ -73,6 +73,9 @@ func (i *Installation) backendEnv() []string {
 		_, port, _ := strings.Cut(strings.TrimPrefix(i.Web, "https://"), ":")
 		env = append(env, "KLOIGOS_AGENT_URL=https://"+machineGateway+":"+port, "KLOIGOS_AGENT_CA_FILE="+i.CAFile)
 	}
+	if i.options.UnitNetwork != "" {
+		env = append(env, "KLOIGOS_UNIT_NETWORK="+i.options.UnitNetwork)
+	}
 	if i.options.Check {
 		env = append(env, "KLOIGOS_LEASE="+checkLease.String(), "KLOIGOS_FAILPOINT_DIR="+i.path(failpointDir))
 	}

@@ -44,6 +44,8 @@ type Options struct {
 	Check bool
 	// Machine is the shape of the throwaway VM; its image and directory are the demo's.
 	Machine testhost.Options
+	// UnitNetwork is the backends' KLOIGOS_UNIT_NETWORK; empty means their default.
+	UnitNetwork string
 	// Bare ends the setup when the VM lets the control plane in: nothing is registered.
 	Bare bool
 	// SkipPackages leaves the machine's packages alone.

@@ -56,6 +56,14 @@ for pattern in (
     f"/etc/kloigos/keys/{user}",
     f"/etc/kloigos/nft/{uid}.nft",
     f"/etc/kloigos/addresses/{unit}.conf",
+    # Of a unit with a network of its own.
+    f"/etc/kloigos/networks/{unit}.conf",
+    f"/etc/kloigos/sshd/{unit}.conf",
+    f"/etc/kloigos/unit-keys/{user}",
+    f"/run/netns/kloigos-{unit}",
+    f"/run/kloigos/ipc/{unit}",
+    f"/run/kloigos/pts/{unit}",
+    f"/sys/class/net/klu{uid}",
     f"/usr/local/lib/kloigos/shells/{unit}",
     f"/var/spool/cron/crontabs/{user}",
     f"/var/mail/{user}",
@@ -73,11 +81,14 @@ with open("/sys/kernel/security/apparmor/profiles", encoding="utf-8") as file:
 if f"unit_{uid}" in output("nft", "list", "ruleset"):
     left(f"nftables chain unit_{uid}")
 for line in output("ip", "rule").splitlines():
-    if f"uidrange {uid}-" in line:
+    if f"uidrange {uid}-" in line or f"klu{uid} " in line:
         left(f"ip rule {line}")
 for line in output("ip", "-oneline", "address").splitlines():
     if f" {address}/" in line:
         left(f"address {line}")
+for line in output("ip", "neigh", "show", "proxy").splitlines() + output("ip", "route", "show", "table", "all").splitlines():
+    if f"{address} " in line:
+        left(f"route or neighbour {line}")
 for kind in ("shm", "sem", "msg"):
     with open(f"/proc/sysvipc/{kind}", encoding="utf-8") as file:
         for line in file.readlines()[1:]:

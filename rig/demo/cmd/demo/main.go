@@ -38,8 +38,9 @@ func run(ctx context.Context, args []string) int {
 	}
 	options := demo.Options{Out: os.Stdout, In: os.Stdin}
 	var host, device, address string
-	var yes, check bool
+	var yes, check, network bool
 	flags.BoolVar(&check, "check", false, "do the whole job without a person: a line for each check, exit 0 or 1")
+	flags.BoolVar(&network, "network", false, "with --check: the checks of units with networks of their own, instead of the others")
 	flags.StringVar(&host, "host", "", "a host of yours instead of the VM: user@address[:port]; shows what it will do, and asks")
 	flags.StringVar(&device, "device", "", "with --host: empty disks to take, by-id, separated by commas")
 	flags.StringVar(&address, "address", "", "with --host: free address of its network, for the unit")
@@ -48,6 +49,7 @@ func run(ctx context.Context, args []string) int {
 	flags.IntVar(&options.Webapps, "webapps", 2, "how many web apps run")
 	flags.IntVar(&options.Port, "port", 0, "port of the origin (8443, or another if that is taken)")
 	flags.StringVar(&options.Dir, "dir", "", "where the demo keeps its files")
+	flags.StringVar(&options.UnitNetwork, "unit-network", "", "host or unit: the network of new units (KLOIGOS_UNIT_NETWORK)")
 	flags.BoolVar(&options.SkipPackages, "skip-packages", false, "install nothing")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -77,21 +79,24 @@ func run(ctx context.Context, args []string) int {
 		}
 		options.Check = true
 	}
-	if err := demonstrate(ctx, options, check); err != nil {
+	if err := demonstrate(ctx, options, check, network); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		return 1
 	}
 	return 0
 }
 
-func demonstrate(ctx context.Context, options demo.Options, check bool) (err error) {
+func demonstrate(ctx context.Context, options demo.Options, check, network bool) (err error) {
 	installation, err := demo.Up(ctx, options)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, installation.Down()) }()
 	if check {
-		return installation.Check(ctx)
+		if network {
+			return installation.Check(ctx, installation.NetworkChecks())
+		}
+		return installation.Check(ctx, installation.Checks())
 	}
 	fmt.Println()
 	for _, line := range installation.Lines() {
