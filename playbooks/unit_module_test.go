@@ -31,6 +31,7 @@ type unitHost struct {
 	forReal           bool   // not a check
 	network           string // "unit" for one of its own, "" for the host's
 	netConf           string // of the unit's own network, which a run for this tenant left
+	filter            string // the host's packet filter; "" for one of this release
 }
 
 // unitModule runs the module for a tenant on such a host, on which the manifest, if any, says who holds the unit.
@@ -46,7 +47,7 @@ func unitModuleOn(t *testing.T, state, user string, host unitHost) unitSaid {
 	}
 	out, err := exec.Command(python, "-B", "-c", `
 import importlib.util, json, sys, types
-state, user, holder, etc, passwd, group, directory, groups, for_real, addresses, conf, subuid, subgid, network, net_conf = sys.argv[1:]
+state, user, holder, etc, passwd, group, directory, groups, for_real, addresses, conf, subuid, subgid, network, net_conf, base = sys.argv[1:]
 import ansible.module_utils
 ansible.module_utils.__path__.append("module_utils")
 spec = importlib.util.spec_from_file_location("kloigos_unit", "library/kloigos_unit.py")
@@ -74,6 +75,10 @@ class Module:
         return 0, "ActiveState=inactive\nUnitFileState=disabled\n", ""
 m.AnsibleModule = Module
 m.NETWORKS = m.UNIT_KEYS = etc + "/networks/"
+m.NET_PROGRAM, m.NFT_BASE = etc + "/unit-net", etc + "/kloigos.nft"
+for path, text in ((m.NET_PROGRAM, ""), (m.NFT_BASE, base)):
+    with open(path, "w") as file:
+        file.write(text)
 if net_conf:
     import os
     os.mkdir(etc + "/networks")
@@ -106,7 +111,7 @@ every, every_group = accounts(passwd) + accounts(directory), groups_of(group) + 
 m.pwd = types.SimpleNamespace(getpwall=lambda: accounts(passwd), getpwnam=lookup(every, "pw_name"), getpwuid=lookup(every, "pw_uid"))
 m.grp = types.SimpleNamespace(getgrall=lambda: groups_of(group), getgrnam=lookup(every_group, "gr_name"), getgrgid=lookup(every_group, "gr_gid"))
 m.main()
-`, state, user, host.holder, t.TempDir(), host.passwd, host.group, host.directory, host.groups, strconv.FormatBool(host.forReal), host.addresses, host.conf, host.subuid, host.subgid, cmp.Or(host.network, "host"), host.netConf).CombinedOutput()
+`, state, user, host.holder, t.TempDir(), host.passwd, host.group, host.directory, host.groups, strconv.FormatBool(host.forReal), host.addresses, host.conf, host.subuid, host.subgid, cmp.Or(host.network, "host"), host.netConf, cmp.Or(host.filter, "chain units_out {\n}\n")).CombinedOutput()
 	var said unitSaid
 	if err != nil || json.Unmarshal(out, &said) != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -243,6 +248,11 @@ func TestAUnitMovesToTheOtherNetworkOnce(t *testing.T) {
 				t.Errorf("would have done %q", said.Done)
 			}
 		})
+	}
+	// A host of an older release has no filter for such networks: nothing of the tenant ends.
+	said := unitModuleOn(t, "claimed", "alice", unitHost{holder: "a1", conf: conf, addresses: addresses, network: "unit", filter: "chain output {\n}\n"})
+	if !strings.Contains(strings.Join(said.Objections, "; "), "no packet filter for networks of units") || slices.Contains(said.Done, "ended all sessions and processes of UID 312345") {
+		t.Errorf("on an old host: objections %q, would have done %q", said.Objections, said.Done)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 type Plan struct {
 	ID              string          `json:"id" format:"uuid"`
 	Workspace       string          `json:"workspace"`
-	Action          string          `json:"action" enum:"initialize-host,refence-host,relayout-host,decommission-host,create-allocation,replace-allocation-keys,deallocate,cross-check" doc:"id of the operation that is planned; cross-check: a policy looks whether all is as promised, and nobody applies it"`
+	Action          string          `json:"action" enum:"initialize-host,refence-host,relayout-host,decommission-host,create-allocation,replace-allocation-keys,move-allocation-network,deallocate,cross-check" doc:"id of the operation that is planned; cross-check: a policy looks whether all is as promised, and nobody applies it"`
 	Request         json.RawMessage `json:"request" doc:"body of that operation; apply the plan with the same body"`
 	Kind            string          `json:"kind" doc:"kind of the job that the action creates"`
 	KindMeans       string          `json:"kind_means"`
@@ -70,7 +70,7 @@ type DecidePlan struct {
 
 // PlannedKinds are the kinds of jobs that have plans.
 func PlannedKinds() []string {
-	return []string{"allocation_keys", "host_decommission", "host_initialize", "host_relayout", "unit_allocate", "unit_deallocate"}
+	return []string{"allocation_keys", "allocation_network", "host_decommission", "host_initialize", "host_relayout", "unit_allocate", "unit_deallocate"}
 }
 
 // PlanProposal is what an allocation would be given.
@@ -117,7 +117,7 @@ type PlanFilter struct {
 	State      string `query:"state" maxLength:"32" doc:"a state, or expired; ready excludes expired plans"`
 	Host       string `query:"host" maxLength:"64" doc:"id or name"`
 	Allocation string `query:"allocation" maxLength:"64" doc:"id or login user"`
-	Action     string `query:"action" enum:"initialize-host,refence-host,relayout-host,decommission-host,create-allocation,replace-allocation-keys,deallocate,cross-check" doc:"the planned operation; without it, plans of the policy cross_check are left out"`
+	Action     string `query:"action" enum:"initialize-host,refence-host,relayout-host,decommission-host,create-allocation,replace-allocation-keys,move-allocation-network,deallocate,cross-check" doc:"the planned operation; without it, plans of the policy cross_check are left out"`
 	Approval   string `query:"approval" enum:"pending,mine" doc:"pending: waits for approvals; mine: and you can still approve it"`
 }
 

@@ -94,6 +94,11 @@ func (c *Client) PlanReplaceKeys(ctx context.Context, id string, body api.Replac
 	return c.plan(ctx, http.MethodPut, in("allocations", id, "ssh-keys"), body, opts)
 }
 
+// PlanMoveNetwork tells what MoveNetwork would change.
+func (c *Client) PlanMoveNetwork(ctx context.Context, id string, opts ...Option) (p api.Plan, jobID string, err error) {
+	return c.plan(ctx, http.MethodPost, in("allocations", id, "move-network"), nil, opts)
+}
+
 // PlanDeallocate tells what Deallocate would change.
 func (c *Client) PlanDeallocate(ctx context.Context, id string, body api.Deallocate, opts ...Option) (p api.Plan, jobID string, err error) {
 	return c.plan(ctx, http.MethodPost, in("allocations", id, "deallocate"), body, opts)

@@ -60,6 +60,7 @@ const (
 	ActionDecommission = "decommission-host"
 	ActionAllocate     = "create-allocation"
 	ActionReplaceKeys  = "replace-allocation-keys"
+	ActionMoveNetwork  = "move-allocation-network"
 	ActionDeallocate   = "deallocate"
 	// ActionCrossCheck is no operation: a policy looks whether a host or a unit is as promised. Nobody applies it.
 	ActionCrossCheck = "cross-check"

@@ -23,7 +23,7 @@ func (s *Server) registerAllocations() {
 	}, follows{"cpu_count": {"unit"}}))
 	register(s, "get-allocation", s.getAllocation)
 	register(s, "replace-allocation-keys", s.replaceKeys, orPlan[api.Allocation](s))
-	register(s, "move-allocation-network", s.moveNetwork)
+	register(s, "move-allocation-network", s.moveNetwork, orPlan[api.Allocation](s))
 	register(s, "deallocate", s.deallocate, orPlan[api.Allocation](s))
 }
 
@@ -54,7 +54,11 @@ func (s *Server) listAllocations(ctx context.Context, in *struct{ api.Allocation
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(s.listOf("list-allocations", in.PageQuery, in.State, in.Host, in.Region, in.Zone, in.Labels, in.LoginUser, in.UnitNetwork, in.Search), store.AllocationSorting,
+	narrowed := []string{in.State, in.Host, in.Region, in.Zone, in.Labels, in.LoginUser, in.Search}
+	if in.UnitNetwork != "" { // the cursors of older backends have none
+		narrowed = append(narrowed, in.UnitNetwork)
+	}
+	return pageOf(s.listOf("list-allocations", in.PageQuery, narrowed...), store.AllocationSorting,
 		func(after *store.Position, limit int) ([]store.Allocation, error) {
 			return s.db.Allocations(ctx, store.AllocationFilter{
 				WorkspaceID: workspace(ctx), State: in.State, Region: in.Region, Zone: in.Zone, Labels: labels, LoginUser: in.LoginUser, UnitNetwork: in.UnitNetwork, Search: in.Search, HostID: host, Sort: in.Sort, After: after, Limit: limit,
@@ -170,8 +174,12 @@ func (s *Server) replaceKeys(ctx context.Context, in *struct {
 	})
 }
 
-func (s *Server) moveNetwork(ctx context.Context, in *Change) (*accepted[api.Allocation], error) {
-	return s.onAllocation(ctx, *in, func(ctx context.Context, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+func (s *Server) moveNetwork(ctx context.Context, in *struct {
+	Change
+	api.Planning
+},
+) (*planned, error) {
+	return s.plannedAllocation(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionMoveNetwork}, func(ctx context.Context, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error) {
 		return s.intents.MoveToOwnNetwork(ctx, actor(ctx), allocation, ifMatch)
 	})
 }

@@ -70,6 +70,18 @@ func TestMoveToOwnNetwork(t *testing.T) {
 	}
 	move(domain.JobFailed, domain.NetworkOfHost)
 	fails = false
+	plan, job, err := now.Plan(t.Context(), s.Actor, intent.PlanRequest{Action: domain.ActionMoveNetwork}, 0, func(ctx context.Context) error {
+		_, err := now.MoveToOwnNetwork(ctx, s.Actor, a, 0)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Ended(job, domain.JobSucceeded)
+	checked := s.Runner.Calls()[len(s.Runner.Calls())-1]
+	if !checked.Play.Check || !strings.Contains(string(checked.Vars), `"unit_allocate_network":"unit"`) || s.Allocation(a).UnitNetwork != domain.NetworkOfHost {
+		t.Errorf("plan %s checked %s", plan, checked.Vars)
+	}
 	move(domain.JobSucceeded, domain.NetworkOfUnit)
 	refused(now, "own_network")
 	if events := s.Events(a); !slices.ContainsFunc(events, func(e store.Event) bool { return e.Action == "allocation.move_network" }) {

@@ -53,10 +53,12 @@ type Begun struct {
 // none, on whatever backend.
 // $1: the kinds that only read; they stand inside of NOT EXISTS, since CockroachDB
 // would keep no order, and read all of the queue, for an OR around it.
+// The quota is asked for by NULLIF: of any other form PostgreSQL expects that it
+// leaves nothing where most jobs are of one workspace, and then sorts the queue.
 const claimable = `j.state = 'queued' AND j.run_after <= statement_timestamp()
                           AND NOT EXISTS (SELECT 1 FROM host_locks l WHERE l.host_id = j.host_id AND l.job_id <> j.id AND j.kind <> ALL($1))
                           AND NOT EXISTS (SELECT 1 FROM queue_pauses p WHERE p.queue = 'jobs')
-                          AND j.workspace_id <> ALL (ARRAY(` + fullWorkspaces + `))`
+                          AND NULLIF(j.workspace_id = ANY (ARRAY(` + fullWorkspaces + `)), true) IS NOT NULL`
 
 // What may be taken over. It does not ask for a pause, since what had begun
 // goes on.

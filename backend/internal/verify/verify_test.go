@@ -105,7 +105,7 @@ func setup(t *testing.T) lived {
 	must(err)
 	must(l.Intents.CancelJob(t.Context(), l.Actor, gone))
 	for _, r := range iam.Resources {
-		l.sql("INSERT INTO quotas (scope, scope_id, resource, amount, updated_by) VALUES ('project', '" + domain.DefaultProject.String() + "', '" + r + "', 100, 'test')")
+		l.sql("INSERT INTO quotas (scope, scope_id, resource, amount, updated_by) VALUES ('project', '" + domain.DefaultProject.String() + "', '" + r + "', 1000000000000000, 'test')")
 	}
 	l.Tx(func(tx *store.Tx) error {
 		_, err := iam.AlignQuotas(t.Context(), tx.Tx, domain.DefaultProject)

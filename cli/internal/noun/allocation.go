@@ -36,7 +36,7 @@ var allocation = allocations{
 	Actions: []shape.Action{
 		shape.PlannedCreate(shape.CreateJob("create-allocation", "login_user", (*client.Client).CreateAllocation), (*client.Client).PlanCreateAllocation).FromFile("ssh_keys"),
 		shape.PlannedWith(shape.StartWith("replace-keys", "replace-allocation-keys", (*client.Client).ReplaceKeys), (*client.Client).PlanReplaceKeys).FromFile("ssh_keys").Alias("keys"),
-		shape.Start("move-network", "move-allocation-network", (*client.Client).MoveNetwork),
+		shape.Planned(shape.Start("move-network", "move-allocation-network", (*client.Client).MoveNetwork), (*client.Client).PlanMoveNetwork),
 		shape.PlannedWith(shape.StartWith("deallocate", "deallocate", (*client.Client).Deallocate).Typed("confirm"), (*client.Client).PlanDeallocate),
 	},
 	Extra:      []func(*shape.App, allocations) *cobra.Command{sshCommand},

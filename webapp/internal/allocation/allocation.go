@@ -144,6 +144,10 @@ func replaceKeys(r *page.Request) error {
 }
 
 func moveNetwork(r *page.Request) error {
+	if r.Planning() {
+		p, _, err := r.API.PlanMoveNetwork(r.Ctx, r.Param("id"))
+		return r.GoPlan(p, err)
+	}
 	_, job, err := r.API.MoveNetwork(r.Ctx, r.Param("id"))
 	if err != nil {
 		return err
@@ -324,7 +328,7 @@ func operations(a api.Allocation) []ui.Operation {
 		can, prevents := allowed(a, "move-network")
 		all = append(all, ui.Operation{
 			Label: "Restart with new isolation", What: "Gives the unit a network of its own. All sessions and services of its user end once; services that are enabled start again.",
-			Action: "/allocations/" + a.ID + "/move-network", Allowed: can, Prevents: prevents,
+			Action: "/allocations/" + a.ID + "/move-network", Allowed: can, Prevents: prevents, Plan: true,
 		})
 	}
 	can, prevents := allowed(a, "deallocate")

@@ -87,6 +87,8 @@ func apply(r *page.Request) error {
 			return fmt.Errorf("read the plan's request: %w", err)
 		}
 		_, job, err = r.API.ReplaceKeys(r.Ctx, p.AllocationID, in, bound)
+	case "move-allocation-network":
+		_, job, err = r.API.MoveNetwork(r.Ctx, p.AllocationID, bound)
 	case "deallocate":
 		_, job, err = r.API.Deallocate(r.Ctx, p.AllocationID, api.Deallocate{Confirm: p.LoginUser}, bound)
 	default:
