@@ -35,6 +35,8 @@ export const tasks = {
     } });
     const kept = async () => (await device.send("WebAuthn.getCredentials", { authenticatorId })).credentials;
     const may = (isUserVerified) => device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified });
+    // The address of the login page ends with /profile too.
+    const profile = () => page.waitForURL((url) => url.pathname === "/profile");
     const panel = page.locator("section[aria-label='Passkeys']"), logOut = async () => {
       await page.getByRole("button", { name: "Log out" }).click();
       await page.waitForURL("**/login*");
@@ -44,7 +46,7 @@ export const tasks = {
     await page.getByLabel("Account").fill(s.account);
     await page.getByLabel("Password").fill(s.password);
     await page.keyboard.press("Enter");
-    await page.waitForURL("**/profile");
+    await profile();
 
     // A wrong password asks no device. The page says so, and asks again.
     await panel.getByLabel("Name of the device").fill("walker's laptop");
@@ -64,7 +66,7 @@ export const tasks = {
     await logOut();
     await page.goto("/login?next=/profile");
     await page.getByRole("button", { name: "Log in with a passkey" }).click();
-    await page.waitForURL("**/profile");
+    await profile();
     assert.equal(await panel.getByRole("row", { name: /walker's laptop/ }).locator("time").count(), 2, "its last use is not told");
 
     // A device that does not know its user lets nobody in.
