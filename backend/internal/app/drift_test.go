@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -103,6 +104,12 @@ func TestAnsibleLooksAtWhatAgentsLookAt(t *testing.T) {
 		t.Errorf("the host of a changed file: %+v", c)
 	}
 
+	// What the host calls a thing is cut between characters: the condition could not be stored otherwise.
+	s.Runner.Handle("unit_allocate", wouldChange("x"+strings.Repeat("ü", 400)))
+	if c := pass(t, s, host.ID)[unit]; c.Reason != "drifted" || !utf8.ValidString(c.Message) || len(c.Message) < 600 {
+		t.Errorf("a long name: %q", c.Message)
+	}
+
 	// Both find it.
 	h, err := drift.HostByID(t.Context(), s.DB.DB.Reader, host.ID)
 	if err != nil {
@@ -137,10 +144,10 @@ func TestAnsibleLooksAtWhatAgentsLookAt(t *testing.T) {
 		return found
 	}
 	made := plans(domain.ActionCrossCheck)
-	if len(plans("")) != 0 || len(made) != 10 || made[0].RequestedBy != driftwork.CrossCheck {
+	if len(plans("")) != 0 || len(made) != 12 || made[0].RequestedBy != driftwork.CrossCheck {
 		t.Fatalf("%d plans are listed, %d were made", len(plans("")), len(made))
 	}
-	bound, err := intent.WithPlan(t.Context(), made[9].ID, intent.PlanRequest{Action: domain.ActionInitialize})
+	bound, err := intent.WithPlan(t.Context(), made[11].ID, intent.PlanRequest{Action: domain.ActionInitialize})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +155,7 @@ func TestAnsibleLooksAtWhatAgentsLookAt(t *testing.T) {
 	if _, err = s.Intents.InitializeHost(bound, s.Actor, host.ID, 0, false); !errors.As(err, &conflict) {
 		t.Errorf("applied: %v", err)
 	}
-	if on := intent.PlanOperations(made[9], nil, intent.PlanApproval{}, intent.Decider{})[0]; on.Allowed || !strings.Contains(on.Prevents, "a policy made the plan") {
+	if on := intent.PlanOperations(made[11], nil, intent.PlanApproval{}, intent.Decider{})[0]; on.Allowed || !strings.Contains(on.Prevents, "a policy made the plan") {
 		t.Errorf("%+v", on)
 	}
 }

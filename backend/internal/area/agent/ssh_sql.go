@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -57,7 +58,7 @@ func Asked(ctx context.Context, d *db.DB, host uuid.UUID, why string) error {
 		if why == "" {
 			_, err = tx.Exec(ctx, sqlAnswered, host)
 		} else {
-			_, err = tx.Exec(ctx, sqlNotAnswered, host, why[:min(len(why), maxWhy)])
+			_, err = tx.Exec(ctx, sqlNotAnswered, host, strings.ToValidUTF8(why[:min(len(why), maxWhy)], ""))
 		}
 		if err != nil {
 			return fmt.Errorf("note whether host %s answered: %w", host, err)

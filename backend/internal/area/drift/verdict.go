@@ -69,7 +69,7 @@ func differences(of Finding, promised, seen map[string]string) (all []Finding) {
 	}
 	for _, promise := range slices.Sorted(maps.Keys(byPromise)) {
 		f := byPromise[promise]
-		f.Promised, f.Found = f.Promised[:min(len(f.Promised), maxText)], f.Found[:min(len(f.Found), maxText)]
+		f.Promised, f.Found = cut(f.Promised, maxText), cut(f.Found, maxText)
 		all = append(all, *f)
 	}
 	return all
@@ -82,5 +82,8 @@ func InWords(findings []Finding) string {
 		names[i] = f.Promise + " (promised " + f.Promised + ", found " + f.Found + ")"
 	}
 	text := "Not as promised: " + strings.Join(names, "; ") + "."
-	return text[:min(len(text), 2*maxText)]
+	return cut(text, 2*maxText)
 }
+
+// cut keeps the first bytes of a text, and no part of a character: a database takes none.
+func cut(text string, most int) string { return strings.ToValidUTF8(text[:min(len(text), most)], "") }

@@ -170,5 +170,5 @@ func named(changes []change) string {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
 	text := strings.Join(names, ", ")
-	return text[:min(len(text), 600)]
+	return strings.ToValidUTF8(text[:min(len(text), 600)], "") // a cut character is no text to a database
 }
