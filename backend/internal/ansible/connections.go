@@ -34,9 +34,9 @@ type keptConnection struct {
 	used    time.Time // guarded by the mutex of Connections
 }
 
-// Answers asks a host over the connection that is kept to it whether it is there, and logs in first if there is none. A
-// connection that has died is replaced once before that counts. A host that proves its key and refuses the login is there. The
-// error is in words for people. id is the host's own.
+// Answers asks a host whether it is there, over the connection that is kept to it. Without one it logs in first. A dead
+// connection is replaced once before it counts as silence. A refused login is an answer, since the host proved its key before.
+// The error is in words for people. id is the host's own.
 func (c *Connections) Answers(ctx context.Context, id string, h *Host) error {
 	k := c.of(id)
 	k.mu.Lock()

@@ -36,7 +36,7 @@ SELECT 'kube_clusters', c.id::TEXT, c.admin_key_sealed, 'kube_clusters/' || c.id
 UNION ALL
 SELECT 'event_streams', e.id::TEXT, e.secret_sealed, 'event_streams/' || e.id::TEXT FROM event_streams e WHERE length(e.secret_sealed) > 0`
 
-// Each replaces a value that is still the one that was read. What a policy looks at does not change, so none is woken.
+// Each writes only if the value is still what was read. It wakes no policy, because the secret itself stays the same.
 const (
 	sqlResealSetting  = `UPDATE settings SET value = $2 WHERE name = $1 AND value = $3`
 	sqlResealKey      = `UPDATE organization_keys SET private_sealed = $2 WHERE organization_id = $1::UUID AND private_sealed = $3`
