@@ -119,9 +119,9 @@ func (s *Site) areas() app.Areas {
 // repair asks for the job that made a host, or a unit if there is one.
 func (s *Site) repair(ctx context.Context, by audit.Actor, host, unit, allocation uuid.UUID) (uuid.UUID, error) {
 	if unit == uuid.Nil {
-		return s.site.Intents.InitializeHost(ctx, by, host, 0, false)
+		return s.site.Intents.InitializeHost(ctx, intent.By(by), host, 0, false)
 	}
-	return s.site.Intents.SetUpAgain(ctx, by, allocation)
+	return s.site.Intents.SetUpAgain(ctx, intent.By(by), allocation)
 }
 
 // Drift lets a host be found otherwise than it was promised.

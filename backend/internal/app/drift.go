@@ -22,7 +22,7 @@ func driftArea(p Parts) Area {
 // crossChecks asks for a plan of that job.
 func crossChecks(intents **intent.Intents) func(ctx context.Context, by audit.Actor, host, allocation uuid.UUID) (uuid.UUID, error) {
 	return func(ctx context.Context, by audit.Actor, host, allocation uuid.UUID) (uuid.UUID, error) {
-		return (*intents).CrossCheck(ctx, by, host, allocation)
+		return (*intents).CrossCheck(ctx, intent.By(by), host, allocation)
 	}
 }
 
@@ -30,8 +30,8 @@ func crossChecks(intents **intent.Intents) func(ctx context.Context, by audit.Ac
 func repairs(intents **intent.Intents) func(ctx context.Context, by audit.Actor, host, unit, allocation uuid.UUID) (uuid.UUID, error) {
 	return func(ctx context.Context, by audit.Actor, host, unit, allocation uuid.UUID) (uuid.UUID, error) {
 		if unit == uuid.Nil {
-			return (*intents).InitializeHost(ctx, by, host, 0, false)
+			return (*intents).InitializeHost(ctx, intent.By(by), host, 0, false)
 		}
-		return (*intents).SetUpAgain(ctx, by, allocation)
+		return (*intents).SetUpAgain(ctx, intent.By(by), allocation)
 	}
 }

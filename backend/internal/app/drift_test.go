@@ -37,7 +37,7 @@ func wouldChange(names ...string) scripted.Script {
 func pass(t *testing.T, s *site.Site, host uuid.UUID) map[uuid.UUID]reconcile.Condition {
 	t.Helper()
 	check := func(ctx context.Context, by audit.Actor, host, allocation uuid.UUID) (uuid.UUID, error) {
-		return s.Intents.CrossCheck(ctx, by, host, allocation)
+		return s.Intents.CrossCheck(ctx, intent.By(by), host, allocation)
 	}
 	var policy reconcile.Policy
 	for _, p := range driftwork.Policies(driftwork.Config{DB: s.DB.DB, Check: check}) {
@@ -147,12 +147,12 @@ func TestAnsibleLooksAtWhatAgentsLookAt(t *testing.T) {
 	if len(plans("")) != 0 || len(made) != 12 || made[0].RequestedBy != driftwork.CrossCheck {
 		t.Fatalf("%d plans are listed, %d were made", len(plans("")), len(made))
 	}
-	bound, err := intent.WithPlan(t.Context(), made[11].ID, intent.PlanRequest{Action: domain.ActionInitialize})
+	bound, err := s.Call.BoundTo(made[11].ID, intent.PlanRequest{Action: domain.ActionInitialize})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var conflict *fault.Conflict
-	if _, err = s.Intents.InitializeHost(bound, s.Actor, host.ID, 0, false); !errors.As(err, &conflict) {
+	if _, err = s.Intents.InitializeHost(t.Context(), bound, host.ID, 0, false); !errors.As(err, &conflict) {
 		t.Errorf("applied: %v", err)
 	}
 	if on := intent.PlanOperations(made[11], nil, intent.PlanApproval{}, intent.Decider{})[0]; on.Allowed || !strings.Contains(on.Prevents, "a policy made the plan") {

@@ -18,7 +18,7 @@ func TestALostClusterJobEnds(t *testing.T) {
 	k := newKubeSite(t)
 	k.BackendWith(k.work(), queue.Config{})
 	k.host("k1")
-	if err := k.Intents.PauseQueue(t.Context(), k.Actor, "no job of a cluster may begin"); err != nil {
+	if err := k.Intents.PauseQueue(t.Context(), k.Call, "no job of a cluster may begin"); err != nil {
 		t.Fatal(err)
 	}
 	id, job := k.create("k1")

@@ -99,12 +99,12 @@ func (k *kubeSite) initialized(ctx context.Context, play ansible.Play, sink func
 // host registers a host of the workspace and has it initialized. The cluster calls it ready.
 func (k *kubeSite) host(name string) uuid.UUID {
 	k.T.Helper()
-	host, job, err := k.Intents.RegisterHost(k.T.Context(), k.Actor, k.workspace, intent.RegisterHost{Name: name, Address: "127.0.0.1", Port: k.ssh.Port, AdminUser: "operator1", TrustOnFirstUse: true})
+	host, job, err := k.Intents.RegisterHost(k.T.Context(), k.Call.In(k.workspace), intent.RegisterHost{Name: name, Address: "127.0.0.1", Port: k.ssh.Port, AdminUser: "operator1", TrustOnFirstUse: true})
 	if err != nil {
 		k.T.Fatal(err)
 	}
 	k.Ended(job, domain.JobSucceeded)
-	if job, err = k.Intents.InitializeHost(k.T.Context(), k.Actor, host, 0, false); err != nil {
+	if job, err = k.Intents.InitializeHost(k.T.Context(), k.Call, host, 0, false); err != nil {
 		k.T.Fatal(err)
 	}
 	k.Ended(job, domain.JobSucceeded)
@@ -189,7 +189,7 @@ func TestClusterFromHostsAndBack(t *testing.T) {
 	k.holdsNoSecret()
 
 	// Its hosts are its own.
-	_, err := k.Intents.DecommissionHost(t.Context(), k.Actor, first, 0)
+	_, err := k.Intents.DecommissionHost(t.Context(), k.Call, first, 0)
 	if err == nil || !strings.Contains(err.Error(), "delete the cluster first") {
 		t.Errorf("decommission of a node: %v", err)
 	}
@@ -211,7 +211,7 @@ func TestClusterFromHostsAndBack(t *testing.T) {
 	if left, err := kube.Clusters(t.Context(), k.DB.Reader, kube.ClusterFilter{WorkspaceID: k.workspace, Limit: 1}); err != nil || len(left) > 0 {
 		t.Errorf("left %v, %v", left, err)
 	}
-	if _, err := k.Intents.DecommissionHost(t.Context(), k.Actor, second, 0); err != nil {
+	if _, err := k.Intents.DecommissionHost(t.Context(), k.Call, second, 0); err != nil {
 		t.Errorf("decommission afterwards: %v", err)
 	}
 }
@@ -259,7 +259,7 @@ func TestAFailedJoinGoesOnWithAnotherToken(t *testing.T) {
 	if left := k.server.Names(secretsPath); len(left) > 0 {
 		t.Errorf("tokens left: %q", left)
 	}
-	if err := k.Intents.RetryJob(t.Context(), k.Actor, job, false); err != nil {
+	if err := k.Intents.RetryJob(t.Context(), k.Call, job, false); err != nil {
 		t.Fatal(err)
 	}
 	k.Ended(job, domain.JobSucceeded)
@@ -342,7 +342,7 @@ func TestACancelledCreationLetsGoOfItsHosts(t *testing.T) {
 	})
 	cluster, job := k.create("k1")
 	site.Await(t, "the play", begun)
-	if err := k.Intents.CancelJob(t.Context(), k.Actor, job); err != nil {
+	if err := k.Intents.CancelJob(t.Context(), k.Call, job); err != nil {
 		t.Fatal(err)
 	}
 	k.Ended(job, domain.JobCancelled)
@@ -352,7 +352,7 @@ func TestACancelledCreationLetsGoOfItsHosts(t *testing.T) {
 	if ends := k.Runner.Ends(); len(ends) != 1 || ends[0].Fence.Run != job.String() {
 		t.Errorf("told to end: %+v", ends)
 	}
-	again, err := k.Intents.InitializeHost(t.Context(), k.Actor, host, 0, false)
+	again, err := k.Intents.InitializeHost(t.Context(), k.Call, host, 0, false)
 	if err != nil {
 		t.Fatal(err)
 	}

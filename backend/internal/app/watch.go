@@ -63,10 +63,10 @@ func zoneSync(p Parts) watchwork.Ask {
 func hostJobs(intents **intent.Intents) map[string]watchwork.Ask {
 	return map[string]watchwork.Ask{
 		string(domain.KindHostProbe): func(ctx context.Context, by audit.Actor, workspace, host uuid.UUID) (uuid.UUID, error) {
-			return (*intents).ProbeAsRemedy(ctx, by, workspace, host)
+			return (*intents).ProbeAsRemedy(ctx, intent.By(by).In(workspace), host)
 		},
 		string(domain.KindHostInitialize): func(ctx context.Context, by audit.Actor, workspace, host uuid.UUID) (uuid.UUID, error) {
-			return (*intents).InitializeAsRemedy(ctx, by, workspace, host)
+			return (*intents).InitializeAsRemedy(ctx, intent.By(by).In(workspace), host)
 		},
 	}
 }

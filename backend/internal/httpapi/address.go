@@ -60,8 +60,8 @@ func (s *Server) listAddresses(ctx context.Context, in *struct{ api.AddressFilte
 
 func (s *Server) addAddresses(ctx context.Context, in *struct{ Body api.AddAddresses }) (*object[api.Page[api.Address]], error) {
 	ranges := addressRanges(in.Body)
-	_, err := s.once(ctx, func(ctx context.Context) (made, error) {
-		_, err := s.intents.AddAddresses(ctx, actor(ctx), workspace(ctx), in.Body.Network, ranges)
+	_, err := s.once(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) (made, error) {
+		_, err := s.intents.AddAddresses(ctx, call, in.Body.Network, ranges)
 		return made{}, err
 	})
 	if err != nil {
@@ -103,10 +103,10 @@ func (s *Server) removeAddress(ctx context.Context, in *Change) (*nothing, error
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.intents.RemoveAddress(ctx, actor(ctx), p.ID, version)
+	return nil, s.intents.RemoveAddress(ctx, callOf(ctx), p.ID, version)
 }
 
-func (s *Server) changeAddress(ctx context.Context, in Change, do func(ctx context.Context, who domain.Actor, address uuid.UUID, ifMatch int64) error) (*versioned[api.Address], error) {
+func (s *Server) changeAddress(ctx context.Context, in Change, do func(ctx context.Context, call intent.Call, address uuid.UUID, ifMatch int64) error) (*versioned[api.Address], error) {
 	p, err := s.address(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (s *Server) changeAddress(ctx context.Context, in Change, do func(ctx conte
 	if err != nil {
 		return nil, err
 	}
-	if err := s.onceNothing(ctx, func(ctx context.Context) error { return do(ctx, actor(ctx), p.ID, version) }); err != nil {
+	if err := s.onceNothing(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) error { return do(ctx, call, p.ID, version) }); err != nil {
 		return nil, err
 	}
 	if p, err = s.db.Address(ctx, p.ID); err != nil {

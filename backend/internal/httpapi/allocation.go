@@ -89,16 +89,18 @@ func (s *Server) createAllocation(ctx context.Context, in *struct {
 },
 ) (*planned, error) {
 	r := intent.PlanRequest{Action: domain.ActionAllocate, Body: in.Body}
-	return planOrDo(ctx, s, in.Planning, r, func(ctx context.Context) (*accepted[api.Allocation], error) { return s.allocate(ctx, in.Body) })
+	return planOrDo(ctx, s, in.Planning, r, func(ctx context.Context, call intent.Call) (*accepted[api.Allocation], error) {
+		return s.allocate(ctx, call, in.Body)
+	})
 }
 
-func (s *Server) allocate(ctx context.Context, body api.CreateAllocation) (*accepted[api.Allocation], error) {
-	m, err := s.once(ctx, func(ctx context.Context) (made, error) {
+func (s *Server) allocate(ctx context.Context, call intent.Call, body api.CreateAllocation) (*accepted[api.Allocation], error) {
+	m, err := s.once(ctx, call, func(ctx context.Context, call intent.Call) (made, error) {
 		r, err := s.wanted(ctx, body)
 		if err != nil {
 			return made{}, err
 		}
-		allocation, job, err := s.intents.CreateAllocation(ctx, actor(ctx), workspace(ctx), r)
+		allocation, job, err := s.intents.CreateAllocation(ctx, call, r)
 		return made{object: allocation, job: job}, err
 	})
 	if err != nil {
@@ -142,7 +144,7 @@ func (s *Server) wanted(ctx context.Context, b api.CreateAllocation) (intent.Cre
 	return r, bad.OrNil()
 }
 
-func (s *Server) onAllocation(ctx context.Context, in Change, do func(ctx context.Context, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*accepted[api.Allocation], error) {
+func (s *Server) onAllocation(ctx context.Context, call intent.Call, in Change, do func(ctx context.Context, call intent.Call, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*accepted[api.Allocation], error) {
 	a, err := s.allocation(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -151,7 +153,7 @@ func (s *Server) onAllocation(ctx context.Context, in Change, do func(ctx contex
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.onceJob(ctx, a.ID, func(ctx context.Context) (uuid.UUID, error) { return do(ctx, a.ID, version) })
+	m, err := s.onceJob(ctx, call, a.ID, func(ctx context.Context, call intent.Call) (uuid.UUID, error) { return do(ctx, call, a.ID, version) })
 	if err != nil {
 		return nil, err
 	}
@@ -159,8 +161,10 @@ func (s *Server) onAllocation(ctx context.Context, in Change, do func(ctx contex
 }
 
 // plannedAllocation is onAllocation for actions that can be planned.
-func (s *Server) plannedAllocation(ctx context.Context, in Change, p api.Planning, r intent.PlanRequest, do func(ctx context.Context, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*planned, error) {
-	return planOrDo(ctx, s, p, r, func(ctx context.Context) (*accepted[api.Allocation], error) { return s.onAllocation(ctx, in, do) })
+func (s *Server) plannedAllocation(ctx context.Context, in Change, p api.Planning, r intent.PlanRequest, do func(ctx context.Context, call intent.Call, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*planned, error) {
+	return planOrDo(ctx, s, p, r, func(ctx context.Context, call intent.Call) (*accepted[api.Allocation], error) {
+		return s.onAllocation(ctx, call, in, do)
+	})
 }
 
 func (s *Server) replaceKeys(ctx context.Context, in *struct {
@@ -169,8 +173,8 @@ func (s *Server) replaceKeys(ctx context.Context, in *struct {
 	Body api.ReplaceKeys
 },
 ) (*planned, error) {
-	return s.plannedAllocation(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionReplaceKeys, Body: in.Body}, func(ctx context.Context, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error) {
-		return s.intents.ReplaceKeys(ctx, actor(ctx), allocation, ifMatch, in.Body.SSHKeys)
+	return s.plannedAllocation(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionReplaceKeys, Body: in.Body}, func(ctx context.Context, call intent.Call, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+		return s.intents.ReplaceKeys(ctx, call, allocation, ifMatch, in.Body.SSHKeys)
 	})
 }
 
@@ -179,9 +183,7 @@ func (s *Server) moveNetwork(ctx context.Context, in *struct {
 	api.Planning
 },
 ) (*planned, error) {
-	return s.plannedAllocation(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionMoveNetwork}, func(ctx context.Context, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error) {
-		return s.intents.MoveToOwnNetwork(ctx, actor(ctx), allocation, ifMatch)
-	})
+	return s.plannedAllocation(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionMoveNetwork}, s.intents.MoveToOwnNetwork)
 }
 
 func (s *Server) deallocate(ctx context.Context, in *struct {
@@ -190,8 +192,8 @@ func (s *Server) deallocate(ctx context.Context, in *struct {
 	Body api.Deallocate
 },
 ) (*planned, error) {
-	return s.plannedAllocation(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionDeallocate, Body: in.Body}, func(ctx context.Context, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error) {
-		return s.intents.Deallocate(ctx, actor(ctx), allocation, ifMatch, in.Body.Confirm)
+	return s.plannedAllocation(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionDeallocate, Body: in.Body}, func(ctx context.Context, call intent.Call, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+		return s.intents.Deallocate(ctx, call, allocation, ifMatch, in.Body.Confirm)
 	})
 }
 

@@ -100,11 +100,7 @@ func SecretShown(what string, id uuid.UUID) error {
 
 // CallOf is who asks, in which scope and under which key.
 func CallOf(ctx context.Context) kernel.Call {
-	call := kernel.Call{Actor: actor(ctx), Workspace: workspace(ctx)}
-	if key, ok := intent.Idempotency(ctx); ok {
-		call.Key = &key
-	}
-	return call
+	return kernel.Call{Actor: actor(ctx), Workspace: workspace(ctx), Key: requestOf(ctx).key}
 }
 
 // Workspace is the scope of a request.
@@ -119,8 +115,8 @@ type Made struct {
 // Once carries a change out. Where an earlier request with the same key was
 // carried out, it answers what that one made.
 func Once(ctx context.Context, s *Server, do func(ctx context.Context, call kernel.Call) (Made, error)) (Made, error) {
-	m, err := s.once(ctx, func(ctx context.Context) (made, error) {
-		m, err := do(ctx, CallOf(ctx))
+	m, err := s.once(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) (made, error) {
+		m, err := do(ctx, call.Call)
 		return made{object: m.Object, job: m.Job}, err
 	})
 	return Made{Object: m.object, Job: m.job, Repeated: m.repeated}, err

@@ -126,8 +126,8 @@ func (s *Server) acceptedHost(ctx context.Context, m made) (*accepted[api.Host],
 }
 
 func (s *Server) registerHost(ctx context.Context, in *struct{ Body api.RegisterHost }) (*accepted[api.Host], error) {
-	m, err := s.once(ctx, func(ctx context.Context) (made, error) {
-		host, job, err := s.intents.RegisterHost(ctx, actor(ctx), workspace(ctx), hostRequest(in.Body))
+	m, err := s.once(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) (made, error) {
+		host, job, err := s.intents.RegisterHost(ctx, call, hostRequest(in.Body))
 		return made{object: host, job: job}, err
 	})
 	if err != nil {
@@ -156,8 +156,8 @@ func (s *Server) updateHost(ctx context.Context, in *struct {
 },
 ) (*changed, error) {
 	b := in.Body
-	out, err := s.onHost(ctx, in.Change, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
-		return s.intents.UpdateHost(ctx, actor(ctx), host, ifMatch, intent.UpdateHost{
+	out, err := s.onHost(ctx, callOf(ctx), in.Change, func(ctx context.Context, call intent.Call, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+		return s.intents.UpdateHost(ctx, call, host, ifMatch, intent.UpdateHost{
 			Address: b.Address, Port: b.Port, HostKey: b.HostKey, Region: b.Region, Zone: b.Zone, Networks: b.Networks, Labels: b.Labels, Profile: b.Profile, Purpose: b.Purpose,
 		})
 	})
@@ -168,7 +168,7 @@ func (s *Server) updateHost(ctx context.Context, in *struct {
 }
 
 // onHost carries out a change of a host that makes a job.
-func (s *Server) onHost(ctx context.Context, in Change, do func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*accepted[api.Host], error) {
+func (s *Server) onHost(ctx context.Context, call intent.Call, in Change, do func(ctx context.Context, call intent.Call, host uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*accepted[api.Host], error) {
 	h, err := s.host(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (s *Server) onHost(ctx context.Context, in Change, do func(ctx context.Cont
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.onceJob(ctx, h.ID, func(ctx context.Context) (uuid.UUID, error) { return do(ctx, h.ID, version) })
+	m, err := s.onceJob(ctx, call, h.ID, func(ctx context.Context, call intent.Call) (uuid.UUID, error) { return do(ctx, call, h.ID, version) })
 	if err != nil {
 		return nil, err
 	}
@@ -185,9 +185,9 @@ func (s *Server) onHost(ctx context.Context, in Change, do func(ctx context.Cont
 }
 
 // plannedHost is onHost for actions that can be planned.
-func (s *Server) plannedHost(ctx context.Context, in Change, p api.Planning, r intent.PlanRequest, do func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*planned, error) {
-	return planOrDo(ctx, s, p, r, func(ctx context.Context) (*accepted[api.Host], error) {
-		return s.onHost(ctx, in, do)
+func (s *Server) plannedHost(ctx context.Context, in Change, p api.Planning, r intent.PlanRequest, do func(ctx context.Context, call intent.Call, host uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*planned, error) {
+	return planOrDo(ctx, s, p, r, func(ctx context.Context, call intent.Call) (*accepted[api.Host], error) {
+		return s.onHost(ctx, call, in, do)
 	})
 }
 
@@ -199,13 +199,11 @@ func (s *Server) probeHost(ctx context.Context, in *struct {
 	if in.Plan {
 		return nil, badField("plan", "a probe only reads the host: there is nothing that a plan could show")
 	}
-	return s.onHost(ctx, in.Change, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
-		return s.intents.ProbeHost(ctx, actor(ctx), host, ifMatch)
-	})
+	return s.onHost(ctx, callOf(ctx), in.Change, s.intents.ProbeHost)
 }
 
 func (s *Server) probeHosts(ctx context.Context, in *struct{ Body api.ProbeHosts }) (*followJob, error) {
-	m, err := s.once(ctx, func(ctx context.Context) (made, error) {
+	m, err := s.once(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) (made, error) {
 		hosts := make([]uuid.UUID, len(in.Body.Hosts))
 		for i, ref := range in.Body.Hosts {
 			h, err := s.host(ctx, ref)
@@ -217,7 +215,7 @@ func (s *Server) probeHosts(ctx context.Context, in *struct{ Body api.ProbeHosts
 			}
 			hosts[i] = h.ID
 		}
-		job, err := s.intents.ProbeHosts(ctx, actor(ctx), workspace(ctx), hosts)
+		job, err := s.intents.ProbeHosts(ctx, call, hosts)
 		return made{object: job, job: job}, err
 	})
 	if err != nil {
@@ -231,8 +229,8 @@ func (s *Server) measureHost(ctx context.Context, in *struct {
 	api.Measuring
 },
 ) (*accepted[api.Host], error) {
-	return s.onHost(ctx, in.Change, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
-		return s.intents.MeasureHost(ctx, actor(ctx), host, ifMatch, in.Samples)
+	return s.onHost(ctx, callOf(ctx), in.Change, func(ctx context.Context, call intent.Call, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+		return s.intents.MeasureHost(ctx, call, host, ifMatch, in.Samples)
 	})
 }
 
@@ -241,8 +239,8 @@ func (s *Server) confirmHostKey(ctx context.Context, in *struct {
 	Body api.ConfirmHostKey
 },
 ) (*accepted[api.Host], error) {
-	return s.onHost(ctx, in.Change, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
-		return s.intents.ConfirmHostKey(ctx, actor(ctx), host, ifMatch, in.Body.Fingerprint)
+	return s.onHost(ctx, callOf(ctx), in.Change, func(ctx context.Context, call intent.Call, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+		return s.intents.ConfirmHostKey(ctx, call, host, ifMatch, in.Body.Fingerprint)
 	})
 }
 
@@ -251,8 +249,8 @@ func (s *Server) initializeHost(ctx context.Context, in *struct {
 	api.Planning
 },
 ) (*planned, error) {
-	return s.plannedHost(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionInitialize}, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
-		return s.intents.InitializeHost(ctx, actor(ctx), host, ifMatch, false)
+	return s.plannedHost(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionInitialize}, func(ctx context.Context, call intent.Call, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+		return s.intents.InitializeHost(ctx, call, host, ifMatch, false)
 	})
 }
 
@@ -261,8 +259,8 @@ func (s *Server) refenceHost(ctx context.Context, in *struct {
 	api.Planning
 },
 ) (*planned, error) {
-	return s.plannedHost(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionRefence}, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
-		return s.intents.InitializeHost(ctx, actor(ctx), host, ifMatch, true)
+	return s.plannedHost(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionRefence}, func(ctx context.Context, call intent.Call, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+		return s.intents.InitializeHost(ctx, call, host, ifMatch, true)
 	})
 }
 
@@ -271,13 +269,11 @@ func (s *Server) decommissionHost(ctx context.Context, in *struct {
 	api.Planning
 },
 ) (*planned, error) {
-	return s.plannedHost(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionDecommission}, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
-		return s.intents.DecommissionHost(ctx, actor(ctx), host, ifMatch)
-	})
+	return s.plannedHost(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionDecommission}, s.intents.DecommissionHost)
 }
 
 // atOnce carries out a change of a host that makes no job.
-func (s *Server) atOnce(ctx context.Context, in Change, do func(ctx context.Context, host uuid.UUID, ifMatch int64) error) (*versioned[api.Host], error) {
+func (s *Server) atOnce(ctx context.Context, in Change, do func(ctx context.Context, call intent.Call, host uuid.UUID, ifMatch int64) error) (*versioned[api.Host], error) {
 	h, err := s.host(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -286,7 +282,7 @@ func (s *Server) atOnce(ctx context.Context, in Change, do func(ctx context.Cont
 	if err != nil {
 		return nil, err
 	}
-	if err := s.onceNothing(ctx, func(ctx context.Context) error { return do(ctx, h.ID, version) }); err != nil {
+	if err := s.onceNothing(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) error { return do(ctx, call, h.ID, version) }); err != nil {
 		return nil, err
 	}
 	if h, err = s.db.ShownHost(ctx, h.ID); err != nil {
@@ -296,15 +292,11 @@ func (s *Server) atOnce(ctx context.Context, in Change, do func(ctx context.Cont
 }
 
 func (s *Server) drainHost(ctx context.Context, in *Change) (*versioned[api.Host], error) {
-	return s.atOnce(ctx, *in, func(ctx context.Context, host uuid.UUID, ifMatch int64) error {
-		return s.intents.DrainHost(ctx, actor(ctx), host, ifMatch)
-	})
+	return s.atOnce(ctx, *in, s.intents.DrainHost)
 }
 
 func (s *Server) undrainHost(ctx context.Context, in *Change) (*versioned[api.Host], error) {
-	return s.atOnce(ctx, *in, func(ctx context.Context, host uuid.UUID, ifMatch int64) error {
-		return s.intents.UndrainHost(ctx, actor(ctx), host, ifMatch)
-	})
+	return s.atOnce(ctx, *in, s.intents.UndrainHost)
 }
 
 func (s *Server) declareHostLost(ctx context.Context, in *struct {
@@ -312,8 +304,8 @@ func (s *Server) declareHostLost(ctx context.Context, in *struct {
 	Body api.DeclareLost
 },
 ) (*versioned[api.Host], error) {
-	return s.atOnce(ctx, in.Change, func(ctx context.Context, host uuid.UUID, ifMatch int64) error {
-		return s.intents.DeclareHostLost(ctx, actor(ctx), host, ifMatch, in.Body.Confirm)
+	return s.atOnce(ctx, in.Change, func(ctx context.Context, call intent.Call, host uuid.UUID, ifMatch int64) error {
+		return s.intents.DeclareHostLost(ctx, call, host, ifMatch, in.Body.Confirm)
 	})
 }
 
@@ -326,7 +318,7 @@ func (s *Server) removeHost(ctx context.Context, in *Change) (*nothing, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.intents.RemoveHost(ctx, actor(ctx), h.ID, version)
+	return nil, s.intents.RemoveHost(ctx, callOf(ctx), h.ID, version)
 }
 
 // authorizedKey is the public key that belongs on the hosts of an organization: that

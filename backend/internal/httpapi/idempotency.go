@@ -62,10 +62,10 @@ func (s *Server) idempotency(route api.Route) func(huma.Context, func(huma.Conte
 		if u.RawQuery != "" { // a plan of an action is not the action
 			_, _ = sum.Write([]byte("\x00" + u.RawQuery))
 		}
-		ctx := intent.WithIdempotency(c.Context(), store.Idempotency{
+		requestOf(c.Context()).key = &store.Idempotency{
 			AccountID: requestOf(c.Context()).bearer.AccountID, Key: key, RequestHash: sum.Sum(nil),
-		})
-		next(huma.WithContext(c, ctx))
+		}
+		next(c)
 	}
 }
 
@@ -88,16 +88,15 @@ type made struct {
 // same key had been carried out, the answer is built from what that one made:
 // so a duplicate, a lost COMMIT and a repetition after a crash all end the
 // same way.
-func (s *Server) once(ctx context.Context, do func(ctx context.Context) (made, error)) (made, error) {
-	m, err := do(ctx)
-	key, keyed := intent.Idempotency(ctx)
+func (s *Server) once(ctx context.Context, call intent.Call, do func(ctx context.Context, call intent.Call) (made, error)) (made, error) {
+	m, err := do(ctx, call)
 	if err == nil {
 		s.cfg.Failpoints.Hit(failpoint.RequestCommitted)
 	}
-	if err == nil || !keyed {
+	if err == nil || call.Key == nil {
 		return m, err
 	}
-	rec, found, lookErr := s.db.Recorded(ctx, key.AccountID, key.Key)
+	rec, found, lookErr := s.db.Recorded(ctx, call.Key.AccountID, call.Key.Key)
 	switch {
 	case lookErr != nil:
 		return made{}, errors.Join(err, lookErr)
@@ -106,7 +105,7 @@ func (s *Server) once(ctx context.Context, do func(ctx context.Context) (made, e
 		return made{}, problem(http.StatusConflict, "idempotency_key_expired", "This Idempotency-Key is too old; look at what it made.")
 	case !found:
 		return made{}, err
-	case string(rec.RequestHash) != string(key.RequestHash):
+	case string(rec.RequestHash) != string(call.Key.RequestHash):
 		return made{}, problem(http.StatusUnprocessableEntity, "idempotency_key_reused", "Another request was made with this Idempotency-Key.")
 	}
 	m = made{repeated: true}
@@ -120,9 +119,9 @@ func (s *Server) once(ctx context.Context, do func(ctx context.Context) (made, e
 }
 
 // onceJob is once for intents on a known object that make a job.
-func (s *Server) onceJob(ctx context.Context, object uuid.UUID, do func(ctx context.Context) (uuid.UUID, error)) (made, error) {
-	m, err := s.once(ctx, func(ctx context.Context) (made, error) {
-		job, err := do(ctx)
+func (s *Server) onceJob(ctx context.Context, call intent.Call, object uuid.UUID, do func(ctx context.Context, call intent.Call) (uuid.UUID, error)) (made, error) {
+	m, err := s.once(ctx, call, func(ctx context.Context, call intent.Call) (made, error) {
+		job, err := do(ctx, call)
 		return made{job: job}, err
 	})
 	m.object = object
@@ -130,7 +129,7 @@ func (s *Server) onceJob(ctx context.Context, object uuid.UUID, do func(ctx cont
 }
 
 // onceNothing is once for intents on a known object that make no job.
-func (s *Server) onceNothing(ctx context.Context, do func(ctx context.Context) error) error {
-	_, err := s.once(ctx, func(ctx context.Context) (made, error) { return made{}, do(ctx) })
+func (s *Server) onceNothing(ctx context.Context, call intent.Call, do func(ctx context.Context, call intent.Call) error) error {
+	_, err := s.once(ctx, call, func(ctx context.Context, call intent.Call) (made, error) { return made{}, do(ctx, call) })
 	return err
 }

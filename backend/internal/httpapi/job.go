@@ -125,12 +125,12 @@ type followJob struct {
 }
 
 // onJob carries out a change of a job; do returns the job that carries it out.
-func (s *Server) onJob(ctx context.Context, ref string, do func(ctx context.Context, who domain.Actor, job uuid.UUID) (uuid.UUID, error)) (*followJob, error) {
+func (s *Server) onJob(ctx context.Context, ref string, do func(ctx context.Context, call intent.Call, job uuid.UUID) (uuid.UUID, error)) (*followJob, error) {
 	j, err := s.job(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.onceJob(ctx, j.ID, func(ctx context.Context) (uuid.UUID, error) { return do(ctx, actor(ctx), j.ID) })
+	m, err := s.onceJob(ctx, callOf(ctx), j.ID, func(ctx context.Context, call intent.Call) (uuid.UUID, error) { return do(ctx, call, j.ID) })
 	if err != nil {
 		return nil, err
 	}
@@ -156,17 +156,17 @@ func (s *Server) retryJob(ctx context.Context, in *struct {
 	Body *api.RetryJob
 },
 ) (*followJob, error) {
-	return s.onJob(ctx, in.ID, func(ctx context.Context, who domain.Actor, job uuid.UUID) (uuid.UUID, error) {
+	return s.onJob(ctx, in.ID, func(ctx context.Context, call intent.Call, job uuid.UUID) (uuid.UUID, error) {
 		if in.Body == nil {
-			return job, s.intents.RetryJob(ctx, who, job, false)
+			return job, s.intents.RetryJob(ctx, call, job, false)
 		}
-		return job, s.intents.RetryJobFrom(ctx, who, job, in.Body.Playbook == "default", in.Body.FromStep)
+		return job, s.intents.RetryJobFrom(ctx, call, job, in.Body.Playbook == "default", in.Body.FromStep)
 	})
 }
 
 func (s *Server) cancelJob(ctx context.Context, in *ByID) (*followJob, error) {
-	return s.onJob(ctx, in.ID, func(ctx context.Context, who domain.Actor, job uuid.UUID) (uuid.UUID, error) {
-		return job, s.intents.CancelJob(ctx, who, job)
+	return s.onJob(ctx, in.ID, func(ctx context.Context, call intent.Call, job uuid.UUID) (uuid.UUID, error) {
+		return job, s.intents.CancelJob(ctx, call, job)
 	})
 }
 

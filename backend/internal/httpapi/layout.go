@@ -23,7 +23,7 @@ func (s *Server) setLayout(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.intents.SetLayout(ctx, actor(ctx), h.ID, version, layoutRequest(in.Body)); err != nil {
+	if _, err := s.intents.SetLayout(ctx, callOf(ctx), h.ID, version, layoutRequest(in.Body)); err != nil {
 		return nil, err
 	}
 	if h, err = s.db.ShownHost(ctx, h.ID); err != nil {
@@ -38,8 +38,8 @@ func (s *Server) relayoutHost(ctx context.Context, in *struct {
 	Body api.SetLayout
 },
 ) (*planned, error) {
-	return s.plannedHost(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionRelayout, Body: in.Body}, func(ctx context.Context, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
-		return s.intents.RelayoutHost(ctx, actor(ctx), host, ifMatch, layoutRequest(in.Body))
+	return s.plannedHost(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionRelayout, Body: in.Body}, func(ctx context.Context, call intent.Call, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+		return s.intents.RelayoutHost(ctx, call, host, ifMatch, layoutRequest(in.Body))
 	})
 }
 

@@ -48,15 +48,16 @@ func orPlan[T any](s *Server) func(*huma.Operation) {
 
 // planOrDo makes a plan of an action, or carries it out; bound to a plan, if
 // one is named. act is the action's own handler.
-func planOrDo[T any](ctx context.Context, s *Server, p api.Planning, r intent.PlanRequest, act func(ctx context.Context) (*accepted[T], error)) (*planned, error) {
+func planOrDo[T any](ctx context.Context, s *Server, p api.Planning, r intent.PlanRequest, act func(ctx context.Context, call intent.Call) (*accepted[T], error)) (*planned, error) {
+	call := callOf(ctx)
 	switch {
 	case p.PlaybookVersion != 0 && !p.Plan:
 		return nil, badField("playbook_version", "can be given with plan=true only: jobs are bound to the default version")
 	case p.PlanID != "" && p.Plan:
 		return nil, badField("plan_id", "can't be given together with plan=true")
 	case p.Plan:
-		return s.makePlan(ctx, r, p.PlaybookVersion, func(ctx context.Context) error {
-			_, err := act(ctx)
+		return s.makePlan(ctx, call, r, p.PlaybookVersion, func(ctx context.Context, drafted intent.Call) error {
+			_, err := act(ctx, drafted)
 			return err
 		})
 	case p.PlanID != "":
@@ -68,20 +69,20 @@ func planOrDo[T any](ctx context.Context, s *Server, p api.Planning, r intent.Pl
 		if err != nil {
 			return nil, err
 		}
-		if ctx, err = intent.WithPlan(ctx, of.ID, r); err != nil {
+		if call, err = call.BoundTo(of.ID, r); err != nil {
 			return nil, err
 		}
 	}
-	out, err := act(ctx)
+	out, err := act(ctx, call)
 	if err != nil {
 		return nil, err
 	}
 	return &planned{Location: out.Location, ETag: out.ETag, Body: out.Body}, nil
 }
 
-func (s *Server) makePlan(ctx context.Context, r intent.PlanRequest, version int, ask func(ctx context.Context) error) (*planned, error) {
-	m, err := s.once(ctx, func(ctx context.Context) (made, error) {
-		plan, job, err := s.intents.Plan(ctx, actor(ctx), r, version, ask)
+func (s *Server) makePlan(ctx context.Context, call intent.Call, r intent.PlanRequest, version int, ask func(ctx context.Context, drafted intent.Call) error) (*planned, error) {
+	m, err := s.once(ctx, call, func(ctx context.Context, call intent.Call) (made, error) {
+		plan, job, err := s.intents.Plan(ctx, call, r, version, ask)
 		return made{object: plan, job: job}, err
 	})
 	if err != nil {
@@ -222,8 +223,8 @@ func (s *Server) decidePlan(decision string) func(context.Context, *struct {
 		if err != nil {
 			return nil, err
 		}
-		err = s.onceNothing(ctx, func(ctx context.Context) error {
-			return s.intents.DecidePlan(ctx, actor(ctx), p.ID, decider(ctx).Person, decision, in.Body.Reason)
+		err = s.onceNothing(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) error {
+			return s.intents.DecidePlan(ctx, call, p.ID, decider(ctx).Person, decision, in.Body.Reason)
 		})
 		if err != nil {
 			return nil, err

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"unicode/utf8"
 
+	"kloigos/backend/internal/intent"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"kloigos/backend/api"
@@ -161,8 +163,8 @@ func (s *Server) setDefaultPlaybook(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	err = s.onceNothing(ctx, func(ctx context.Context) error {
-		return s.intents.SetDefaultPlaybookVersion(ctx, actor(ctx), p.Name, in.Version, revision)
+	err = s.onceNothing(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) error {
+		return s.intents.SetDefaultPlaybookVersion(ctx, call, p.Name, in.Version, revision)
 	})
 	if err != nil {
 		return nil, err

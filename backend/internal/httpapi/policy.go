@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"kloigos/backend/internal/intent"
+
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
@@ -132,7 +134,7 @@ func (s policyRoutes) pausePolicy(ctx context.Context, in *struct {
 		return nil, domain.Conflictf("policy_cannot_observe", "this policy can't look without changing; pause it instead")
 	}
 	pause := reconcile.Pause{Policy: p.Name, ObjectID: of, Mode: mode, Reason: in.Body.Reason, Until: in.Body.Until}
-	err = s.onceNothing(ctx, func(ctx context.Context) error { return s.intents.PausePolicy(ctx, actor(ctx), pause) })
+	err = s.onceNothing(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) error { return s.intents.PausePolicy(ctx, call, pause) })
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +154,9 @@ func (s policyRoutes) resumePolicy(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	err = s.onceNothing(ctx, func(ctx context.Context) error { return s.intents.ResumePolicy(ctx, actor(ctx), p.Name, of) })
+	err = s.onceNothing(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) error {
+		return s.intents.ResumePolicy(ctx, call, p.Name, of)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +181,7 @@ func (s policyRoutes) runPolicy(ctx context.Context, in *struct {
 			return nil, err
 		}
 	}
-	err = s.onceNothing(ctx, func(ctx context.Context) error { return s.intents.RunPolicy(ctx, actor(ctx), p.Name, of) })
+	err = s.onceNothing(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) error { return s.intents.RunPolicy(ctx, call, p.Name, of) })
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +209,7 @@ func (s policyRoutes) pauseObject(ctx context.Context, in *struct{ Body api.Paus
 		return nil, err
 	}
 	pause := reconcile.Pause{ObjectID: of, Mode: reconcile.ModePause, Reason: in.Body.Reason, Until: in.Body.Until}
-	err = s.onceNothing(ctx, func(ctx context.Context) error { return s.intents.PausePolicy(ctx, actor(ctx), pause) })
+	err = s.onceNothing(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) error { return s.intents.PausePolicy(ctx, call, pause) })
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +222,7 @@ func (s policyRoutes) resumeObject(ctx context.Context, in *struct{ Body api.Thi
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.onceNothing(ctx, func(ctx context.Context) error { return s.intents.ResumePolicy(ctx, actor(ctx), "", of) })
+	return nil, s.onceNothing(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) error { return s.intents.ResumePolicy(ctx, call, "", of) })
 }
 
 func (s policyRoutes) listConditions(ctx context.Context, in *struct{ api.ConditionFilter }) (*object[api.Page[api.Condition]], error) {

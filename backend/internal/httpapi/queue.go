@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"kloigos/backend/internal/intent"
+
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/kernel/recent"
@@ -58,7 +60,9 @@ func (s *Server) getQueue(ctx context.Context, _ *struct{}) (*object[api.Queue],
 }
 
 func (s *Server) pauseQueue(ctx context.Context, in *struct{ Body api.PauseQueue }) (*object[api.Queue], error) {
-	err := s.onceNothing(ctx, func(ctx context.Context) error { return s.intents.PauseQueue(ctx, actor(ctx), in.Body.Reason) })
+	err := s.onceNothing(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) error {
+		return s.intents.PauseQueue(ctx, call, in.Body.Reason)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +70,7 @@ func (s *Server) pauseQueue(ctx context.Context, in *struct{ Body api.PauseQueue
 }
 
 func (s *Server) resumeQueue(ctx context.Context, _ *struct{}) (*object[api.Queue], error) {
-	err := s.onceNothing(ctx, func(ctx context.Context) error { return s.intents.ResumeQueue(ctx, actor(ctx)) })
+	err := s.onceNothing(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) error { return s.intents.ResumeQueue(ctx, call) })
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"kloigos/backend/internal/intent"
+
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
 	"github.com/valyala/fasthttp"
@@ -31,6 +33,7 @@ type request struct {
 	access    scope.Access       // what the bearer may do, and where
 	at        scope.Located      // the workspace that it is about; zeros where it is about none
 	workspace string             // how the request names it; "" where it does not
+	key       *store.Idempotency // that the client gave; nil: none
 	faults    []api.FieldProblem // that strict found; the rest is looked at before they are told
 	// meaning finds bad fields among those whose shape is good; nil where the
 	// shape is all there is.
@@ -202,3 +205,6 @@ func (s *Server) write(c *fiber.Ctx, id string, p *api.Problem) error {
 	c.Set(fiber.HeaderContentType, problemType)
 	return c.Send(encode(p))
 }
+
+// callOf is who asks, in which scope and under which key.
+func callOf(ctx context.Context) intent.Call { return intent.Call{Call: CallOf(ctx)} }

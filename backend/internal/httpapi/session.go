@@ -35,7 +35,7 @@ func (s *Server) createSession(ctx context.Context, in *struct{ Body api.Login }
 }
 
 func (s *Server) deleteSession(ctx context.Context, _ *struct{}) (*nothing, error) {
-	return nil, s.intents.LogOut(ctx, actor(ctx), requestOf(ctx).bearer.TokenID)
+	return nil, s.intents.LogOut(ctx, callOf(ctx), requestOf(ctx).bearer.TokenID)
 }
 
 func (s *Server) whoami(ctx context.Context, _ *struct{}) (*object[api.Whoami], error) {

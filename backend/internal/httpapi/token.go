@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"kloigos/backend/internal/intent"
+
 	"kloigos/backend/api"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/store"
@@ -27,8 +29,8 @@ func (s *Server) listTokens(ctx context.Context, in *struct{ api.PageQuery }) (*
 
 func (s *Server) createToken(ctx context.Context, in *struct{ Body api.CreateToken }) (*object[api.Token], error) {
 	var token api.Token
-	m, err := s.once(ctx, func(ctx context.Context) (made, error) {
-		t, err := s.intents.CreateToken(ctx, actor(ctx), requestOf(ctx).bearer.TokenID, in.Body.Name, time.Duration(in.Body.Days)*24*time.Hour)
+	m, err := s.once(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) (made, error) {
+		t, err := s.intents.CreateToken(ctx, call, requestOf(ctx).bearer.TokenID, in.Body.Name, time.Duration(in.Body.Days)*24*time.Hour)
 		token = presentToken(t.Token)
 		token.Token = t.Secret
 		return made{object: t.ID}, err
@@ -48,7 +50,7 @@ func (s *Server) deleteToken(ctx context.Context, in *ByID) (*nothing, error) {
 	if !ok {
 		return nil, domain.ErrNotFound
 	}
-	return nil, s.intents.RevokeToken(ctx, actor(ctx), u)
+	return nil, s.intents.RevokeToken(ctx, callOf(ctx), u)
 }
 
 func presentToken(t store.Token) api.Token {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strconv"
 
+	"kloigos/backend/internal/intent"
+
 	"github.com/google/uuid"
 
 	"kloigos/backend/api"
@@ -82,7 +84,7 @@ func (s *Server) getUnit(ctx context.Context, in *ByID) (*versioned[api.ComputeU
 	return &versioned[api.ComputeUnit]{ETag: etag(u.Version), Body: presentUnit(u)}, nil
 }
 
-func (s *Server) changeUnit(ctx context.Context, in Change, do func(ctx context.Context, unit uuid.UUID, ifMatch int64) error) (*versioned[api.ComputeUnit], error) {
+func (s *Server) changeUnit(ctx context.Context, in Change, do func(ctx context.Context, call intent.Call, unit uuid.UUID, ifMatch int64) error) (*versioned[api.ComputeUnit], error) {
 	u, err := s.unit(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -91,22 +93,18 @@ func (s *Server) changeUnit(ctx context.Context, in Change, do func(ctx context.
 	if err != nil {
 		return nil, err
 	}
-	if err := s.onceNothing(ctx, func(ctx context.Context) error { return do(ctx, u.ID, version) }); err != nil {
+	if err := s.onceNothing(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) error { return do(ctx, call, u.ID, version) }); err != nil {
 		return nil, err
 	}
 	return s.getUnit(ctx, &ByID{ID: u.ID.String()})
 }
 
 func (s *Server) closeUnit(ctx context.Context, in *Change) (*versioned[api.ComputeUnit], error) {
-	return s.changeUnit(ctx, *in, func(ctx context.Context, unit uuid.UUID, ifMatch int64) error {
-		return s.intents.CloseUnit(ctx, actor(ctx), unit, ifMatch)
-	})
+	return s.changeUnit(ctx, *in, s.intents.CloseUnit)
 }
 
 func (s *Server) openUnit(ctx context.Context, in *Change) (*versioned[api.ComputeUnit], error) {
-	return s.changeUnit(ctx, *in, func(ctx context.Context, unit uuid.UUID, ifMatch int64) error {
-		return s.intents.OpenUnit(ctx, actor(ctx), unit, ifMatch)
-	})
+	return s.changeUnit(ctx, *in, s.intents.OpenUnit)
 }
 
 func presentUnit(u store.Unit) api.ComputeUnit {

@@ -63,8 +63,8 @@ func (s *Server) uploadPlaybook(ctx context.Context, in *uploadInput) (*uploaded
 	}
 	out := &uploaded{Status: http.StatusCreated}
 	number := 0
-	m, err := s.once(ctx, func(ctx context.Context) (made, error) {
-		version, added, err := s.intents.AddPlaybookVersion(ctx, actor(ctx), u)
+	m, err := s.once(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) (made, error) {
+		version, added, err := s.intents.AddPlaybookVersion(ctx, call, u)
 		number = version
 		if !added {
 			out.Status = http.StatusOK

@@ -305,7 +305,7 @@ func TestLintOfAVersionIsShown(t *testing.T) {
 	if v := show(); v.LintState != "running" {
 		t.Errorf("%+v", v)
 	}
-	if err := b.intents.EndLint(t.Context(), who, task, domain.Lint{State: domain.LintUnavailable, Message: "no ansible-lint"}); err != nil {
+	if err := b.intents.EndLint(t.Context(), intent.By(who), task, domain.Lint{State: domain.LintUnavailable, Message: "no ansible-lint"}); err != nil {
 		t.Fatal(err)
 	}
 	if v := show(); v.LintState != "unavailable" || v.Lint == nil || v.Lint.Message != "no ansible-lint" {
@@ -321,10 +321,10 @@ func TestLintOfAVersionIsShown(t *testing.T) {
 	}
 	finding := domain.LintFinding{Rule: "no-tabs", Severity: "minor", Path: "playbook.yml", Line: 3, Message: "<script>alert(1)</script>"}
 	done := domain.Lint{State: domain.LintDone, Tool: "ansible-lint 6", Findings: []domain.LintFinding{finding}}
-	if err := b.intents.EndLint(t.Context(), who, task, done); err != nil {
+	if err := b.intents.EndLint(t.Context(), intent.By(who), task, done); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.intents.EndLint(t.Context(), who, task, done); err == nil {
+	if err := b.intents.EndLint(t.Context(), intent.By(who), task, done); err == nil {
 		t.Error("it was ended twice")
 	}
 	v := show()
@@ -347,7 +347,7 @@ func TestLintOfAVersionIsShown(t *testing.T) {
 			t.Fatal("what was left is not taken up again: ", err)
 		}
 		if again.Due.ID == left.Due.ID {
-			if err := b.intents.EndLint(t.Context(), who, left, done); err == nil {
+			if err := b.intents.EndLint(t.Context(), intent.By(who), left, done); err == nil {
 				t.Error("the dead one's end was taken")
 			}
 			return

@@ -22,13 +22,13 @@ type AddressRange struct {
 }
 
 // AddAddresses adds all the addresses to the pool of a network, or none.
-func (in *Intents) AddAddresses(ctx context.Context, who domain.Actor, workspace uuid.UUID, pool string, ranges []AddressRange) (ids []uuid.UUID, err error) {
+func (in *Intents) AddAddresses(ctx context.Context, call Call, pool string, ranges []AddressRange) (ids []uuid.UUID, err error) {
 	total, err := checkAddresses(pool, ranges)
 	if err != nil {
 		return nil, err
 	}
-	err = in.do(ctx, func(tx *store.Tx) error {
-		kept, err := network.Keep(ctx, tx.Tx, workspace, pool)
+	err = in.do(ctx, call, func(tx *store.Tx) error {
+		kept, err := network.Keep(ctx, tx.Tx, call.Workspace, pool)
 		if err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func (in *Intents) AddAddresses(ctx context.Context, who domain.Actor, workspace
 			if err != nil {
 				return err
 			}
-			added, err := tx.InsertAddresses(ctx, workspace, pool, all, r.Endpoint)
+			added, err := tx.InsertAddresses(ctx, call.Workspace, pool, all, r.Endpoint)
 			if err != nil {
 				return err
 			}
@@ -55,14 +55,14 @@ func (in *Intents) AddAddresses(ctx context.Context, who domain.Actor, workspace
 		for i, r := range ranges {
 			text[i] = r.Range
 		}
-		err = tx.AddEvent(ctx, who, store.Audit{
-			Workspace: workspace, Action: "address.add", ObjectKind: "address_pool", ObjectName: pool,
+		err = tx.AddEvent(ctx, call.Actor, store.Audit{
+			Workspace: call.Workspace, Action: "address.add", ObjectKind: "address_pool", ObjectName: pool,
 			After: map[string]any{"ranges": text, "addresses": total},
 		})
 		if err != nil {
 			return err
 		}
-		return recordMade(ctx, tx, "address_pool", uuid.Nil, uuid.Nil)
+		return recordMade(ctx, tx, call, "address_pool", uuid.Nil, uuid.Nil)
 	})
 	return ids, err
 }
@@ -154,20 +154,20 @@ func checkEndpoint(s string, addresses int) error {
 }
 
 // RemoveAddress takes an address that nobody has out of its pool.
-func (in *Intents) RemoveAddress(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) error {
-	return in.onAddress(ctx, who, id, ifMatch, "address.remove", func(tx *store.Tx, p store.Address) error {
+func (in *Intents) RemoveAddress(ctx context.Context, call Call, id uuid.UUID, ifMatch int64) error {
+	return in.onAddress(ctx, call, id, ifMatch, "address.remove", func(tx *store.Tx, p store.Address) error {
 		return tx.DeleteAddress(ctx, p.ID)
 	})
 }
 
 // CloseAddress keeps a free address from being given out.
-func (in *Intents) CloseAddress(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) error {
-	return in.moveAddress(ctx, who, id, ifMatch, domain.Closed, "address.close")
+func (in *Intents) CloseAddress(ctx context.Context, call Call, id uuid.UUID, ifMatch int64) error {
+	return in.moveAddress(ctx, call, id, ifMatch, domain.Closed, "address.close")
 }
 
 // OpenAddress lets a closed address be given out again.
-func (in *Intents) OpenAddress(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) error {
-	return in.onAddress(ctx, who, id, ifMatch, "address.open", func(tx *store.Tx, p store.Address) error {
+func (in *Intents) OpenAddress(ctx context.Context, call Call, id uuid.UUID, ifMatch int64) error {
+	return in.onAddress(ctx, call, id, ifMatch, "address.open", func(tx *store.Tx, p store.Address) error {
 		found, err := tx.AddressesOfHosts(ctx, []string{p.Address})
 		if err != nil {
 			return fmt.Errorf("look for addresses of hosts: %w", err)
@@ -182,19 +182,19 @@ func (in *Intents) OpenAddress(ctx context.Context, who domain.Actor, id uuid.UU
 
 // ReleaseAddress takes an address out of quarantine: a person made sure that
 // the lost host no longer answers on it.
-func (in *Intents) ReleaseAddress(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) error {
-	return in.moveAddress(ctx, who, id, ifMatch, domain.Released, "address.release")
+func (in *Intents) ReleaseAddress(ctx context.Context, call Call, id uuid.UUID, ifMatch int64) error {
+	return in.moveAddress(ctx, call, id, ifMatch, domain.Released, "address.release")
 }
 
-func (in *Intents) moveAddress(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, on domain.Event, action string) error {
-	return in.onAddress(ctx, who, id, ifMatch, action, func(tx *store.Tx, p store.Address) error {
+func (in *Intents) moveAddress(ctx context.Context, call Call, id uuid.UUID, ifMatch int64, on domain.Event, action string) error {
+	return in.onAddress(ctx, call, id, ifMatch, action, func(tx *store.Tx, p store.Address) error {
 		_, err := tx.MoveAddress(ctx, p.ID, p.State, on)
 		return err
 	})
 }
 
-func (in *Intents) onAddress(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, action string, f func(*store.Tx, store.Address) error) error {
-	return in.do(ctx, func(tx *store.Tx) error {
+func (in *Intents) onAddress(ctx context.Context, call Call, id uuid.UUID, ifMatch int64, action string, f func(*store.Tx, store.Address) error) error {
+	return in.do(ctx, call, func(tx *store.Tx) error {
 		if err := holdVersion(ctx, "address", id, ifMatch, tx.HoldAddress); err != nil {
 			return err
 		}
@@ -205,13 +205,13 @@ func (in *Intents) onAddress(ctx context.Context, who domain.Actor, id uuid.UUID
 		if err := f(tx, p); err != nil {
 			return err
 		}
-		err = tx.AddEvent(ctx, who, store.Audit{
+		err = tx.AddEvent(ctx, call.Actor, store.Audit{
 			Workspace: p.WorkspaceID, Action: action, ObjectKind: "address", ObjectID: p.ID, ObjectName: p.Address,
 			Before: map[string]any{"state": p.State},
 		})
 		if err != nil {
 			return err
 		}
-		return recordMade(ctx, tx, "address", p.ID, uuid.Nil)
+		return recordMade(ctx, tx, call, "address", p.ID, uuid.Nil)
 	})
 }

@@ -27,7 +27,7 @@ func TestAddressesAreAddedAllOrNone(t *testing.T) {
 	t.Parallel()
 	s := site.New(t)
 	add := func(ranges ...intent.AddressRange) error {
-		_, err := s.Intents.AddAddresses(t.Context(), s.Actor, domain.DefaultWorkspace, "default", ranges)
+		_, err := s.Intents.AddAddresses(t.Context(), s.Call, "default", ranges)
 		return err
 	}
 	if err := add(intent.AddressRange{Range: "10.0.0.9", Endpoint: "gate.example:4022"}, intent.AddressRange{Range: "10.0.0.10-10.0.0.12"}); err != nil {
@@ -64,9 +64,9 @@ func TestAnAddressFromAddToRemove(t *testing.T) {
 	a := addresses(s)[0]
 	ctx := t.Context()
 	actions := map[string]func(uuid.UUID) error{
-		"close":   func(id uuid.UUID) error { return s.Intents.CloseAddress(ctx, s.Actor, id, 0) },
-		"open":    func(id uuid.UUID) error { return s.Intents.OpenAddress(ctx, s.Actor, id, 0) },
-		"release": func(id uuid.UUID) error { return s.Intents.ReleaseAddress(ctx, s.Actor, id, 0) },
+		"close":   func(id uuid.UUID) error { return s.Intents.CloseAddress(ctx, s.Call, id, 0) },
+		"open":    func(id uuid.UUID) error { return s.Intents.OpenAddress(ctx, s.Call, id, 0) },
+		"release": func(id uuid.UUID) error { return s.Intents.ReleaseAddress(ctx, s.Call, id, 0) },
 	}
 	refused := func(names ...string) {
 		t.Helper()
@@ -92,16 +92,16 @@ func TestAnAddressFromAddToRemove(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused("close", "open", "release")
-	if err := s.Intents.RemoveAddress(ctx, s.Actor, a.ID, 0); err == nil {
+	if err := s.Intents.RemoveAddress(ctx, s.Call, a.ID, 0); err == nil {
 		t.Error("an address in use was removed")
 	}
 	s.AddAddresses("other", 1)
 	for _, other := range addresses(s) {
 		if other.Network == "other" {
-			if err := s.Intents.RemoveAddress(ctx, s.Actor, other.ID, 0); err != nil {
+			if err := s.Intents.RemoveAddress(ctx, s.Call, other.ID, 0); err != nil {
 				t.Error(err)
 			}
-			if err := s.Intents.RemoveAddress(ctx, s.Actor, other.ID, 0); !errors.Is(err, domain.ErrNotFound) {
+			if err := s.Intents.RemoveAddress(ctx, s.Call, other.ID, 0); !errors.Is(err, domain.ErrNotFound) {
 				t.Errorf("removed twice: %v", err)
 			}
 		}
@@ -113,7 +113,7 @@ func TestAddressesOfHostsStayOutOfPools(t *testing.T) {
 	t.Parallel()
 	s := site.New(t)
 	add := func(text string) error {
-		_, err := s.Intents.AddAddresses(t.Context(), s.Actor, domain.DefaultWorkspace, "default", []intent.AddressRange{{Range: "10.0.0.1"}, {Range: text}})
+		_, err := s.Intents.AddAddresses(t.Context(), s.Call, "default", []intent.AddressRange{{Range: "10.0.0.1"}, {Range: text}})
 		return err
 	}
 	invalid := (*domain.Invalid)(nil)
@@ -143,13 +143,13 @@ func TestAddressesOfHostsStayOutOfPools(t *testing.T) {
 		}
 	}
 	conflict := (*domain.Conflict)(nil)
-	if err := s.Intents.OpenAddress(t.Context(), s.Actor, closed.ID, closed.Version); !errors.As(err, &conflict) || conflict.Code != "address_of_host" {
+	if err := s.Intents.OpenAddress(t.Context(), s.Call, closed.ID, closed.Version); !errors.As(err, &conflict) || conflict.Code != "address_of_host" {
 		t.Errorf("opened: %v", err)
 	}
 	// A host that has it no more, or is no more, keeps nothing.
 	facts.Addresses = nil
 	s.Tx(func(tx *store.Tx) error { return tx.SetHostFacts(t.Context(), h.ID, facts) })
-	if err := s.Intents.OpenAddress(t.Context(), s.Actor, closed.ID, closed.Version); err != nil {
+	if err := s.Intents.OpenAddress(t.Context(), s.Call, closed.ID, closed.Version); err != nil {
 		t.Error(err)
 	}
 }
@@ -170,7 +170,7 @@ func TestAddressesOfHostsAreNotHandedOut(t *testing.T) {
 		t.Errorf("handed out %s", got.Address)
 	}
 	// Nor after a change of something else of the host.
-	if _, err := s.Intents.UpdateHost(t.Context(), s.Actor, h.ID, 0, intent.UpdateHost{Labels: &map[string]string{"rack": "r9"}}); err != nil {
+	if _, err := s.Intents.UpdateHost(t.Context(), s.Call, h.ID, 0, intent.UpdateHost{Labels: &map[string]string{"rack": "r9"}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := s.Allocate(intent.CreateAllocation{}); err == nil {

@@ -43,7 +43,7 @@ var errAddressGone = domain.Conflictf("address_gone", "another request took the 
 // CreateAllocation places an allocation: a free unit that fits, an address of
 // a network that its host carries, a UID that nobody has, and the job that
 // sets it up, in one transaction.
-func (in *Intents) CreateAllocation(ctx context.Context, who domain.Actor, workspace uuid.UUID, r CreateAllocation) (allocation, jobID uuid.UUID, err error) {
+func (in *Intents) CreateAllocation(ctx context.Context, call Call, r CreateAllocation) (allocation, jobID uuid.UUID, err error) {
 	keys, err := checkAllocation(&r)
 	if err != nil {
 		return uuid.Nil, uuid.Nil, err
@@ -53,13 +53,13 @@ func (in *Intents) CreateAllocation(ctx context.Context, who domain.Actor, works
 		if generated {
 			r.LoginUser = fmt.Sprintf("user-%08x", rand.Uint32())
 		}
-		err = in.do(ctx, func(tx *store.Tx) error {
-			if b := bindingOf(ctx); b != nil {
-				allocation, jobID, err = in.placeAsPlanned(ctx, tx, who, workspace, r, keys, b)
+		err = in.do(ctx, call, func(tx *store.Tx) error {
+			if call.plan != nil {
+				allocation, jobID, err = in.placeAsPlanned(ctx, tx, call, r, keys)
 				return err
 			}
 			allocation = uuid.New()
-			jobID, err = in.place(ctx, tx, who, workspace, allocation, r, keys)
+			jobID, err = in.place(ctx, tx, call, allocation, r, keys)
 			return err
 		})
 		// Taken by someone who committed since the unit was picked: pick again,
@@ -130,8 +130,8 @@ func checkKeys(lines []string, bad *domain.Invalid) []string {
 	return keys
 }
 
-func (in *Intents) place(ctx context.Context, tx *store.Tx, who domain.Actor, workspace, id uuid.UUID, r CreateAllocation, keys []string) (uuid.UUID, error) {
-	wanted := r.wanted(workspace, in.cfg.UnitNetwork)
+func (in *Intents) place(ctx context.Context, tx *store.Tx, call Call, id uuid.UUID, r CreateAllocation, keys []string) (uuid.UUID, error) {
+	wanted := r.wanted(call.Workspace, in.cfg.UnitNetwork)
 	unit, ok, err := tx.PickUnit(ctx, wanted)
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("pick unit: %w", err)
@@ -139,7 +139,7 @@ func (in *Intents) place(ctx context.Context, tx *store.Tx, who domain.Actor, wo
 	if !ok {
 		return uuid.Nil, in.noCapacity(ctx, tx, wanted)
 	}
-	address, network, err := takeAddress(ctx, tx, workspace, id, r.Network, unit)
+	address, network, err := takeAddress(ctx, tx, call.Workspace, id, r.Network, unit)
 	if err != nil {
 		return uuid.Nil, err
 	}
@@ -150,9 +150,9 @@ func (in *Intents) place(ctx context.Context, tx *store.Tx, who domain.Actor, wo
 	if err != nil {
 		return uuid.Nil, err
 	}
-	return in.placed(ctx, tx, who, store.Allocation{
-		ID: id, WorkspaceID: workspace, UnitID: unit.ID, Unit: unit.Name, HostID: unit.HostID, LoginUser: r.LoginUser, UID: uid,
-		Address: address, Network: network, UnitNetwork: in.cfg.UnitNetwork, SSHKeys: keys, Labels: r.Labels, CreatedBy: who.Name,
+	return in.placed(ctx, tx, call, store.Allocation{
+		ID: id, WorkspaceID: call.Workspace, UnitID: unit.ID, Unit: unit.Name, HostID: unit.HostID, LoginUser: r.LoginUser, UID: uid,
+		Address: address, Network: network, UnitNetwork: in.cfg.UnitNetwork, SSHKeys: keys, Labels: r.Labels, CreatedBy: call.Actor.Name,
 	}, r.CPUs)
 }
 
@@ -164,18 +164,18 @@ func (r CreateAllocation) wanted(workspace uuid.UUID, kind domain.UnitNetwork) s
 }
 
 // placed writes an allocation whose unit, address and UID have been taken.
-func (in *Intents) placed(ctx context.Context, tx *store.Tx, who domain.Actor, a store.Allocation, cpus int) (uuid.UUID, error) {
+func (in *Intents) placed(ctx context.Context, tx *store.Tx, call Call, a store.Allocation, cpus int) (uuid.UUID, error) {
 	a.State = domain.AllocationLifecycle.Initial
 	if err := tx.InsertAllocation(ctx, a); err != nil {
 		return uuid.Nil, err
 	}
-	if draftOf(ctx) != nil { // a plan ends with the job
+	if call.draft != nil { // a plan ends with the job
 		if err := iam.AllocationBegins(ctx, tx.Tx, a.ID); err != nil {
 			return uuid.Nil, err
 		}
 	}
 	args := job.UnitAllocate{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID}
-	jobID, err := in.enqueued(ctx, tx, who, args, store.Audit{
+	jobID, err := in.enqueued(ctx, tx, call, args, store.Audit{
 		Workspace: a.WorkspaceID, Action: "allocation.create", ObjectKind: "allocation",
 		ObjectID: a.ID, ObjectName: a.LoginUser, After: map[string]any{"unit": a.Unit, "address": a.Address, "uid": a.UID, "cpus": cpus},
 	})
@@ -187,8 +187,8 @@ func (in *Intents) placed(ctx context.Context, tx *store.Tx, who domain.Actor, a
 
 // placeAsPlanned takes exactly what the plan proposed: the unit, if it still is
 // free and fits, the address and the UID.
-func (in *Intents) placeAsPlanned(ctx context.Context, tx *store.Tx, who domain.Actor, workspace uuid.UUID, r CreateAllocation, keys []string, b *binding) (allocation, jobID uuid.UUID, err error) {
-	p, err := b.load(ctx, tx)
+func (in *Intents) placeAsPlanned(ctx context.Context, tx *store.Tx, call Call, r CreateAllocation, keys []string) (allocation, jobID uuid.UUID, err error) {
+	p, err := call.plan.load(ctx, tx)
 	if err != nil {
 		return uuid.Nil, uuid.Nil, err
 	}
@@ -200,7 +200,7 @@ func (in *Intents) placeAsPlanned(ctx context.Context, tx *store.Tx, who domain.
 	}
 	r.LoginUser = p.Proposal.LoginUser
 	kind := cmp.Or(p.Proposal.UnitNetwork, domain.NetworkOfHost)
-	wanted := r.wanted(workspace, kind)
+	wanted := r.wanted(call.Workspace, kind)
 	wanted.UnitID, wanted.Network = p.UnitID, p.Proposal.Network
 	unit, ok, err := tx.PickUnit(ctx, wanted)
 	if err != nil {
@@ -209,7 +209,7 @@ func (in *Intents) placeAsPlanned(ctx context.Context, tx *store.Tx, who domain.
 	if !ok {
 		return uuid.Nil, uuid.Nil, gone("The unit")
 	}
-	ok, err = tx.ReserveThisAddress(ctx, workspace, p.Proposal.Network, p.Proposal.Address, *p.AllocationID)
+	ok, err = tx.ReserveThisAddress(ctx, call.Workspace, p.Proposal.Network, p.Proposal.Address, *p.AllocationID)
 	if err != nil {
 		return uuid.Nil, uuid.Nil, fmt.Errorf("reserve address: %w", err)
 	}
@@ -225,9 +225,9 @@ func (in *Intents) placeAsPlanned(ctx context.Context, tx *store.Tx, who domain.
 	if !ok {
 		return uuid.Nil, uuid.Nil, gone("The UID")
 	}
-	jobID, err = in.placed(ctx, tx, who, store.Allocation{
-		ID: *p.AllocationID, WorkspaceID: workspace, UnitID: unit.ID, Unit: unit.Name, HostID: unit.HostID, LoginUser: r.LoginUser, UID: p.Proposal.UID,
-		Address: p.Proposal.Address, Network: p.Proposal.Network, UnitNetwork: kind, SSHKeys: keys, Labels: r.Labels, CreatedBy: who.Name,
+	jobID, err = in.placed(ctx, tx, call, store.Allocation{
+		ID: *p.AllocationID, WorkspaceID: call.Workspace, UnitID: unit.ID, Unit: unit.Name, HostID: unit.HostID, LoginUser: r.LoginUser, UID: p.Proposal.UID,
+		Address: p.Proposal.Address, Network: p.Proposal.Network, UnitNetwork: kind, SSHKeys: keys, Labels: r.Labels, CreatedBy: call.Actor.Name,
 	}, r.CPUs)
 	if errors.Is(err, store.ErrLoginTaken) {
 		err = gone("The login user")
@@ -330,8 +330,8 @@ func nearest(e store.Explanation, w store.Wanted) string {
 	}
 }
 
-func (in *Intents) onAllocation(ctx context.Context, id uuid.UUID, ifMatch int64, f func(*store.Tx, store.Allocation) error) error {
-	return in.do(ctx, func(tx *store.Tx) error {
+func (in *Intents) onAllocation(ctx context.Context, call Call, id uuid.UUID, ifMatch int64, f func(*store.Tx, store.Allocation) error) error {
+	return in.do(ctx, call, func(tx *store.Tx) error {
 		if err := holdVersion(ctx, "allocation", id, ifMatch, tx.HoldAllocation); err != nil {
 			return err
 		}
@@ -344,13 +344,13 @@ func (in *Intents) onAllocation(ctx context.Context, id uuid.UUID, ifMatch int64
 }
 
 // ReplaceKeys replaces the SSH keys of an allocation.
-func (in *Intents) ReplaceKeys(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, lines []string) (jobID uuid.UUID, err error) {
+func (in *Intents) ReplaceKeys(ctx context.Context, call Call, id uuid.UUID, ifMatch int64, lines []string) (jobID uuid.UUID, err error) {
 	var bad domain.Invalid
 	keys := checkKeys(lines, &bad)
 	if err := bad.OrNil(); err != nil {
 		return uuid.Nil, err
 	}
-	err = in.onAllocation(ctx, id, ifMatch, func(tx *store.Tx, a store.Allocation) error {
+	err = in.onAllocation(ctx, call, id, ifMatch, func(tx *store.Tx, a store.Allocation) error {
 		if err := canReplaceKeys(a); err != nil {
 			return err
 		}
@@ -359,7 +359,7 @@ func (in *Intents) ReplaceKeys(ctx context.Context, who domain.Actor, id uuid.UU
 		}
 		audit := allocationAudit(a, "allocation.replace_keys")
 		audit.Before, audit.After = map[string]any{"ssh_keys": a.SSHKeys}, map[string]any{"ssh_keys": keys}
-		jobID, err = in.asked(ctx, tx, who, job.AllocationKeys{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID}, audit)
+		jobID, err = in.asked(ctx, tx, call, job.AllocationKeys{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID}, audit)
 		return err
 	})
 	return jobID, err
@@ -367,26 +367,26 @@ func (in *Intents) ReplaceKeys(ctx context.Context, who domain.Actor, id uuid.UU
 
 // SetUpAgain runs the job that set a unit up once more, with the keys that it has: what somebody changed on the host is as promised
 // again.
-func (in *Intents) SetUpAgain(ctx context.Context, who domain.Actor, id uuid.UUID) (jobID uuid.UUID, err error) {
-	err = in.onAllocation(ctx, id, 0, func(tx *store.Tx, a store.Allocation) error {
+func (in *Intents) SetUpAgain(ctx context.Context, call Call, id uuid.UUID) (jobID uuid.UUID, err error) {
+	err = in.onAllocation(ctx, call, id, 0, func(tx *store.Tx, a store.Allocation) error {
 		if err := canReplaceKeys(a); err != nil {
 			return err
 		}
-		jobID, err = in.asked(ctx, tx, who, job.AllocationKeys{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID}, allocationAudit(a, "allocation.repair"))
+		jobID, err = in.asked(ctx, tx, call, job.AllocationKeys{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID}, allocationAudit(a, "allocation.repair"))
 		return err
 	})
 	return jobID, err
 }
 
 // MoveToOwnNetwork moves the unit of an allocation to a network of its own. That ends all sessions and services of its tenant once.
-func (in *Intents) MoveToOwnNetwork(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) (jobID uuid.UUID, err error) {
-	err = in.onAllocation(ctx, id, ifMatch, func(tx *store.Tx, a store.Allocation) error {
+func (in *Intents) MoveToOwnNetwork(ctx context.Context, call Call, id uuid.UUID, ifMatch int64) (jobID uuid.UUID, err error) {
+	err = in.onAllocation(ctx, call, id, ifMatch, func(tx *store.Tx, a store.Allocation) error {
 		if err := in.canMoveToOwnNetwork(a); err != nil {
 			return err
 		}
 		audit := allocationAudit(a, "allocation.move_network")
 		audit.Before, audit.After = map[string]any{"unit_network": a.UnitNetwork}, map[string]any{"unit_network": domain.NetworkOfUnit}
-		jobID, err = in.asked(ctx, tx, who, job.AllocationNetwork{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID}, audit)
+		jobID, err = in.asked(ctx, tx, call, job.AllocationNetwork{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID}, audit)
 		return err
 	})
 	return jobID, err
@@ -416,12 +416,12 @@ func canReplaceKeys(a store.Allocation) error {
 }
 
 // Deallocate gives a unit back: everything in it is wiped.
-func (in *Intents) Deallocate(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, confirm string) (jobID uuid.UUID, err error) {
-	err = in.onAllocation(ctx, id, ifMatch, func(tx *store.Tx, a store.Allocation) error {
+func (in *Intents) Deallocate(ctx context.Context, call Call, id uuid.UUID, ifMatch int64, confirm string) (jobID uuid.UUID, err error) {
+	err = in.onAllocation(ctx, call, id, ifMatch, func(tx *store.Tx, a store.Allocation) error {
 		if confirm != a.LoginUser {
 			return &domain.Invalid{Fields: []domain.FieldError{{Field: "confirm", Problem: "type the login user, " + a.LoginUser}}}
 		}
-		jobID, err = in.asked(ctx, tx, who, job.UnitDeallocate{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID},
+		jobID, err = in.asked(ctx, tx, call, job.UnitDeallocate{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID},
 			allocationAudit(a, "allocation.deallocate"))
 		return err
 	})

@@ -134,8 +134,8 @@ func CanDecide(p store.Plan, a PlanApproval, by Decider, decision string) error 
 }
 
 // DecidePlan approves or refuses a plan.
-func (in *Intents) DecidePlan(ctx context.Context, who domain.Actor, id uuid.UUID, person bool, decision, reason string) error {
-	return in.do(ctx, func(tx *store.Tx) error {
+func (in *Intents) DecidePlan(ctx context.Context, call Call, id uuid.UUID, person bool, decision, reason string) error {
+	return in.do(ctx, call, func(tx *store.Tx) error {
 		if err := tx.HoldPlan(ctx, id); err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (in *Intents) DecidePlan(ctx context.Context, who domain.Actor, id uuid.UUI
 		if err != nil {
 			return err
 		}
-		if err := CanDecide(p, now, Decider{who.ID, person}, decision); err != nil {
+		if err := CanDecide(p, now, Decider{call.Actor.ID, person}, decision); err != nil {
 			return err
 		}
 		decide := tx.RefusePlan
@@ -162,7 +162,7 @@ func (in *Intents) DecidePlan(ctx context.Context, who domain.Actor, id uuid.UUI
 				return stale
 			}
 		}
-		if err := decide(ctx, id, who.ID, reason); err != nil {
+		if err := decide(ctx, id, call.Actor.ID, reason); err != nil {
 			return err
 		}
 		after := map[string]any{"needed": now.Needed, "given": now.Given, "asked_by": p.RequestedBy}
@@ -171,10 +171,10 @@ func (in *Intents) DecidePlan(ctx context.Context, who domain.Actor, id uuid.UUI
 		}
 		a := planAudit(p, "plan."+decision)
 		a.After = after
-		if err := tx.AddEvent(ctx, who, a); err != nil {
+		if err := tx.AddEvent(ctx, call.Actor, a); err != nil {
 			return err
 		}
-		return recordMade(ctx, tx, "plan", p.ID, p.JobID)
+		return recordMade(ctx, tx, call, "plan", p.ID, p.JobID)
 	})
 }
 

@@ -31,16 +31,16 @@ type RegisterHost struct {
 
 // RegisterHost adds a host and enqueues its first probe. Only shape is checked
 // here; what the host is comes from the probe.
-func (in *Intents) RegisterHost(ctx context.Context, who domain.Actor, workspace uuid.UUID, r RegisterHost) (host, jobID uuid.UUID, err error) {
-	h, err := in.checkedHost(workspace, r)
+func (in *Intents) RegisterHost(ctx context.Context, call Call, r RegisterHost) (host, jobID uuid.UUID, err error) {
+	h, err := in.checkedHost(call.Workspace, r)
 	if err != nil {
 		return uuid.Nil, uuid.Nil, err
 	}
-	err = in.do(ctx, func(tx *store.Tx) error {
+	err = in.do(ctx, call, func(tx *store.Tx) error {
 		if err := hasPurpose(ctx, tx, &h); err != nil {
 			return err
 		}
-		if _, err := network.Keep(ctx, tx.Tx, workspace, h.Networks...); err != nil {
+		if _, err := network.Keep(ctx, tx.Tx, call.Workspace, h.Networks...); err != nil {
 			return err
 		}
 		if err := tx.InsertHost(ctx, h); err != nil {
@@ -51,11 +51,11 @@ func (in *Intents) RegisterHost(ctx context.Context, who domain.Actor, workspace
 			"name": h.Name, "address": h.Address, "port": h.Port, "region": h.Region,
 			"zone": h.Zone, "profile": h.Profile, "purpose": h.Purpose, "trust_on_first_use": h.TrustOnFirstUse,
 		}
-		jobID, err = in.asked(ctx, tx, who, job.HostProbe{HostID: h.ID}, audit)
+		jobID, err = in.asked(ctx, tx, call, job.HostProbe{HostID: h.ID}, audit)
 		if err != nil {
 			return err
 		}
-		return iam.HostBegins(ctx, tx.Tx, workspace)
+		return iam.HostBegins(ctx, tx.Tx, call.Workspace)
 	})
 	return h.ID, jobID, err
 }
@@ -161,8 +161,8 @@ func Fingerprint(hostKey string) string {
 }
 
 // onHost runs an intent on a host that is there, at the version asked for.
-func (in *Intents) onHost(ctx context.Context, id uuid.UUID, ifMatch int64, f func(tx *store.Tx, h store.Host) error) error {
-	return in.do(ctx, func(tx *store.Tx) error {
+func (in *Intents) onHost(ctx context.Context, call Call, id uuid.UUID, ifMatch int64, f func(tx *store.Tx, h store.Host) error) error {
+	return in.do(ctx, call, func(tx *store.Tx) error {
 		err := holdVersion(ctx, "host", id, ifMatch, tx.HoldHost)
 		if err != nil {
 			return err
@@ -180,8 +180,8 @@ func (in *Intents) onHost(ctx context.Context, id uuid.UUID, ifMatch int64, f fu
 
 // ConfirmHostKey confirms the key that a host offers, by its fingerprint, and
 // probes the host with it. It also confirms a key that has changed.
-func (in *Intents) ConfirmHostKey(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, fingerprint string) (jobID uuid.UUID, err error) {
-	err = in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
+func (in *Intents) ConfirmHostKey(ctx context.Context, call Call, id uuid.UUID, ifMatch int64, fingerprint string) (jobID uuid.UUID, err error) {
+	err = in.onHost(ctx, call, id, ifMatch, func(tx *store.Tx, h store.Host) error {
 		if err := canConfirmKey(h); err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func (in *Intents) ConfirmHostKey(ctx context.Context, who domain.Actor, id uuid
 		audit := hostAudit(h, "host.confirm_key")
 		audit.Before = map[string]any{"fingerprint": Fingerprint(h.HostKey)}
 		audit.After = map[string]any{"fingerprint": fingerprint}
-		jobID, err = in.asked(ctx, tx, who, job.HostProbe{HostID: h.ID}, audit)
+		jobID, err = in.asked(ctx, tx, call, job.HostProbe{HostID: h.ID}, audit)
 		return err
 	})
 	return jobID, err
@@ -209,8 +209,8 @@ func canConfirmKey(h store.Host) error {
 
 // InitializeHost asks for a host and its units to be prepared; refence also
 // replaces another incarnation in the host's fence.
-func (in *Intents) InitializeHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, refence bool) (jobID uuid.UUID, err error) {
-	err = in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
+func (in *Intents) InitializeHost(ctx context.Context, call Call, id uuid.UUID, ifMatch int64, refence bool) (jobID uuid.UUID, err error) {
+	err = in.onHost(ctx, call, id, ifMatch, func(tx *store.Tx, h store.Host) error {
 		can := canInitialize
 		if refence {
 			can = canRefence
@@ -225,7 +225,7 @@ func (in *Intents) InitializeHost(ctx context.Context, who domain.Actor, id uuid
 		if refence {
 			action = "host.refence"
 		}
-		jobID, err = in.asked(ctx, tx, who, job.HostInitialize{HostID: h.ID, Refence: refence}, hostAudit(h, action))
+		jobID, err = in.asked(ctx, tx, call, job.HostInitialize{HostID: h.ID, Refence: refence}, hostAudit(h, action))
 		return err
 	})
 	return jobID, err
@@ -288,38 +288,38 @@ func canRefence(h store.Host) error {
 }
 
 // DrainHost keeps a host from new allocations; UndrainHost lets them come.
-func (in *Intents) DrainHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) error {
-	return in.moveHost(ctx, who, id, ifMatch, domain.DrainRequested, "host.drain")
+func (in *Intents) DrainHost(ctx context.Context, call Call, id uuid.UUID, ifMatch int64) error {
+	return in.moveHost(ctx, call, id, ifMatch, domain.DrainRequested, "host.drain")
 }
 
 // UndrainHost lets new allocations come to a host that was drained.
-func (in *Intents) UndrainHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) error {
-	return in.moveHost(ctx, who, id, ifMatch, domain.DrainCancelled, "host.undrain")
+func (in *Intents) UndrainHost(ctx context.Context, call Call, id uuid.UUID, ifMatch int64) error {
+	return in.moveHost(ctx, call, id, ifMatch, domain.DrainCancelled, "host.undrain")
 }
 
-func (in *Intents) moveHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, on domain.Event, action string) error {
-	return in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
+func (in *Intents) moveHost(ctx context.Context, call Call, id uuid.UUID, ifMatch int64, on domain.Event, action string) error {
+	return in.onHost(ctx, call, id, ifMatch, func(tx *store.Tx, h store.Host) error {
 		to, err := tx.MoveHost(ctx, h.ID, h.State, on)
 		if err != nil {
 			return err
 		}
 		audit := hostAudit(h, action)
 		audit.After = map[string]any{"state": to}
-		if err := tx.AddEvent(ctx, who, audit); err != nil {
+		if err := tx.AddEvent(ctx, call.Actor, audit); err != nil {
 			return err
 		}
-		return recordMade(ctx, tx, "host", h.ID, uuid.Nil)
+		return recordMade(ctx, tx, call, "host", h.ID, uuid.Nil)
 	})
 }
 
 // DecommissionHost asks for everything of Kloigos to be removed from a host
 // that nobody uses.
-func (in *Intents) DecommissionHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) (jobID uuid.UUID, err error) {
-	err = in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
+func (in *Intents) DecommissionHost(ctx context.Context, call Call, id uuid.UUID, ifMatch int64) (jobID uuid.UUID, err error) {
+	err = in.onHost(ctx, call, id, ifMatch, func(tx *store.Tx, h store.Host) error {
 		if err := canDecommission(h); err != nil {
 			return err
 		}
-		jobID, err = in.asked(ctx, tx, who, job.HostDecommission{HostID: h.ID}, hostAudit(h, "host.decommission"))
+		jobID, err = in.asked(ctx, tx, call, job.HostDecommission{HostID: h.ID}, hostAudit(h, "host.decommission"))
 		return err
 	})
 	return jobID, err
@@ -345,8 +345,8 @@ func noNode(h store.Host) error {
 
 // DeclareHostLost declares that a machine is off for good: its allocations are
 // lost, their addresses quarantined, its units removed, its jobs failed.
-func (in *Intents) DeclareHostLost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, confirm string) error {
-	return in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
+func (in *Intents) DeclareHostLost(ctx context.Context, call Call, id uuid.UUID, ifMatch int64, confirm string) error {
+	return in.onHost(ctx, call, id, ifMatch, func(tx *store.Tx, h store.Host) error {
 		if confirm != h.Name {
 			return &domain.Invalid{Fields: []domain.FieldError{{Field: "confirm", Problem: "type the host's name, " + h.Name}}}
 		}
@@ -375,16 +375,16 @@ func (in *Intents) DeclareHostLost(ctx context.Context, who domain.Actor, id uui
 		}
 		audit := hostAudit(h, "host.declare_lost")
 		audit.After = map[string]any{"state": domain.HostLost, "allocations_lost": len(live), "jobs_failed": ended}
-		if err := tx.AddEvent(ctx, who, audit); err != nil {
+		if err := tx.AddEvent(ctx, call.Actor, audit); err != nil {
 			return err
 		}
-		return recordMade(ctx, tx, "host", h.ID, uuid.Nil)
+		return recordMade(ctx, tx, call, "host", h.ID, uuid.Nil)
 	})
 }
 
 // RemoveHost takes a host that carries nothing of Kloigos out of every list.
-func (in *Intents) RemoveHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) error {
-	return in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
+func (in *Intents) RemoveHost(ctx context.Context, call Call, id uuid.UUID, ifMatch int64) error {
+	return in.onHost(ctx, call, id, ifMatch, func(tx *store.Tx, h store.Host) error {
 		if err := canRemove(h); err != nil {
 			return err
 		}
@@ -395,7 +395,7 @@ func (in *Intents) RemoveHost(ctx context.Context, who domain.Actor, id uuid.UUI
 		if err := tx.RemoveHost(ctx, h.ID, h.State); err != nil {
 			return err
 		}
-		return tx.AddEvent(ctx, who, hostAudit(h, "host.remove"))
+		return tx.AddEvent(ctx, call.Actor, hostAudit(h, "host.remove"))
 	})
 }
 

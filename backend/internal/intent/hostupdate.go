@@ -25,8 +25,8 @@ type UpdateHost struct {
 // UpdateHost changes a host. At another address it must show its confirmed SSH
 // host key, or the one that is given, so it is probed there before anything
 // else happens; uuid.Nil for a change that needs no probe.
-func (in *Intents) UpdateHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, u UpdateHost) (jobID uuid.UUID, err error) {
-	err = in.do(ctx, func(tx *store.Tx) error {
+func (in *Intents) UpdateHost(ctx context.Context, call Call, id uuid.UUID, ifMatch int64, u UpdateHost) (jobID uuid.UUID, err error) {
+	err = in.do(ctx, call, func(tx *store.Tx) error {
 		jobID = uuid.Nil
 		// Held whether a version is named or not: what is left out must stay as it is.
 		version, err := tx.HoldHost(ctx, id)
@@ -52,7 +52,7 @@ func (in *Intents) UpdateHost(ctx context.Context, who domain.Actor, id uuid.UUI
 		}
 		before, after := changesOf(was, h)
 		if len(after) == 0 {
-			return recordMade(ctx, tx, "host", h.ID, uuid.Nil)
+			return recordMade(ctx, tx, call, "host", h.ID, uuid.Nil)
 		}
 		if err := canBecome(ctx, tx, was, h); err != nil {
 			return err
@@ -68,13 +68,13 @@ func (in *Intents) UpdateHost(ctx context.Context, who domain.Actor, id uuid.UUI
 		audit := hostAudit(h, "host.update")
 		audit.Before, audit.After = before, after
 		if elsewhere(was, h) {
-			jobID, err = in.asked(ctx, tx, who, job.HostProbe{HostID: h.ID}, audit)
+			jobID, err = in.asked(ctx, tx, call, job.HostProbe{HostID: h.ID}, audit)
 			return err
 		}
-		if err := tx.AddEvent(ctx, who, audit); err != nil {
+		if err := tx.AddEvent(ctx, call.Actor, audit); err != nil {
 			return err
 		}
-		return recordMade(ctx, tx, "host", h.ID, uuid.Nil)
+		return recordMade(ctx, tx, call, "host", h.ID, uuid.Nil)
 	})
 	return jobID, err
 }

@@ -58,9 +58,9 @@ func New(db *store.DB, cfg Config) *Intents {
 
 // do runs one intent: it claims the request's idempotency key, if there is
 // one, and runs f, in one transaction.
-func (in *Intents) do(ctx context.Context, f func(tx *store.Tx) error) error {
+func (in *Intents) do(ctx context.Context, call Call, f func(tx *store.Tx) error) error {
 	err := in.db.InTx(ctx, func(tx *store.Tx) error {
-		if err := claimKey(ctx, tx); err != nil {
+		if err := claimKey(ctx, tx, call); err != nil {
 			return err
 		}
 		return f(tx)
@@ -73,38 +73,38 @@ func (in *Intents) do(ctx context.Context, f func(tx *store.Tx) error) error {
 
 // asked is the end of every intent that made a job: start what the joint table
 // says, write the event, and record for a repeated request what was made.
-func (in *Intents) asked(ctx context.Context, tx *store.Tx, who domain.Actor, args job.Args, a store.Audit) (uuid.UUID, error) {
+func (in *Intents) asked(ctx context.Context, tx *store.Tx, call Call, args job.Args, a store.Audit) (uuid.UUID, error) {
 	joint, _ := domain.JointOf(args.Kind())
 	if err := tx.Apply(ctx, joint.Start, args.Subject(), ""); err != nil {
 		return uuid.Nil, err
 	}
-	return in.enqueued(ctx, tx, who, args, a)
+	return in.enqueued(ctx, tx, call, args, a)
 }
 
 // enqueued is asked for objects that were just inserted in their first state.
-func (in *Intents) enqueued(ctx context.Context, tx *store.Tx, who domain.Actor, args job.Args, a store.Audit) (uuid.UUID, error) {
-	if d := draftOf(ctx); d != nil {
+func (in *Intents) enqueued(ctx context.Context, tx *store.Tx, call Call, args job.Args, a store.Audit) (uuid.UUID, error) {
+	if d := call.draft; d != nil {
 		return uuid.Nil, d.take(ctx, tx, args, a)
 	}
-	id, err := in.enqueue(ctx, tx, who, a.Workspace, args)
+	id, err := in.enqueue(ctx, tx, call, a.Workspace, args)
 	if err != nil {
 		return uuid.Nil, err
 	}
 	a.JobID = id
-	if err := tx.AddEvent(ctx, who, a); err != nil {
+	if err := tx.AddEvent(ctx, call.Actor, a); err != nil {
 		return uuid.Nil, err
 	}
-	return id, recordMade(ctx, tx, a.ObjectKind, a.ObjectID, id)
+	return id, recordMade(ctx, tx, call, a.ObjectKind, a.ObjectID, id)
 }
 
-func (in *Intents) enqueue(ctx context.Context, tx *store.Tx, who domain.Actor, workspace uuid.UUID, args job.Args) (uuid.UUID, error) {
-	if b := bindingOf(ctx); b != nil {
-		return in.bound(ctx, tx, who, workspace, args, b)
+func (in *Intents) enqueue(ctx context.Context, tx *store.Tx, call Call, workspace uuid.UUID, args job.Args) (uuid.UUID, error) {
+	if call.plan != nil {
+		return in.bound(ctx, tx, call, workspace, args)
 	}
-	if err := withoutApproval(ctx, tx, who, workspace, args.Kind()); err != nil {
+	if err := withoutApproval(ctx, tx, call.Actor, workspace, args.Kind()); err != nil {
 		return uuid.Nil, err
 	}
-	return tx.Enqueue(ctx, who, workspace, args)
+	return tx.Enqueue(ctx, call.Actor, workspace, args)
 }
 
 // holdVersion makes sure that an object is at the version asked for, and stays

@@ -12,8 +12,8 @@ import (
 	"kloigos/backend/internal/store"
 )
 
-func (in *Intents) onJob(ctx context.Context, id uuid.UUID, f func(*store.Tx, store.Job) error) error {
-	return in.do(ctx, func(tx *store.Tx) error {
+func (in *Intents) onJob(ctx context.Context, call Call, id uuid.UUID, f func(*store.Tx, store.Job) error) error {
+	return in.do(ctx, call, func(tx *store.Tx) error {
 		j, err := tx.HeldJob(ctx, id)
 		if err != nil {
 			return err
@@ -26,17 +26,17 @@ func (in *Intents) onJob(ctx context.Context, id uuid.UUID, f func(*store.Tx, st
 // with the playbook version it was bound to or with today's default. Its
 // objects must still be where the failure left them: a unit that is someone
 // else's by now is a Conflict.
-func (in *Intents) RetryJob(ctx context.Context, who domain.Actor, id uuid.UUID, useDefaultPlaybook bool) error {
-	return in.RetryJobFrom(ctx, who, id, useDefaultPlaybook, "")
+func (in *Intents) RetryJob(ctx context.Context, call Call, id uuid.UUID, useDefaultPlaybook bool) error {
+	return in.RetryJobFrom(ctx, call, id, useDefaultPlaybook, "")
 }
 
 // RetryJobFrom is RetryJob from a step that is done: that one, and what follows
 // it, is done again. Steps are idempotent, so any that was reached will do; one
 // that comes after the first that is not done would leave that out.
-func (in *Intents) RetryJobFrom(ctx context.Context, who domain.Actor, id uuid.UUID, useDefaultPlaybook bool, step string) error {
-	return in.onJob(ctx, id, func(tx *store.Tx, j store.Job) error {
+func (in *Intents) RetryJobFrom(ctx context.Context, call Call, id uuid.UUID, useDefaultPlaybook bool, step string) error {
+	return in.onJob(ctx, call, id, func(tx *store.Tx, j store.Job) error {
 		if _, ok := in.cfg.Kinds.Kind(string(j.Kind)); ok {
-			return in.retryOfArea(ctx, tx, who, j, useDefaultPlaybook, step)
+			return in.retryOfArea(ctx, tx, call, j, useDefaultPlaybook, step)
 		}
 		joint, ok := domain.JointOf(j.Kind)
 		if !ok {
@@ -57,7 +57,7 @@ func (in *Intents) RetryJobFrom(ctx context.Context, who domain.Actor, id uuid.U
 		}
 		released := withoutPlan(j, version)
 		if released || j.PlanID == nil { // what the job does then, nobody approved
-			if err := withoutApproval(ctx, tx, who, j.WorkspaceID, j.Kind); err != nil {
+			if err := withoutApproval(ctx, tx, call.Actor, j.WorkspaceID, j.Kind); err != nil {
 				return err
 			}
 		}
@@ -74,13 +74,13 @@ func (in *Intents) RetryJobFrom(ctx context.Context, who domain.Actor, id uuid.U
 		if err := tx.Apply(ctx, joint.Start, j.Subject(), ""); err != nil {
 			return err
 		}
-		return tellRetry(ctx, tx, who, j, from)
+		return tellRetry(ctx, tx, call, j, from)
 	})
 }
 
 // retryOfArea is RetryJobFrom for a kind that an area handed in. Where its objects
 // do not take its start once more, the retry is refused as a whole.
-func (in *Intents) retryOfArea(ctx context.Context, tx *store.Tx, who domain.Actor, j store.Job, useDefaultPlaybook bool, step string) error {
+func (in *Intents) retryOfArea(ctx context.Context, tx *store.Tx, call Call, j store.Job, useDefaultPlaybook bool, step string) error {
 	if useDefaultPlaybook {
 		return domain.Conflictf("no_playbook", "a job of kind %s has no playbook", j.Kind)
 	}
@@ -94,7 +94,7 @@ func (in *Intents) retryOfArea(ctx context.Context, tx *store.Tx, who domain.Act
 	if err := in.cfg.Kinds.Again(ctx, tx.Tx, string(j.Kind), j.Objects); err != nil {
 		return err
 	}
-	return tellRetry(ctx, tx, who, j, from)
+	return tellRetry(ctx, tx, call, j, from)
 }
 
 // repeatFrom makes the step that a retry begins with, and those that follow, ones
@@ -107,13 +107,13 @@ func repeatFrom(ctx context.Context, tx *store.Tx, j store.Job, step string) (st
 	return from, err
 }
 
-func tellRetry(ctx context.Context, tx *store.Tx, who domain.Actor, j store.Job, from store.Step) error {
+func tellRetry(ctx context.Context, tx *store.Tx, call Call, j store.Job, from store.Step) error {
 	a := jobAudit(j, "job.retry")
 	a.After = map[string]any{"state": domain.JobQueued, "from_step": from.Name}
-	if err := tx.AddEvent(ctx, who, a); err != nil {
+	if err := tx.AddEvent(ctx, call.Actor, a); err != nil {
 		return err
 	}
-	return recordMade(ctx, tx, "job", j.ID, j.ID)
+	return recordMade(ctx, tx, call, "job", j.ID, j.ID)
 }
 
 // beginning is the step that a retry begins with: the one that is asked for, or
@@ -245,9 +245,9 @@ func asItFailed(ctx context.Context, tx *store.Tx, j store.Job, joint domain.Joi
 }
 
 // CancelJob ends a queued job, or has one stopped that has begun.
-func (in *Intents) CancelJob(ctx context.Context, who domain.Actor, id uuid.UUID) error {
-	return in.onJob(ctx, id, func(tx *store.Tx, j store.Job) error {
-		ended, err := tx.CancelJob(ctx, j, "cancelled by "+who.Name+" before it began")
+func (in *Intents) CancelJob(ctx context.Context, call Call, id uuid.UUID) error {
+	return in.onJob(ctx, call, id, func(tx *store.Tx, j store.Job) error {
+		ended, err := tx.CancelJob(ctx, j, "cancelled by "+call.Actor.Name+" before it began")
 		if err != nil {
 			return err
 		}
@@ -255,20 +255,20 @@ func (in *Intents) CancelJob(ctx context.Context, who domain.Actor, id uuid.UUID
 		audit.After = map[string]any{"state": domain.JobCancelling}
 		if ended {
 			audit.After["state"] = domain.JobCancelled
-			if err := in.leaveQueue(ctx, tx, who, j, audit.After); err != nil {
+			if err := in.leaveQueue(ctx, tx, call, j, audit.After); err != nil {
 				return err
 			}
 		}
-		if err := tx.AddEvent(ctx, who, audit); err != nil {
+		if err := tx.AddEvent(ctx, call.Actor, audit); err != nil {
 			return err
 		}
-		return recordMade(ctx, tx, "job", j.ID, j.ID)
+		return recordMade(ctx, tx, call, "job", j.ID, j.ID)
 	})
 }
 
 // leaveQueue says what it means that a job was cancelled while it was queued;
 // what else follows is told as well.
-func (in *Intents) leaveQueue(ctx context.Context, tx *store.Tx, who domain.Actor, j store.Job, told map[string]any) error {
+func (in *Intents) leaveQueue(ctx context.Context, tx *store.Tx, call Call, j store.Job, told map[string]any) error {
 	joint, ok := domain.JointOf(j.Kind)
 	if !ok {
 		return in.cfg.Kinds.Cancelled(ctx, tx.Tx, string(j.Kind), j.Objects, hasBegun(j))
@@ -282,7 +282,7 @@ func (in *Intents) leaveQueue(ctx context.Context, tx *store.Tx, who domain.Acto
 			if err := tx.Apply(ctx, joint.Withdrawn, j.Subject(), ""); err != nil {
 				return err
 			}
-			return w.then(ctx, tx, who, j, told)
+			return w.then(ctx, tx, call.Actor, j, told)
 		}
 	}
 	return tx.Apply(ctx, joint.Failure, j.Subject(), "its job was cancelled")
@@ -332,14 +332,14 @@ func bringKeys(ctx context.Context, tx *store.Tx, who domain.Actor, j store.Job,
 }
 
 // GiveUpJob cleans up after a job that failed, by another job.
-func (in *Intents) GiveUpJob(ctx context.Context, who domain.Actor, id uuid.UUID) (jobID uuid.UUID, err error) {
-	err = in.onJob(ctx, id, func(tx *store.Tx, j store.Job) error {
+func (in *Intents) GiveUpJob(ctx context.Context, call Call, id uuid.UUID) (jobID uuid.UUID, err error) {
+	err = in.onJob(ctx, call, id, func(tx *store.Tx, j store.Job) error {
 		args, err := cleanUp(j)
 		if err != nil {
 			return err
 		}
 		if args.Kind() == domain.KindHostRelayout {
-			jobID, err = in.withdrawLayout(ctx, tx, who, args.Subject().HostID, jobAudit(j, "job.give_up"))
+			jobID, err = in.withdrawLayout(ctx, tx, call, args.Subject().HostID, jobAudit(j, "job.give_up"))
 			return err
 		}
 		if err := stillItsOwn(ctx, tx, j); err != nil {
@@ -352,7 +352,7 @@ func (in *Intents) GiveUpJob(ctx context.Context, who domain.Actor, id uuid.UUID
 				return err
 			}
 		}
-		jobID, err = in.asked(ctx, tx, who, args, jobAudit(j, "job.give_up"))
+		jobID, err = in.asked(ctx, tx, call, args, jobAudit(j, "job.give_up"))
 		return err
 	})
 	return jobID, err

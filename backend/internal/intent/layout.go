@@ -15,8 +15,8 @@ import (
 // SetLayout sets how a probed host is cut. Until the host is initialized it
 // may be set again; units that were planned are then forgotten, and since none
 // of them ever reached the host, ordinals begin at 1 again.
-func (in *Intents) SetLayout(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, r domain.LayoutRequest) (layout domain.Layout, err error) {
-	err = in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
+func (in *Intents) SetLayout(ctx context.Context, call Call, id uuid.UUID, ifMatch int64, r domain.LayoutRequest) (layout domain.Layout, err error) {
+	err = in.onHost(ctx, call, id, ifMatch, func(tx *store.Tx, h store.Host) error {
 		if err := canSetLayout(h); err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func (in *Intents) SetLayout(ctx context.Context, who domain.Actor, id uuid.UUID
 		}
 		audit := hostAudit(h, "host.set_layout")
 		audit.Before, audit.After = map[string]any{"layout": h.Layout}, map[string]any{"layout": layout}
-		return tx.AddEvent(ctx, who, audit)
+		return tx.AddEvent(ctx, call.Actor, audit)
 	})
 	return layout, err
 }
@@ -108,9 +108,9 @@ func canSetLayout(h store.Host) error {
 // in use, on their way, failed with a tenant or closed stay as they are; those
 // that are free or could not be made go, and new ones take their CPUs and their
 // space. An ordinal is never used again.
-func (in *Intents) RelayoutHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, r domain.LayoutRequest) (jobID uuid.UUID, err error) {
-	err = in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
-		jobID, err = in.relayout(ctx, tx, who, h, hostAudit(h, "host.relayout"), domain.ReplaceRequested, func(around domain.Relayout) (domain.Layout, error) {
+func (in *Intents) RelayoutHost(ctx context.Context, call Call, id uuid.UUID, ifMatch int64, r domain.LayoutRequest) (jobID uuid.UUID, err error) {
+	err = in.onHost(ctx, call, id, ifMatch, func(tx *store.Tx, h store.Host) error {
+		jobID, err = in.relayout(ctx, tx, call, h, hostAudit(h, "host.relayout"), domain.ReplaceRequested, func(around domain.Relayout) (domain.Layout, error) {
 			return domain.PlanRelayout(around, r)
 		})
 		return err
@@ -120,7 +120,7 @@ func (in *Intents) RelayoutHost(ctx context.Context, who domain.Actor, id uuid.U
 
 // withdrawLayout gives a layout that could not be brought about up: its new
 // units go, and their part of the host belongs to no unit.
-func (in *Intents) withdrawLayout(ctx context.Context, tx *store.Tx, who domain.Actor, host uuid.UUID, audit store.Audit) (uuid.UUID, error) {
+func (in *Intents) withdrawLayout(ctx context.Context, tx *store.Tx, call Call, host uuid.UUID, audit store.Audit) (uuid.UUID, error) {
 	h, err := tx.Host(ctx, host)
 	if err == nil {
 		err = notRemoved(h)
@@ -133,7 +133,7 @@ func (in *Intents) withdrawLayout(ctx context.Context, tx *store.Tx, who domain.
 	if h.State != domain.HostInitFailed {
 		return uuid.Nil, domain.Conflictf("host_state", "the host is %s; this job has nothing left to clean", h.State)
 	}
-	return in.relayout(ctx, tx, who, h, audit, domain.LayoutWithdrawn, func(around domain.Relayout) (domain.Layout, error) {
+	return in.relayout(ctx, tx, call, h, audit, domain.LayoutWithdrawn, func(around domain.Relayout) (domain.Layout, error) {
 		l := around.Present
 		l.Units = around.Kept
 		return l, nil
@@ -141,7 +141,7 @@ func (in *Intents) withdrawLayout(ctx context.Context, tx *store.Tx, who domain.
 }
 
 // relayout makes the plan come true. The event is what takes the units that go.
-func (in *Intents) relayout(ctx context.Context, tx *store.Tx, who domain.Actor, h store.Host, audit store.Audit, going domain.Event, plan func(domain.Relayout) (domain.Layout, error)) (uuid.UUID, error) {
+func (in *Intents) relayout(ctx context.Context, tx *store.Tx, call Call, h store.Host, audit store.Audit, going domain.Event, plan func(domain.Relayout) (domain.Layout, error)) (uuid.UUID, error) {
 	if err := canRelayout(h); err != nil {
 		return uuid.Nil, err
 	}
@@ -173,7 +173,7 @@ func (in *Intents) relayout(ctx context.Context, tx *store.Tx, who domain.Actor,
 	if moved != int64(len(replaced)) {
 		return uuid.Nil, domain.Conflictf("host_changed", "a unit was allocated or deallocated in the meantime; reload the host")
 	}
-	ids, err := idsOfUnits(ctx, tx, len(made))
+	ids, err := idsOfUnits(ctx, tx, call.plan, len(made))
 	if err != nil {
 		return uuid.Nil, err
 	}
@@ -183,16 +183,15 @@ func (in *Intents) relayout(ctx context.Context, tx *store.Tx, who domain.Actor,
 		}
 	}
 	audit.Before["layout"], audit.After = h.Layout, map[string]any{"layout": layout, "removed_units": names(replaced)}
-	return in.asked(ctx, tx, who, job.HostRelayout{HostID: h.ID}, audit)
+	return in.asked(ctx, tx, call, job.HostRelayout{HostID: h.ID}, audit)
 }
 
-// idsOfUnits are those of the plan that the layout is bound to, or new ones.
-func idsOfUnits(ctx context.Context, tx *store.Tx, n int) ([]uuid.UUID, error) {
+// idsOfUnits are those of the plan that the call is bound to, or new ones.
+func idsOfUnits(ctx context.Context, tx *store.Tx, b *binding, n int) ([]uuid.UUID, error) {
 	ids := make([]uuid.UUID, n)
 	for i := range ids {
 		ids[i] = uuid.New()
 	}
-	b := bindingOf(ctx)
 	if b == nil {
 		return ids, nil
 	}

@@ -26,7 +26,7 @@ func beside(s *site.Site) (h store.Host, allocated, closed store.Unit) {
 	if _, _, err := s.Allocate(intent.CreateAllocation{UnitID: &units[0].ID}); err != nil {
 		s.T.Fatal(err)
 	}
-	if err := s.Intents.CloseUnit(s.T.Context(), s.Actor, units[1].ID, 0); err != nil {
+	if err := s.Intents.CloseUnit(s.T.Context(), s.Call, units[1].ID, 0); err != nil {
 		s.T.Fatal(err)
 	}
 	return s.Host(h.ID), s.Units(h.ID)[0], s.Units(h.ID)[1]
@@ -44,7 +44,7 @@ func TestRelayoutLeavesTheOthersAlone(t *testing.T) {
 	if diff := cmp.Diff(before, s.Units(h.ID)); diff != "" {
 		t.Fatalf("a preview changed units:\n%s", diff)
 	}
-	job, err := s.Intents.RelayoutHost(t.Context(), s.Actor, h.ID, h.Version, domain.LayoutRequest{Count: 2, CPUsEach: 2})
+	job, err := s.Intents.RelayoutHost(t.Context(), s.Call, h.ID, h.Version, domain.LayoutRequest{Count: 2, CPUsEach: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestRelayoutIsRefused(t *testing.T) {
 	s := site.New(t)
 	h, allocated, _ := beside(s)
 	ask := func(id uuid.UUID, version int64, r domain.LayoutRequest) error {
-		_, err := s.Intents.RelayoutHost(t.Context(), s.Actor, id, version, r)
+		_, err := s.Intents.RelayoutHost(t.Context(), s.Call, id, version, r)
 		return err
 	}
 	var bad *domain.Invalid
@@ -131,18 +131,18 @@ func TestRelayoutIsRefused(t *testing.T) {
 	}
 	fits := domain.LayoutRequest{Count: 1, CPUsEach: 1}
 	conflict("version_mismatch", ask(h.ID, h.Version+1, fits))
-	if err := s.Intents.DrainHost(t.Context(), s.Actor, h.ID, 0); err != nil {
+	if err := s.Intents.DrainHost(t.Context(), s.Call, h.ID, 0); err != nil {
 		t.Fatal(err)
 	}
 	conflict("host_state", ask(h.ID, 0, fits))
-	if err := s.Intents.UndrainHost(t.Context(), s.Actor, h.ID, 0); err != nil {
+	if err := s.Intents.UndrainHost(t.Context(), s.Call, h.ID, 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := ask(h.ID, 0, fits); err != nil {
 		t.Fatal(err)
 	}
 	conflict("host_state", ask(h.ID, 0, fits)) // while the first is under way
-	if err := s.Intents.DeclareHostLost(t.Context(), s.Actor, h.ID, 0, h.Name); err != nil {
+	if err := s.Intents.DeclareHostLost(t.Context(), s.Call, h.ID, 0, h.Name); err != nil {
 		t.Fatal(err)
 	}
 	conflict("host_state", ask(h.ID, 0, fits))
@@ -174,7 +174,7 @@ func TestALayoutTakesStock(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), `UPDATE host_inventories SET laid_out = '{"cpus": []}' WHERE host_id = $1`, h.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Intents.RelayoutHost(t.Context(), s.Actor, h.ID, 0, domain.LayoutRequest{Count: 2, CPUsEach: 2}); err != nil {
+	if _, err := s.Intents.RelayoutHost(t.Context(), s.Call, h.ID, 0, domain.LayoutRequest{Count: 2, CPUsEach: 2}); err != nil {
 		t.Fatal(err)
 	}
 	if noted() != len(h.Facts.CPUs) {
@@ -193,7 +193,7 @@ func TestRelayoutAgainstAllocate(t *testing.T) {
 		var relayout, allocate error
 		var both sync.WaitGroup
 		both.Go(func() {
-			_, relayout = s.Intents.RelayoutHost(t.Context(), s.Actor, h.ID, 0, domain.LayoutRequest{Count: 1, CPUsEach: 3})
+			_, relayout = s.Intents.RelayoutHost(t.Context(), s.Call, h.ID, 0, domain.LayoutRequest{Count: 1, CPUsEach: 3})
 		})
 		both.Go(func() { _, _, allocate = s.Allocate(intent.CreateAllocation{HostID: &h.ID}) })
 		both.Wait()
@@ -249,7 +249,7 @@ func TestTwoRelayoutsAtOnce(t *testing.T) {
 	var done sync.WaitGroup
 	for i := range errs {
 		done.Go(func() {
-			_, errs[i] = s.Intents.RelayoutHost(t.Context(), s.Actor, h.ID, 0, domain.LayoutRequest{Count: 1 + i%3, CPUsEach: 1})
+			_, errs[i] = s.Intents.RelayoutHost(t.Context(), s.Call, h.ID, 0, domain.LayoutRequest{Count: 1 + i%3, CPUsEach: 1})
 		})
 	}
 	done.Wait()

@@ -13,13 +13,13 @@ import (
 // MeasureHost asks for what the tenants of a host use to be measured, a number
 // of times. While a job does so already, that one is returned: there is no need
 // of another, and whoever asks again and again does not fill the queue.
-func (in *Intents) MeasureHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, samples int) (jobID uuid.UUID, err error) {
+func (in *Intents) MeasureHost(ctx context.Context, call Call, id uuid.UUID, ifMatch int64, samples int) (jobID uuid.UUID, err error) {
 	if samples < 1 || samples > domain.MaxSamples {
 		var bad domain.Invalid
 		bad.Add("samples", "must be 1 to %d", domain.MaxSamples)
 		return uuid.Nil, &bad
 	}
-	err = in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
+	err = in.onHost(ctx, call, id, ifMatch, func(tx *store.Tx, h store.Host) error {
 		if err := canMeasure(h); err != nil {
 			return err
 		}
@@ -29,11 +29,11 @@ func (in *Intents) MeasureHost(ctx context.Context, who domain.Actor, id uuid.UU
 		}
 		if len(under) > 0 {
 			jobID = under[0]
-			return recordMade(ctx, tx, "host", h.ID, jobID)
+			return recordMade(ctx, tx, call, "host", h.ID, jobID)
 		}
 		audit := hostAudit(h, "host.measure")
 		audit.After = map[string]any{"samples": samples}
-		jobID, err = in.asked(ctx, tx, who, job.HostMeasure{HostID: h.ID, Samples: samples}, audit)
+		jobID, err = in.asked(ctx, tx, call, job.HostMeasure{HostID: h.ID, Samples: samples}, audit)
 		return err
 	})
 	return jobID, err

@@ -43,7 +43,7 @@ func TestMoveToOwnNetwork(t *testing.T) {
 	now := intent.New(s.DB, intent.Config{UnitNetwork: domain.NetworkOfUnit})
 	refused := func(in *intent.Intents, code string) {
 		t.Helper()
-		_, err := in.MoveToOwnNetwork(t.Context(), s.Actor, a, 0)
+		_, err := in.MoveToOwnNetwork(t.Context(), s.Call, a, 0)
 		if conflict := (*domain.Conflict)(nil); !errors.As(err, &conflict) || conflict.Code != code {
 			t.Errorf("not refused as %s but %v", code, err)
 		}
@@ -59,7 +59,7 @@ func TestMoveToOwnNetwork(t *testing.T) {
 	}
 	move := func(state domain.JobState, kind domain.UnitNetwork) {
 		t.Helper()
-		job, err := now.MoveToOwnNetwork(t.Context(), s.Actor, a, 0)
+		job, err := now.MoveToOwnNetwork(t.Context(), s.Call, a, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,8 +70,8 @@ func TestMoveToOwnNetwork(t *testing.T) {
 	}
 	move(domain.JobFailed, domain.NetworkOfHost)
 	fails = false
-	plan, job, err := now.Plan(t.Context(), s.Actor, intent.PlanRequest{Action: domain.ActionMoveNetwork}, 0, func(ctx context.Context) error {
-		_, err := now.MoveToOwnNetwork(ctx, s.Actor, a, 0)
+	plan, job, err := now.Plan(t.Context(), s.Call, intent.PlanRequest{Action: domain.ActionMoveNetwork}, 0, func(ctx context.Context, call intent.Call) error {
+		_, err := now.MoveToOwnNetwork(ctx, call, a, 0)
 		return err
 	})
 	if err != nil {

@@ -289,7 +289,7 @@ func TestAVersionIsHeldUntilTheEnd(t *testing.T) {
 	}{
 		"host": {
 			func(tx *store.Tx) error { return tx.OfferHostKey(t.Context(), h.ID, "ssh-ed25519 AAAA") },
-			func() error { return s.Intents.DrainHost(t.Context(), s.Actor, h.ID, h.Version) },
+			func() error { return s.Intents.DrainHost(t.Context(), s.Call, h.ID, h.Version) },
 		},
 		"address": {
 			func(tx *store.Tx) error {
@@ -299,7 +299,7 @@ func TestAVersionIsHeldUntilTheEnd(t *testing.T) {
 				_, err := tx.MoveAddress(t.Context(), a.ID, domain.AddressUnavailable, domain.Opened)
 				return err
 			},
-			func() error { return s.Intents.CloseAddress(t.Context(), s.Actor, a.ID, a.Version) },
+			func() error { return s.Intents.CloseAddress(t.Context(), s.Call, a.ID, a.Version) },
 		},
 	} {
 		asked := make(chan error, 1)
@@ -341,7 +341,7 @@ func TestUIDsAreUsedAgainLast(t *testing.T) {
 			t.Errorf("UID %d after %v", got.UID, given)
 		}
 		given = append(given, got.UID)
-		back, err := s.Intents.Deallocate(t.Context(), s.Actor, a, 0, got.LoginUser)
+		back, err := s.Intents.Deallocate(t.Context(), s.Call, a, 0, got.LoginUser)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -452,7 +452,7 @@ func TestNetworksOfUnits(t *testing.T) {
 	}
 	before := intent.New(s.DB, intent.Config{}) // a backend with the other setting
 	_, key := site.NewKey(t)
-	if job, err = before.ReplaceKeys(t.Context(), s.Actor, a, 0, []string{key}); err != nil {
+	if job, err = before.ReplaceKeys(t.Context(), s.Call, a, 0, []string{key}); err != nil {
 		t.Fatal(err)
 	}
 	s.Ended(job, domain.JobSucceeded)

@@ -52,13 +52,6 @@ type draft struct {
 
 var errDrafted = errors.New("a draft: nothing of it is kept")
 
-type draftKey struct{}
-
-func draftOf(ctx context.Context) *draft {
-	d, _ := ctx.Value(draftKey{}).(*draft)
-	return d
-}
-
 // take ends the intent that is only planned.
 func (d *draft) take(ctx context.Context, tx *store.Tx, args job.Args, a store.Audit) error {
 	joint, _ := domain.JointOf(args.Kind())
@@ -109,15 +102,13 @@ func proposedLayout(ctx context.Context, tx *store.Tx, host uuid.UUID) (*store.P
 // Plan makes a plan of an action and the job that checks it. ask is the
 // action's own intent; whatever it would write is rolled back. version is that
 // of the playbook; 0 for the default one.
-func (in *Intents) Plan(ctx context.Context, who domain.Actor, r PlanRequest, version int, ask func(ctx context.Context) error) (plan, jobID uuid.UUID, err error) {
+func (in *Intents) Plan(ctx context.Context, call Call, r PlanRequest, version int, ask func(ctx context.Context, call Call) error) (plan, jobID uuid.UUID, err error) {
 	body, err := r.body()
 	if err != nil {
 		return uuid.Nil, uuid.Nil, fmt.Errorf("keep the request: %w", err)
 	}
 	d := &draft{}
-	// The key is claimed by the transaction that is kept.
-	dry := context.WithValue(context.WithValue(ctx, draftKey{}, d), idempotencyKey{}, nil)
-	switch err = ask(dry); {
+	switch err = ask(ctx, call.drafted(d)); {
 	case err == nil:
 		return uuid.Nil, uuid.Nil, fmt.Errorf("plan %s: the action makes no job", r.Action)
 	case !errors.Is(err, errDrafted):
@@ -125,13 +116,13 @@ func (in *Intents) Plan(ctx context.Context, who domain.Actor, r PlanRequest, ve
 	}
 	p := store.Plan{
 		ID: uuid.New(), WorkspaceID: d.audit.Workspace, Kind: d.args.Kind(), Action: r.Action, Request: body, HostID: d.args.Subject().HostID,
-		Proposal: d.proposal, JobID: store.NewJobID(), RequestedBy: who.Name,
+		Proposal: d.proposal, JobID: store.NewJobID(), RequestedBy: call.Actor.Name,
 	}
-	err = in.do(ctx, func(tx *store.Tx) error { return in.plan(ctx, tx, who, p, d, version) })
+	err = in.do(ctx, call, func(tx *store.Tx) error { return in.plan(ctx, tx, call, p, d, version) })
 	return p.ID, p.JobID, err
 }
 
-func (in *Intents) plan(ctx context.Context, tx *store.Tx, who domain.Actor, p store.Plan, d *draft, version int) error {
+func (in *Intents) plan(ctx context.Context, tx *store.Tx, call Call, p store.Plan, d *draft, version int) error {
 	joint, _ := domain.JointOf(p.Kind)
 	v, err := versionFor(ctx, tx, joint.Playbook, version)
 	if err != nil {
@@ -149,20 +140,20 @@ func (in *Intents) plan(ctx context.Context, tx *store.Tx, who domain.Actor, p s
 			args.AllocationID = of.AllocationID
 		}
 	}
-	if err := tx.InsertPlan(ctx, p, who.ID); err != nil {
+	if err := tx.InsertPlan(ctx, p, call.Actor.ID); err != nil {
 		return err
 	}
-	if err := tx.EnqueueBound(ctx, p.JobID, who, p.WorkspaceID, args, p.ID, v.ID); err != nil {
+	if err := tx.EnqueueBound(ctx, p.JobID, call.Actor, p.WorkspaceID, args, p.ID, v.ID); err != nil {
 		return err
 	}
 	audit := store.Audit{
 		Workspace: p.WorkspaceID, Action: "plan.create", ObjectKind: "plan", ObjectID: p.ID, ObjectName: p.Action, JobID: p.JobID,
 		After: map[string]any{"of": d.audit.ObjectName, "playbook": v.Playbook, "playbook_version": v.Version},
 	}
-	if err := tx.AddEvent(ctx, who, audit); err != nil {
+	if err := tx.AddEvent(ctx, call.Actor, audit); err != nil {
 		return err
 	}
-	return recordMade(ctx, tx, "plan", p.ID, p.JobID)
+	return recordMade(ctx, tx, call, "plan", p.ID, p.JobID)
 }
 
 func versionFor(ctx context.Context, tx *store.Tx, playbook string, version int) (store.PlaybookVersion, error) {
@@ -178,30 +169,6 @@ func versionFor(ctx context.Context, tx *store.Tx, playbook string, version int)
 		return v, &domain.Invalid{Fields: []domain.FieldError{{Field: "playbook_version", Problem: fmt.Sprintf("%s has no version %d", playbook, version)}}}
 	}
 	return v, err
-}
-
-// binding is the plan that an action is bound to.
-type binding struct {
-	plan   uuid.UUID
-	action string
-	body   json.RawMessage
-}
-
-type bindingKey struct{}
-
-// WithPlan binds the intent that is called with this context to a plan of just
-// this action: it does what was planned, or it is refused.
-func WithPlan(ctx context.Context, plan uuid.UUID, r PlanRequest) (context.Context, error) {
-	body, err := r.body()
-	if err != nil {
-		return ctx, fmt.Errorf("read the request: %w", err)
-	}
-	return context.WithValue(ctx, bindingKey{}, &binding{plan: plan, action: r.Action, body: body}), nil
-}
-
-func bindingOf(ctx context.Context) *binding {
-	b, _ := ctx.Value(bindingKey{}).(*binding)
-	return b
 }
 
 // load reads the plan, if it is one of this request and can be applied.
@@ -251,8 +218,8 @@ func sameJSON(a, b json.RawMessage) bool {
 
 // bound makes the job of an action that is bound to a plan, if nothing of what
 // the plan was made of has moved. The rows are as the worker will find them.
-func (in *Intents) bound(ctx context.Context, tx *store.Tx, who domain.Actor, workspace uuid.UUID, args job.Args, b *binding) (uuid.UUID, error) {
-	p, err := b.load(ctx, tx)
+func (in *Intents) bound(ctx context.Context, tx *store.Tx, call Call, workspace uuid.UUID, args job.Args) (uuid.UUID, error) {
+	p, err := call.plan.load(ctx, tx)
 	if err != nil {
 		return uuid.Nil, err
 	}
@@ -271,7 +238,7 @@ func (in *Intents) bound(ctx context.Context, tx *store.Tx, who domain.Actor, wo
 		return uuid.Nil, err
 	}
 	id := store.NewJobID()
-	if err := tx.EnqueueBound(ctx, id, who, workspace, args, p.ID, p.PlaybookVersionID); err != nil {
+	if err := tx.EnqueueBound(ctx, id, call.Actor, workspace, args, p.ID, p.PlaybookVersionID); err != nil {
 		return uuid.Nil, err
 	}
 	return id, tx.ApplyPlan(ctx, p, id)

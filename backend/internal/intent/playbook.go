@@ -25,18 +25,18 @@ type PlaybookUpload struct {
 
 // AddPlaybookVersion stores a version. Files that are known make no new one:
 // the version that has them is returned, and added is false. The default stays.
-func (in *Intents) AddPlaybookVersion(ctx context.Context, who domain.Actor, u PlaybookUpload) (version int, added bool, err error) {
+func (in *Intents) AddPlaybookVersion(ctx context.Context, call Call, u PlaybookUpload) (version int, added bool, err error) {
 	if err := checkNote(u.Note); err != nil {
 		return 0, false, err
 	}
-	err = in.do(ctx, func(tx *store.Tx) error {
+	err = in.do(ctx, call, func(tx *store.Tx) error {
 		p, err := tx.Playbook(ctx, u.Playbook)
 		if err != nil {
 			return err
 		}
 		v := store.PlaybookVersion{
 			Playbook: p.Name, SHA256: u.SHA256, TreeSHA256: &u.TreeSHA256, SizeBytes: int64(len(u.Content)), DecodedBytes: u.DecodedBytes,
-			Files: u.Files, Note: u.Note, CreatedBy: who.Name,
+			Files: u.Files, Note: u.Note, CreatedBy: call.Actor.Name,
 		}
 		id, number, isNew, err := tx.AddPlaybookVersion(ctx, v, u.Content)
 		if err != nil {
@@ -44,7 +44,7 @@ func (in *Intents) AddPlaybookVersion(ctx context.Context, who domain.Actor, u P
 		}
 		version, added = number, isNew
 		if isNew {
-			err := tx.AddEvent(ctx, who, store.Audit{
+			err := tx.AddEvent(ctx, call.Actor, store.Audit{
 				Workspace: domain.DefaultWorkspace, Action: "playbook.upload", ObjectKind: "playbook", ObjectName: p.Name,
 				After: map[string]any{"version": number, "sha256": u.SHA256, "tree_sha256": u.TreeSHA256, "files": u.Files, "note": u.Note},
 			})
@@ -52,7 +52,7 @@ func (in *Intents) AddPlaybookVersion(ctx context.Context, who domain.Actor, u P
 				return err
 			}
 		}
-		return recordMade(ctx, tx, "playbook_version", id, uuid.Nil)
+		return recordMade(ctx, tx, call, "playbook_version", id, uuid.Nil)
 	})
 	return version, added, err
 }
@@ -73,8 +73,8 @@ func checkNote(note string) error {
 
 // SetDefaultPlaybookVersion makes a version the one that new jobs are bound
 // to. Going to an earlier one is a roll back, and the event says so.
-func (in *Intents) SetDefaultPlaybookVersion(ctx context.Context, who domain.Actor, playbook string, version int, ifMatch int64) error {
-	return in.do(ctx, func(tx *store.Tx) error {
+func (in *Intents) SetDefaultPlaybookVersion(ctx context.Context, call Call, playbook string, version int, ifMatch int64) error {
+	return in.do(ctx, call, func(tx *store.Tx) error {
 		p, err := tx.Playbook(ctx, playbook)
 		if err != nil {
 			return err
@@ -100,7 +100,7 @@ func (in *Intents) SetDefaultPlaybookVersion(ctx context.Context, who domain.Act
 		if version < p.DefaultVersion {
 			action = "playbook.roll_back"
 		}
-		err = tx.AddEvent(ctx, who, store.Audit{
+		err = tx.AddEvent(ctx, call.Actor, store.Audit{
 			Workspace: domain.DefaultWorkspace, Action: action, ObjectKind: "playbook", ObjectName: p.Name,
 			Before: map[string]any{"default_version": from.Version, "sha256": from.SHA256},
 			After:  map[string]any{"default_version": to.Version, "sha256": to.SHA256},
@@ -108,7 +108,7 @@ func (in *Intents) SetDefaultPlaybookVersion(ctx context.Context, who domain.Act
 		if err != nil {
 			return err
 		}
-		return recordMade(ctx, tx, "playbook_version", to.ID, uuid.Nil)
+		return recordMade(ctx, tx, call, "playbook_version", to.ID, uuid.Nil)
 	})
 }
 
@@ -139,12 +139,12 @@ func (in *Intents) TakeLint(ctx context.Context, able bool) (LintTask, error) {
 }
 
 // EndLint stores what was found.
-func (in *Intents) EndLint(ctx context.Context, who domain.Actor, t LintTask, l domain.Lint) error {
+func (in *Intents) EndLint(ctx context.Context, call Call, t LintTask, l domain.Lint) error {
 	return in.db.InTx(ctx, func(tx *store.Tx) error {
 		if err := tx.EndLint(ctx, t.Due.ID, t.started, l); err != nil {
 			return err
 		}
-		return tx.AddEvent(ctx, who, store.Audit{
+		return tx.AddEvent(ctx, call.Actor, store.Audit{
 			Workspace: domain.DefaultWorkspace, Action: "playbook.lint", ObjectKind: "playbook", ObjectName: t.Due.Playbook,
 			After: map[string]any{"version": t.Due.Version, "lint": l.State, "tool": l.Tool, "findings": len(l.Findings)},
 		})

@@ -14,7 +14,7 @@ import (
 )
 
 // PausePolicy keeps a policy, an object, or both from being reconciled. An object at which no policy looks is not found.
-func (in *Intents) PausePolicy(ctx context.Context, who domain.Actor, p reconcile.Pause) error {
+func (in *Intents) PausePolicy(ctx context.Context, call Call, p reconcile.Pause) error {
 	var bad domain.Invalid
 	if strings.TrimSpace(p.Reason) == "" || len(p.Reason) > 2000 || strings.ContainsFunc(p.Reason, unicode.IsControl) {
 		bad.Add("reason", "give the reason in one line; everyone who waits sees it")
@@ -25,8 +25,8 @@ func (in *Intents) PausePolicy(ctx context.Context, who domain.Actor, p reconcil
 	if err := bad.OrNil(); err != nil {
 		return err
 	}
-	p.By = who.Name
-	return in.do(ctx, func(tx *store.Tx) error {
+	p.By = call.Actor.Name
+	return in.do(ctx, call, func(tx *store.Tx) error {
 		if p.ObjectID != uuid.Nil {
 			if err := reconcile.Watched(ctx, tx.Reader, p.Policy, p.ObjectID); err != nil {
 				return err
@@ -35,31 +35,31 @@ func (in *Intents) PausePolicy(ctx context.Context, who domain.Actor, p reconcil
 		if err := reconcile.SetPause(ctx, tx.Tx, p); err != nil {
 			return err
 		}
-		return policyEvent(ctx, tx, who, "policy.pause", p.Policy, p.ObjectID, nil, pauseFields(p))
+		return policyEvent(ctx, tx, call, "policy.pause", p.Policy, p.ObjectID, nil, pauseFields(p))
 	})
 }
 
 // ResumePolicy ends a pause. What became due meanwhile is run at once.
-func (in *Intents) ResumePolicy(ctx context.Context, who domain.Actor, policy string, object uuid.UUID) error {
-	return in.do(ctx, func(tx *store.Tx) error {
+func (in *Intents) ResumePolicy(ctx context.Context, call Call, policy string, object uuid.UUID) error {
+	return in.do(ctx, call, func(tx *store.Tx) error {
 		p, err := reconcile.Resume(ctx, tx.Tx, policy, object)
 		if err != nil {
 			return err
 		}
 		before := pauseFields(p)
 		before["by"], before["since"] = p.By, p.At.UTC().Format(time.RFC3339)
-		return policyEvent(ctx, tx, who, "policy.resume", policy, object, before, nil)
+		return policyEvent(ctx, tx, call, "policy.resume", policy, object, before, nil)
 	})
 }
 
 // RunPolicy makes an item due now.
-func (in *Intents) RunPolicy(ctx context.Context, who domain.Actor, policy string, object uuid.UUID) error {
-	return in.do(ctx, func(tx *store.Tx) error {
+func (in *Intents) RunPolicy(ctx context.Context, call Call, policy string, object uuid.UUID) error {
+	return in.do(ctx, call, func(tx *store.Tx) error {
 		token, err := reconcile.Wake(ctx, tx.Tx, policy, object)
 		if err != nil {
 			return err
 		}
-		return policyEvent(ctx, tx, who, "policy.run", policy, object, nil, map[string]any{"token": token})
+		return policyEvent(ctx, tx, call, "policy.run", policy, object, nil, map[string]any{"token": token})
 	})
 }
 
@@ -72,7 +72,7 @@ func pauseFields(p reconcile.Pause) map[string]any {
 }
 
 // policyEvent tells of a policy, or of the object that all policies are paused for.
-func policyEvent(ctx context.Context, tx *store.Tx, who domain.Actor, action, policy string, object uuid.UUID, before, after map[string]any) error {
+func policyEvent(ctx context.Context, tx *store.Tx, call Call, action, policy string, object uuid.UUID, before, after map[string]any) error {
 	a := store.Audit{
 		Workspace: domain.DefaultWorkspace, Action: action, ObjectKind: reconcile.PolicyNoun, ObjectID: reconcile.PolicyID(policy), ObjectName: policy,
 		Before: before, After: after,
@@ -86,8 +86,8 @@ func policyEvent(ctx context.Context, tx *store.Tx, who domain.Actor, action, po
 	if policy == "" {
 		a.ObjectName = "all policies of an object"
 	}
-	if err := tx.AddEvent(ctx, who, a); err != nil {
+	if err := tx.AddEvent(ctx, call.Actor, a); err != nil {
 		return err
 	}
-	return recordMade(ctx, tx, reconcile.PolicyNoun, uuid.Nil, uuid.Nil)
+	return recordMade(ctx, tx, call, reconcile.PolicyNoun, uuid.Nil, uuid.Nil)
 }

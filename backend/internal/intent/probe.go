@@ -20,17 +20,17 @@ const mostProbes = 2
 // ProbeHost asks for the host's facts to be read again. While as many do so
 // already as are of use, the newest is returned: a host that lets them hang must
 // not take all workers.
-func (in *Intents) ProbeHost(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) (jobID uuid.UUID, err error) {
-	err = in.onHost(ctx, id, ifMatch, func(tx *store.Tx, h store.Host) error {
+func (in *Intents) ProbeHost(ctx context.Context, call Call, id uuid.UUID, ifMatch int64) (jobID uuid.UUID, err error) {
+	err = in.onHost(ctx, call, id, ifMatch, func(tx *store.Tx, h store.Host) error {
 		under, err := underWay(ctx, tx, h.ID, domain.KindHostProbe)
 		if err != nil {
 			return err
 		}
 		if len(under) >= mostProbes {
 			jobID = under[0]
-			return recordMade(ctx, tx, "host", h.ID, jobID)
+			return recordMade(ctx, tx, call, "host", h.ID, jobID)
 		}
-		jobID, err = in.asked(ctx, tx, who, job.HostProbe{HostID: h.ID}, hostAudit(h, "host.probe"))
+		jobID, err = in.asked(ctx, tx, call, job.HostProbe{HostID: h.ID}, hostAudit(h, "host.probe"))
 		return err
 	})
 	return jobID, err
@@ -39,16 +39,16 @@ func (in *Intents) ProbeHost(ctx context.Context, who domain.Actor, id uuid.UUID
 // ProbeHosts asks for the facts of several hosts to be read again, by one job
 // and one Ansible process. Each of them must be one that a probe leaves in its
 // state: what a probe means for any other is settled by a job of its own.
-func (in *Intents) ProbeHosts(ctx context.Context, who domain.Actor, workspace uuid.UUID, ids []uuid.UUID) (jobID uuid.UUID, err error) {
+func (in *Intents) ProbeHosts(ctx context.Context, call Call, ids []uuid.UUID) (jobID uuid.UUID, err error) {
 	if err := checkHosts(ids); err != nil {
 		return uuid.Nil, err
 	}
-	err = in.do(ctx, func(tx *store.Tx) error {
+	err = in.do(ctx, call, func(tx *store.Tx) error {
 		hosts, err := tx.HeldHosts(ctx, ids)
 		if err != nil {
 			return err
 		}
-		if err := allTogether(hosts, workspace, len(ids)); err != nil {
+		if err := allTogether(hosts, call.Workspace, len(ids)); err != nil {
 			return err
 		}
 		busy, err := tx.UnderWayTogether(ctx, ids, domain.KindHostsProbe, mostProbes)
@@ -58,17 +58,17 @@ func (in *Intents) ProbeHosts(ctx context.Context, who domain.Actor, workspace u
 		if len(busy) > 0 {
 			return domain.Conflictf("probes_under_way", "%d jobs probe these hosts already; wait for them: %s", mostProbes, strings.Join(busy, ", "))
 		}
-		if jobID, err = tx.Enqueue(ctx, who, workspace, job.HostsProbe{HostIDs: ids}); err != nil {
+		if jobID, err = tx.Enqueue(ctx, call.Actor, call.Workspace, job.HostsProbe{HostIDs: ids}); err != nil {
 			return err
 		}
 		for _, h := range hosts {
 			a := hostAudit(h, "host.probe")
 			a.JobID = jobID
-			if err := tx.AddEvent(ctx, who, a); err != nil {
+			if err := tx.AddEvent(ctx, call.Actor, a); err != nil {
 				return err
 			}
 		}
-		return recordMade(ctx, tx, "job", jobID, jobID)
+		return recordMade(ctx, tx, call, "job", jobID, jobID)
 	})
 	return jobID, err
 }

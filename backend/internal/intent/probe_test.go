@@ -18,12 +18,12 @@ func TestWhichHostsOneJobProbes(t *testing.T) {
 	t.Parallel()
 	s := site.New(t)
 	h1, h2 := s.ReadyHost(site.HostSpec{Name: "h1"}).ID, s.ReadyHost(site.HostSpec{Name: "h2"}).ID
-	registered, _, err := s.Intents.RegisterHost(t.Context(), s.Actor, domain.DefaultWorkspace, intent.RegisterHost{Name: "h3", Address: "127.0.0.1"})
+	registered, _, err := s.Intents.RegisterHost(t.Context(), s.Call, intent.RegisterHost{Name: "h3", Address: "127.0.0.1"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	probe := func(ids ...uuid.UUID) error {
-		_, err := s.Intents.ProbeHosts(t.Context(), s.Actor, domain.DefaultWorkspace, ids)
+		_, err := s.Intents.ProbeHosts(t.Context(), s.Call, ids)
 		return err
 	}
 	var bad *domain.Invalid
@@ -39,7 +39,7 @@ func TestWhichHostsOneJobProbes(t *testing.T) {
 	if err := probe(h1, uuid.New()); !errors.Is(err, domain.ErrNotFound) {
 		t.Errorf("one that is not there: %v", err)
 	}
-	if _, err := s.Intents.ProbeHosts(t.Context(), s.Actor, uuid.New(), []uuid.UUID{h1}); !errors.Is(err, domain.ErrNotFound) {
+	if _, err := s.Intents.ProbeHosts(t.Context(), s.Call.In(uuid.New()), []uuid.UUID{h1}); !errors.Is(err, domain.ErrNotFound) {
 		t.Errorf("one of another workspace: %v", err)
 	}
 	var c *domain.Conflict

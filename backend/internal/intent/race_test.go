@@ -24,7 +24,7 @@ func TestDecommissionAgainstAllocate(t *testing.T) {
 		h := s.ReadyHost(site.HostSpec{Units: []string{"1", "2"}})
 		var decommission, allocate error
 		var both sync.WaitGroup
-		both.Go(func() { _, decommission = s.Intents.DecommissionHost(t.Context(), s.Actor, h.ID, 0) })
+		both.Go(func() { _, decommission = s.Intents.DecommissionHost(t.Context(), s.Call, h.ID, 0) })
 		both.Go(func() { _, _, allocate = s.Allocate(intent.CreateAllocation{HostID: &h.ID}) })
 		both.Wait()
 		state, free := s.Host(h.ID), s.Host(h.ID).Units["free"]
@@ -64,7 +64,7 @@ func TestDeclaredLostAgainstAllocate(t *testing.T) {
 		if _, ok, err := tx.PickUnit(t.Context(), store.Wanted{WorkspaceID: domain.DefaultWorkspace, MinCPUs: 1}); err != nil || !ok {
 			return fmt.Errorf("%v: %w", ok, err)
 		}
-		go func() { lost <- s.Intents.DeclareHostLost(t.Context(), s.Actor, h.ID, 0, h.Name) }()
+		go func() { lost <- s.Intents.DeclareHostLost(t.Context(), s.Call, h.ID, 0, h.Name) }()
 		site.Eventually(t, "the other one to wait", func() bool { return waiting(s) > 0 })
 		address, ok, err := tx.ReserveAddress(t.Context(), domain.DefaultWorkspace, "default", a)
 		if err != nil || !ok {
@@ -91,8 +91,7 @@ func TestTwoLayoutsAtOnce(t *testing.T) {
 	s := site.New(t)
 	srv := site.NewSSHServer(t)
 	s.Backend()
-	host, job, err := s.Intents.RegisterHost(t.Context(), s.Actor, domain.DefaultWorkspace,
-		intent.RegisterHost{Name: "h1", Address: "127.0.0.1", Port: srv.Port, AdminUser: "operator1", TrustOnFirstUse: true})
+	host, job, err := s.Intents.RegisterHost(t.Context(), s.Call, intent.RegisterHost{Name: "h1", Address: "127.0.0.1", Port: srv.Port, AdminUser: "operator1", TrustOnFirstUse: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +100,7 @@ func TestTwoLayoutsAtOnce(t *testing.T) {
 	var done sync.WaitGroup
 	for i := range errs {
 		done.Go(func() {
-			_, errs[i] = s.Intents.SetLayout(t.Context(), s.Actor, host, 0, domain.LayoutRequest{Count: 1 + i%3, CPUsEach: 1, Devices: []string{site.Disk}})
+			_, errs[i] = s.Intents.SetLayout(t.Context(), s.Call, host, 0, domain.LayoutRequest{Count: 1 + i%3, CPUsEach: 1, Devices: []string{site.Disk}})
 		})
 	}
 	done.Wait()

@@ -75,28 +75,28 @@ var ErrSessionRequired = errors.New("only a session makes API tokens")
 // CreateToken makes an API token for the actor's own account, out of a session
 // of it. The session is locked, so that a token is either revoked with it or
 // not made.
-func (in *Intents) CreateToken(ctx context.Context, who domain.Actor, session uuid.UUID, name string, valid time.Duration) (Issued, error) {
+func (in *Intents) CreateToken(ctx context.Context, call Call, session uuid.UUID, name string, valid time.Duration) (Issued, error) {
 	if err := checkTokenName(name); err != nil {
 		return Issued{}, err
 	}
 	made := Issued{Secret: newSecret()}
-	err := in.do(ctx, func(tx *store.Tx) error {
-		err := tx.HoldSession(ctx, who.ID, session)
+	err := in.do(ctx, call, func(tx *store.Tx) error {
+		err := tx.HoldSession(ctx, call.Actor.ID, session)
 		if errors.Is(err, domain.ErrNotFound) {
 			return ErrSessionRequired
 		}
 		if err != nil {
 			return err
 		}
-		t := store.Token{ID: uuid.New(), Kind: TokenAPI, AccountID: who.ID, SessionID: &session, Name: name}
-		t, err = issue(ctx, tx, who, t, made.Secret, "token.create", valid)
+		t := store.Token{ID: uuid.New(), Kind: TokenAPI, AccountID: call.Actor.ID, SessionID: &session, Name: name}
+		t, err = issue(ctx, tx, call.Actor, t, made.Secret, "token.create", valid)
 		if err != nil {
 			return err
 		}
-		if err := recordMade(ctx, tx, "token", t.ID, uuid.Nil); err != nil {
+		if err := recordMade(ctx, tx, call, "token", t.ID, uuid.Nil); err != nil {
 			return err
 		}
-		made.Token, err = tx.Token(ctx, who.ID, t.ID)
+		made.Token, err = tx.Token(ctx, call.Actor.ID, t.ID)
 		return err
 	})
 	return made, err
@@ -117,40 +117,40 @@ func checkTokenName(name string) error {
 
 // LogOut ends a session or a token by itself. Tokens that the session made stay:
 // they are for programs that run on when their owner has gone home.
-func (in *Intents) LogOut(ctx context.Context, who domain.Actor, id uuid.UUID) error {
-	return in.do(ctx, func(tx *store.Tx) error {
-		t, err := tx.Token(ctx, who.ID, id)
+func (in *Intents) LogOut(ctx context.Context, call Call, id uuid.UUID) error {
+	return in.do(ctx, call, func(tx *store.Tx) error {
+		t, err := tx.Token(ctx, call.Actor.ID, id)
 		if err != nil {
 			return err
 		}
-		return endToken(ctx, tx, who, t)
+		return endToken(ctx, tx, call.Actor, t)
 	})
 }
 
 // RevokeToken ends a token or a session of the actor's own account, and the
 // tokens that the session made: whoever revokes a session does not trust what
 // was done with it.
-func (in *Intents) RevokeToken(ctx context.Context, who domain.Actor, id uuid.UUID) error {
-	return in.do(ctx, func(tx *store.Tx) error {
-		t, err := tx.Token(ctx, who.ID, id)
+func (in *Intents) RevokeToken(ctx context.Context, call Call, id uuid.UUID) error {
+	return in.do(ctx, call, func(tx *store.Tx) error {
+		t, err := tx.Token(ctx, call.Actor.ID, id)
 		if err != nil {
 			return err
 		}
 		if t.Kind == TokenSession {
-			if err := tx.HoldSession(ctx, who.ID, id); err != nil {
+			if err := tx.HoldSession(ctx, call.Actor.ID, id); err != nil {
 				return err
 			}
-			made, err := tx.TokensOfSession(ctx, who.ID, id)
+			made, err := tx.TokensOfSession(ctx, call.Actor.ID, id)
 			if err != nil {
 				return err
 			}
 			for _, m := range made {
-				if err := endToken(ctx, tx, who, m); err != nil {
+				if err := endToken(ctx, tx, call.Actor, m); err != nil {
 					return err
 				}
 			}
 		}
-		return endToken(ctx, tx, who, t)
+		return endToken(ctx, tx, call.Actor, t)
 	})
 }
 

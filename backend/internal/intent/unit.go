@@ -10,17 +10,17 @@ import (
 )
 
 // CloseUnit keeps a free unit from being allocated.
-func (in *Intents) CloseUnit(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) error {
-	return in.moveUnit(ctx, who, id, ifMatch, domain.Closed, "unit.close", "closed by "+who.Name)
+func (in *Intents) CloseUnit(ctx context.Context, call Call, id uuid.UUID, ifMatch int64) error {
+	return in.moveUnit(ctx, call, id, ifMatch, domain.Closed, "unit.close", "closed by "+call.Actor.Name)
 }
 
 // OpenUnit lets a closed unit be allocated again.
-func (in *Intents) OpenUnit(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64) error {
-	return in.moveUnit(ctx, who, id, ifMatch, domain.Opened, "unit.open", "")
+func (in *Intents) OpenUnit(ctx context.Context, call Call, id uuid.UUID, ifMatch int64) error {
+	return in.moveUnit(ctx, call, id, ifMatch, domain.Opened, "unit.open", "")
 }
 
-func (in *Intents) moveUnit(ctx context.Context, who domain.Actor, id uuid.UUID, ifMatch int64, on domain.Event, action, message string) error {
-	return in.do(ctx, func(tx *store.Tx) error {
+func (in *Intents) moveUnit(ctx context.Context, call Call, id uuid.UUID, ifMatch int64, on domain.Event, action, message string) error {
+	return in.do(ctx, call, func(tx *store.Tx) error {
 		if err := holdVersion(ctx, "unit", id, ifMatch, tx.HoldUnit); err != nil {
 			return err
 		}
@@ -32,13 +32,13 @@ func (in *Intents) moveUnit(ctx context.Context, who domain.Actor, id uuid.UUID,
 		if err != nil {
 			return err
 		}
-		err = tx.AddEvent(ctx, who, store.Audit{
+		err = tx.AddEvent(ctx, call.Actor, store.Audit{
 			Workspace: u.WorkspaceID, Action: action, ObjectKind: "unit", ObjectID: u.ID, ObjectName: u.Name,
 			Before: map[string]any{"state": u.State}, After: map[string]any{"state": to},
 		})
 		if err != nil {
 			return err
 		}
-		return recordMade(ctx, tx, "unit", u.ID, uuid.Nil)
+		return recordMade(ctx, tx, call, "unit", u.ID, uuid.Nil)
 	})
 }

@@ -35,7 +35,7 @@ func TestWhyNot(t *testing.T) {
 	h1 := s.ReadyHost(site.HostSpec{Name: "h1", Region: "eu", Zone: "a", Labels: map[string]string{"disk": "ssd"}, Units: []string{"1", "2-3"}})
 	h2 := s.ReadyHost(site.HostSpec{Name: "h2", Region: "us", Zone: "b", Units: []string{"1-4"}})
 	u1 := s.Units(h1.ID)
-	if err := s.Intents.CloseUnit(t.Context(), s.Actor, u1[0].ID, 0); err != nil {
+	if err := s.Intents.CloseUnit(t.Context(), s.Call, u1[0].ID, 0); err != nil {
 		t.Fatal(err)
 	}
 	host := func(id uuid.UUID) *uuid.UUID { return &id }
@@ -70,7 +70,7 @@ func TestWhyNot(t *testing.T) {
 		}
 	}
 	for _, h := range []store.Host{h1, h2} {
-		if err := s.Intents.DrainHost(t.Context(), s.Actor, h.ID, 0); err != nil {
+		if err := s.Intents.DrainHost(t.Context(), s.Call, h.ID, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,7 +78,7 @@ func TestWhyNot(t *testing.T) {
 	if why := whyNot(t, err); !strings.Contains(why.Nearest, "host is ready") {
 		t.Errorf("drained: %+v", why)
 	}
-	if err := s.Intents.UndrainHost(t.Context(), s.Actor, h1.ID, 0); err != nil {
+	if err := s.Intents.UndrainHost(t.Context(), s.Call, h1.ID, 0); err != nil {
 		t.Fatal(err)
 	}
 	// Labels that match, a unit that is named, and nothing of it is refused.
@@ -92,7 +92,7 @@ func TestBadRequestsNameEveryField(t *testing.T) {
 	s := site.New(t)
 	_, key := site.NewKey(t)
 	unit := uuid.New()
-	_, _, err := s.Intents.CreateAllocation(t.Context(), s.Actor, domain.DefaultWorkspace, intent.CreateAllocation{
+	_, _, err := s.Intents.CreateAllocation(t.Context(), s.Call, intent.CreateAllocation{
 		CPUs: 1 << 40, UnitID: &unit, Region: "{{x}}", Zone: "A", Network: "a b", LoginUser: "root", SSHKeys: []string{key, "x", key},
 		HostLabels: map[string]string{"A": ""}, Labels: map[string]string{"a": "\n"},
 	})
@@ -109,20 +109,20 @@ func TestBadRequestsNameEveryField(t *testing.T) {
 	if diff := cmp.Diff(want, fields); diff != "" {
 		t.Error(diff)
 	}
-	_, _, err = s.Intents.RegisterHost(t.Context(), s.Actor, domain.DefaultWorkspace, intent.RegisterHost{
+	_, _, err = s.Intents.RegisterHost(t.Context(), s.Call, intent.RegisterHost{
 		Name: "all", Address: "169.254.169.254", Port: 70000,
 		AdminUser: "-x", Region: "A", Zone: "A", Networks: []string{"a", "a"}, Labels: map[string]string{"A": ""}, Profile: "large", HostKey: "ssh-dss AAAA",
 	})
 	if !errors.As(err, &bad) || len(bad.Fields) != 10 {
 		t.Errorf("%v", err)
 	}
-	_, err = s.Intents.AddAddresses(t.Context(), s.Actor, domain.DefaultWorkspace, "A", []intent.AddressRange{
+	_, err = s.Intents.AddAddresses(t.Context(), s.Call, "A", []intent.AddressRange{
 		{Range: "x"}, {Range: "10.0.0.1-10.0.0.2", Endpoint: "h:1"}, {Range: "10.0.0.9", Endpoint: "h:99999"}, {Range: "10.1.0.0-10.1.15.255"},
 	})
 	if !errors.As(err, &bad) || len(bad.Fields) != 5 {
 		t.Errorf("%v", err)
 	}
-	if _, err = s.Intents.AddAddresses(t.Context(), s.Actor, domain.DefaultWorkspace, "default", nil); !errors.As(err, &bad) {
+	if _, err = s.Intents.AddAddresses(t.Context(), s.Call, "default", nil); !errors.As(err, &bad) {
 		t.Errorf("no addresses: %v", err)
 	}
 	hosts, err := s.DB.Hosts(t.Context(), store.HostFilter{WorkspaceID: domain.DefaultWorkspace, Limit: 9})

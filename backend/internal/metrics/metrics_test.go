@@ -99,7 +99,7 @@ func TestAJobsLifeIsCounted(t *testing.T) {
 	stopped := allocate()
 	site.Await(t, "the last play", begun)
 	wants(t, r, map[string]float64{"kloigos_jobs_running": 1, "kloigos_job_slots": 3})
-	if err := s.Intents.CancelJob(t.Context(), s.Actor, stopped); err != nil {
+	if err := s.Intents.CancelJob(t.Context(), s.Call, stopped); err != nil {
 		t.Fatal(err)
 	}
 	s.Ended(stopped, domain.JobCancelled)
@@ -232,7 +232,7 @@ func TestTheQueueIsShown(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Intents.PauseQueue(t.Context(), s.Actor, "new switches"); err != nil {
+	if err := s.Intents.PauseQueue(t.Context(), s.Call, "new switches"); err != nil {
 		t.Fatal(err)
 	}
 	wants(t, r, map[string]float64{

@@ -36,7 +36,7 @@ func LintPlaybooks(intents *intent.Intents, linter Linter) reconcile.Policy {
 			if err != nil {
 				return out, err // taken up again once it is stale
 			}
-			err = intents.EndLint(ctx, domain.Actor{Kind: domain.ActorPolicy, Name: name}, task, found)
+			err = intents.EndLint(ctx, intent.By(domain.Actor{Kind: domain.ActorPolicy, Name: name}), task, found)
 			if errors.Is(err, store.ErrLost) {
 				return out, nil
 			}

@@ -101,7 +101,7 @@ func TestOldLogsGo(t *testing.T) {
 		t.Errorf("the second run removed %d", n)
 	}
 	// A job that is tried again has a log of its own again.
-	if err := s.Intents.RetryJob(t.Context(), s.Actor, long, false); err != nil {
+	if err := s.Intents.RetryJob(t.Context(), s.Call, long, false); err != nil {
 		t.Fatal(err)
 	}
 	if j := s.Job(long); j.LogExpiredAt != nil || j.State != domain.JobQueued {

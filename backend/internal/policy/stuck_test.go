@@ -133,7 +133,7 @@ func TestStuckAllocation(t *testing.T) {
 		t.Error("its address does not agree")
 	}
 	// A person goes on from there.
-	if _, err := s.Intents.Deallocate(t.Context(), s.Actor, id, 0, a.LoginUser); err != nil {
+	if _, err := s.Intents.Deallocate(t.Context(), s.Call, id, 0, a.LoginUser); err != nil {
 		t.Errorf("it can't be given back: %v", err)
 	}
 	// One whose unit does not fit ends alone.
@@ -154,8 +154,8 @@ func TestStuckPlan(t *testing.T) {
 	t.Parallel()
 	s := site.New(t)
 	host := s.ReadyHost(site.HostSpec{}).ID
-	plan, job, err := s.Intents.Plan(t.Context(), s.Actor, intent.PlanRequest{Action: domain.ActionInitialize}, 0, func(ctx context.Context) error {
-		_, err := s.Intents.InitializeHost(ctx, s.Actor, host, 0, false)
+	plan, job, err := s.Intents.Plan(t.Context(), s.Call, intent.PlanRequest{Action: domain.ActionInitialize}, 0, func(ctx context.Context, call intent.Call) error {
+		_, err := s.Intents.InitializeHost(ctx, call, host, 0, false)
 		return err
 	})
 	if err != nil {

@@ -45,7 +45,7 @@ func TestHalfDoneGoesOnFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Intents.PauseQueue(t.Context(), s.Actor, "new switches"); err != nil {
+	if err := s.Intents.PauseQueue(t.Context(), s.Call, "new switches"); err != nil {
 		t.Fatal(err)
 	}
 	first.Stop()
@@ -128,7 +128,7 @@ func TestCancelInTheMomentOfTheClaim(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancelled := make(chan error, 1)
-	go func() { cancelled <- s.Intents.CancelJob(t.Context(), s.Actor, id) }()
+	go func() { cancelled <- s.Intents.CancelJob(t.Context(), s.Call, id) }()
 	if !testkit.IsCockroach(t) {
 		site.Eventually(t, "the cancel to wait", func() bool {
 			var waiting int
@@ -173,7 +173,7 @@ func TestCancelMeetsTheEndOfAnAttempt(t *testing.T) {
 				return result
 			}, queue.Config{Lease: 10 * time.Minute})
 			site.Eventually(t, "a claim", func() bool { return s.Job(id).State == domain.JobRunning })
-			if err := s.Intents.CancelJob(t.Context(), s.Actor, id); err != nil {
+			if err := s.Intents.CancelJob(t.Context(), s.Call, id); err != nil {
 				t.Fatal(err)
 			}
 			first.Stop()
@@ -198,7 +198,7 @@ func TestStopHandsOver(t *testing.T) {
 		return site.Play(ctx, p, sink, scripted.Script{Wait: goOn})
 	})
 	first := s.BackendWith(s.Work(), queue.Config{Lease: 10 * time.Minute})
-	id, err := s.Intents.InitializeHost(t.Context(), s.Actor, host, 0, false)
+	id, err := s.Intents.InitializeHost(t.Context(), s.Call, host, 0, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestNoStepBeginsAfterStop(t *testing.T) {
 		return site.Play(ctx, p, sink, scripted.Script{Wait: goOn})
 	})
 	first := s.Backend()
-	id, err := s.Intents.InitializeHost(t.Context(), s.Actor, host, 0, false)
+	id, err := s.Intents.InitializeHost(t.Context(), s.Call, host, 0, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -233,7 +233,7 @@ func TestAWaitEnds(t *testing.T) {
 	// A person retries it, and what it waits for is there by now.
 	a.does("second", func(context.Context, *work.Attempt) error { return nil })
 	in := intent.New(a.db, intent.Config{Kinds: a.registry})
-	if err := in.RetryJob(t.Context(), a.Actor, id, false); err != nil {
+	if err := in.RetryJob(t.Context(), a.Call, id, false); err != nil {
 		t.Fatal(err)
 	}
 	a.Ended(id, domain.JobSucceeded)
@@ -302,7 +302,7 @@ func TestCancelOfAnAreasJob(t *testing.T) {
 	// Before it began: nothing is broken.
 	o := a.thing()
 	id := a.must(o)
-	if err := in.CancelJob(t.Context(), a.Actor, id); err != nil {
+	if err := in.CancelJob(t.Context(), a.Call, id); err != nil {
 		t.Fatal(err)
 	}
 	if j := a.Job(id); j.State != domain.JobCancelled || a.state(o) != "idle" {
@@ -319,7 +319,7 @@ func TestCancelOfAnAreasJob(t *testing.T) {
 	id = a.must(o)
 	a.backend()
 	site.Await(t, "the step", began)
-	if err := in.CancelJob(t.Context(), a.Actor, id); err != nil {
+	if err := in.CancelJob(t.Context(), a.Call, id); err != nil {
 		t.Fatal(err)
 	}
 	a.Ended(id, domain.JobCancelled)
@@ -348,7 +348,7 @@ func TestCancelOfAJobThatWaitsForALock(t *testing.T) {
 	waits := a.must(o, shared)
 	site.Eventually(t, "it met the lock", func() bool { return a.Job(waits).Attempt > 0 })
 	in := intent.New(a.db, intent.Config{Kinds: a.registry})
-	if err := in.CancelJob(t.Context(), a.Actor, waits); err != nil {
+	if err := in.CancelJob(t.Context(), a.Call, waits); err != nil {
 		t.Fatal(err)
 	}
 	a.Ended(waits, domain.JobCancelled)

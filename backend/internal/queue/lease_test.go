@@ -178,7 +178,7 @@ func TestTakeover(t *testing.T) {
 	// Its leases run out: it is as if it could not reach the database in time.
 	stuck := func(ctx context.Context, c store.Claim, log *queue.Log) queue.Result { return s.Work()(ctx, c, log) }
 	first := s.BackendWith(stuck, queue.Config{Lease: time.Minute})
-	id, err := s.Intents.InitializeHost(t.Context(), s.Actor, host, 0, false)
+	id, err := s.Intents.InitializeHost(t.Context(), s.Call, host, 0, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestCancelledJobOfADeadBackend(t *testing.T) {
 		t.Fatal(err)
 	}
 	claim(s, time.Millisecond, 1)
-	if err := s.Intents.CancelJob(t.Context(), s.Actor, id); err != nil {
+	if err := s.Intents.CancelJob(t.Context(), s.Call, id); err != nil {
 		t.Fatal(err)
 	}
 	if j := s.Job(id); j.State != domain.JobCancelling {

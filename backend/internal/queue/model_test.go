@@ -251,8 +251,7 @@ func (s *schedule) mayRefuse(err error) bool {
 const someKey = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
 
 func (s *schedule) allocate() {
-	a, job, err := s.Intents.CreateAllocation(context.Background(), s.Actor, domain.DefaultWorkspace,
-		intent.CreateAllocation{CPUs: 1, SSHKeys: []string{someKey}})
+	a, job, err := s.Intents.CreateAllocation(context.Background(), s.Call, intent.CreateAllocation{CPUs: 1, SSHKeys: []string{someKey}})
 	if !s.mayRefuse(err) {
 		s.acknowledged, s.jobs = append(s.acknowledged, a), append(s.jobs, job)
 	}
@@ -277,24 +276,24 @@ func (s *schedule) deallocate() {
 		if err != nil {
 			s.t.Fatalf("%v", err)
 		}
-		s.asked(s.Intents.Deallocate(context.Background(), s.Actor, id, 0, a.LoginUser))
+		s.asked(s.Intents.Deallocate(context.Background(), s.Call, id, 0, a.LoginUser))
 	}
 }
 
 func (s *schedule) keys() {
 	if id, any := s.some(s.acknowledged); any {
-		s.asked(s.Intents.ReplaceKeys(context.Background(), s.Actor, id, 0, []string{someKey}))
+		s.asked(s.Intents.ReplaceKeys(context.Background(), s.Call, id, 0, []string{someKey}))
 	}
 }
 
 func (s *schedule) pause() {
-	if !s.mayRefuse(s.Intents.PauseQueue(context.Background(), s.Actor, "drawn")) {
+	if !s.mayRefuse(s.Intents.PauseQueue(context.Background(), s.Call, "drawn")) {
 		s.paused = true
 	}
 }
 
 func (s *schedule) resume() {
-	if !s.mayRefuse(s.Intents.ResumeQueue(context.Background(), s.Actor)) {
+	if !s.mayRefuse(s.Intents.ResumeQueue(context.Background(), s.Call)) {
 		s.paused = false
 	}
 }
@@ -307,19 +306,19 @@ func (s *schedule) deadlinePasses() {
 
 func (s *schedule) cancel() {
 	if id, any := s.some(s.jobs); any {
-		s.mayRefuse(s.Intents.CancelJob(context.Background(), s.Actor, id))
+		s.mayRefuse(s.Intents.CancelJob(context.Background(), s.Call, id))
 	}
 }
 
 func (s *schedule) retry() {
 	if id, any := s.some(s.jobs); any {
-		s.mayRefuse(s.Intents.RetryJob(context.Background(), s.Actor, id, false))
+		s.mayRefuse(s.Intents.RetryJob(context.Background(), s.Call, id, false))
 	}
 }
 
 func (s *schedule) giveUp() {
 	if id, any := s.some(s.jobs); any {
-		s.asked(s.Intents.GiveUpJob(context.Background(), s.Actor, id))
+		s.asked(s.Intents.GiveUpJob(context.Background(), s.Call, id))
 	}
 }
 

@@ -46,7 +46,7 @@ func TestAPauseHoldsForAllBackends(t *testing.T) {
 	}
 	orphan := allocate()
 	claim(s, time.Millisecond, 1) // by a backend that dies at once
-	if err := s.Intents.PauseQueue(t.Context(), s.Actor, "new switches"); err != nil {
+	if err := s.Intents.PauseQueue(t.Context(), s.Call, "new switches"); err != nil {
 		t.Fatal(err)
 	}
 	waits := allocate()
@@ -62,7 +62,7 @@ func TestAPauseHoldsForAllBackends(t *testing.T) {
 	if j := s.Job(waits); j.State != domain.JobQueued || j.Attempt != 0 {
 		t.Errorf("%+v", j)
 	}
-	if err := s.Intents.ResumeQueue(t.Context(), s.Actor); err != nil {
+	if err := s.Intents.ResumeQueue(t.Context(), s.Call); err != nil {
 		t.Fatal(err)
 	}
 	s.Ended(waits, domain.JobSucceeded)
@@ -87,13 +87,13 @@ func TestAPauseMovesDeadlines(t *testing.T) {
 	s := site.New(t)
 	host := s.ReadyHost(site.HostSpec{}).ID
 	before, during := enqueue(s, job.HostProbe{HostID: host}), enqueue(s, job.HostProbe{HostID: host})
-	if err := s.Intents.PauseQueue(t.Context(), s.Actor, "why"); err != nil {
+	if err := s.Intents.PauseQueue(t.Context(), s.Call, "why"); err != nil {
 		t.Fatal(err)
 	}
 	sql(s, `UPDATE queue_pauses SET paused_at = now() - INTERVAL '3 hours'`)
 	sql(s, `UPDATE jobs SET created_at = now() - INTERVAL '4 hours', deadline_at = now() - INTERVAL '2 hours' WHERE id = $1`, before)
 	sql(s, `UPDATE jobs SET created_at = now() - INTERVAL '1 hour', deadline_at = now() + INTERVAL '1 hour' WHERE id = $1`, during)
-	if err := s.Intents.ResumeQueue(t.Context(), s.Actor); err != nil {
+	if err := s.Intents.ResumeQueue(t.Context(), s.Call); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[uuid.UUID]time.Duration{before: time.Hour, during: 2 * time.Hour} {
@@ -111,7 +111,7 @@ func TestDeadlinesMoveInBatches(t *testing.T) {
 	const jobs, atOnce = 2500, 1000
 	s := site.New(t)
 	first := enqueue(s, job.HostProbe{HostID: s.ReadyHost(site.HostSpec{}).ID})
-	if err := s.Intents.PauseQueue(t.Context(), s.Actor, "why"); err != nil {
+	if err := s.Intents.PauseQueue(t.Context(), s.Call, "why"); err != nil {
 		t.Fatal(err)
 	}
 	sql(s, `UPDATE queue_pauses SET paused_at = now() - INTERVAL '3 hours'`)
@@ -144,7 +144,7 @@ func TestDeadlinesMoveInBatches(t *testing.T) {
 	if got := claim(s, time.Minute, 1); len(got) != 0 {
 		t.Errorf("claimed before the pause has ended: %+v", got)
 	}
-	if err := s.Intents.ResumeQueue(t.Context(), s.Actor); err != nil {
+	if err := s.Intents.ResumeQueue(t.Context(), s.Call); err != nil {
 		t.Fatal(err)
 	}
 	if n := moved(); n != jobs {
@@ -165,13 +165,13 @@ func TestPauseAndResumeOnce(t *testing.T) {
 		}
 		return c.Code
 	}
-	if c := code(s.Intents.ResumeQueue(t.Context(), s.Actor)); c != "queue_not_paused" {
+	if c := code(s.Intents.ResumeQueue(t.Context(), s.Call)); c != "queue_not_paused" {
 		t.Errorf("resumed what was not paused: %q", c)
 	}
-	if err := s.Intents.PauseQueue(t.Context(), s.Actor, "first"); err != nil {
+	if err := s.Intents.PauseQueue(t.Context(), s.Call, "first"); err != nil {
 		t.Fatal(err)
 	}
-	if c := code(s.Intents.PauseQueue(t.Context(), s.Actor, "second")); c != "queue_paused" {
+	if c := code(s.Intents.PauseQueue(t.Context(), s.Call, "second")); c != "queue_paused" {
 		t.Errorf("paused twice: %q", c)
 	}
 	p, err := s.DB.QueuePause(t.Context())
@@ -179,7 +179,7 @@ func TestPauseAndResumeOnce(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	for _, reason := range []string{"", "  ", "two\nlines"} {
-		if err := s.Intents.PauseQueue(t.Context(), s.Actor, reason); err == nil || code(err) != "" {
+		if err := s.Intents.PauseQueue(t.Context(), s.Call, reason); err == nil || code(err) != "" {
 			t.Errorf("reason %q: %v", reason, err)
 		}
 	}

@@ -104,8 +104,7 @@ func TestResultDiesWithItsAttempt(t *testing.T) {
 		s.Work()(ctx, c, log)                                      // all of its steps are done ...
 		return queue.Result{End: queue.HandOver, After: time.Hour} // ... and its end is never written
 	}, queue.Config{})
-	host, id, err := s.Intents.RegisterHost(t.Context(), s.Actor, domain.DefaultWorkspace,
-		intent.RegisterHost{Name: "h1", Address: "127.0.0.1", Port: ssh.Port, AdminUser: "operator1", TrustOnFirstUse: true})
+	host, id, err := s.Intents.RegisterHost(t.Context(), s.Call, intent.RegisterHost{Name: "h1", Address: "127.0.0.1", Port: ssh.Port, AdminUser: "operator1", TrustOnFirstUse: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +129,7 @@ func TestPanicsFailTheirJobOnly(t *testing.T) {
 	})
 	srv := site.NewSSHServer(t)
 	sql(s, `UPDATE hosts SET port = $2, host_key = $3 WHERE id = $1`, host, srv.Port, srv.Key())
-	id, err := s.Intents.ProbeHost(t.Context(), s.Actor, host, 0)
+	id, err := s.Intents.ProbeHost(t.Context(), s.Call, host, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

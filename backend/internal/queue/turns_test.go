@@ -123,13 +123,13 @@ func TestWaitingSaysWhatIsFound(t *testing.T) {
 	says("another one wants the same host", store.Waiting{})
 	reads := enqueue(s, job.HostProbe{HostID: host})
 	says("a third one only reads", store.Waiting{Claimable: true})
-	if err := s.Intents.PauseQueue(t.Context(), s.Actor, "new switches"); err != nil {
+	if err := s.Intents.PauseQueue(t.Context(), s.Call, "new switches"); err != nil {
 		t.Fatal(err)
 	}
 	says("the queue is paused", store.Waiting{})
 	sql(s, `UPDATE jobs SET lease_expires_at = now() - INTERVAL '1 second' WHERE id = $1`, holder)
 	says("a worker died meanwhile", store.Waiting{Overdue: true})
-	if err := s.Intents.ResumeQueue(t.Context(), s.Actor); err != nil {
+	if err := s.Intents.ResumeQueue(t.Context(), s.Call); err != nil {
 		t.Fatal(err)
 	}
 	says("the queue is not paused any more", store.Waiting{Claimable: true, Overdue: true})

@@ -60,50 +60,49 @@ func setup(t *testing.T) lived {
 	given, first, err := l.Allocate(intent.CreateAllocation{})
 	must(err)
 	l.Ended(first, domain.JobSucceeded)
-	back, err := l.Intents.Deallocate(t.Context(), l.Actor, given, 0, l.Allocation(given).LoginUser)
+	back, err := l.Intents.Deallocate(t.Context(), l.Call, given, 0, l.Allocation(given).LoginUser)
 	must(err)
 	l.Ended(back, domain.JobSucceeded)
-	l.probeJob, err = l.Intents.ProbeHosts(t.Context(), l.Actor, domain.DefaultWorkspace, []uuid.UUID{l.host})
+	l.probeJob, err = l.Intents.ProbeHosts(t.Context(), l.Call, []uuid.UUID{l.host})
 	must(err)
 	l.Ended(l.probeJob, domain.JobSucceeded)
 	srv := site.NewSSHServer(t)
-	_, awaits, err := l.Intents.RegisterHost(t.Context(), l.Actor, domain.DefaultWorkspace,
-		intent.RegisterHost{Name: "h9", Address: "127.0.0.1", Port: srv.Port, AdminUser: "operator1"})
+	_, awaits, err := l.Intents.RegisterHost(t.Context(), l.Call, intent.RegisterHost{Name: "h9", Address: "127.0.0.1", Port: srv.Port, AdminUser: "operator1"})
 	must(err)
 	l.Ended(awaits, domain.JobSucceeded) // with one step left: a person must confirm the key
 	l.Runner.Handle("unit_allocate", scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeTaskFailed, Message: "no"}})
 	l.failed, l.failedJob, err = l.Allocate(intent.CreateAllocation{})
 	must(err)
 	l.Ended(l.failedJob, domain.JobFailed)
-	must(l.Intents.RetryJob(t.Context(), l.Actor, l.failedJob, false))
+	must(l.Intents.RetryJob(t.Context(), l.Call, l.failedJob, false))
 	l.Ended(l.failedJob, domain.JobFailed)
 	b.Stop()
 	site.Await(t, "the backend", b.Stopped())
 	_, cancelled, err := l.Allocate(intent.CreateAllocation{})
 	must(err)
-	must(l.Intents.CancelJob(t.Context(), l.Actor, cancelled))
+	must(l.Intents.CancelJob(t.Context(), l.Call, cancelled))
 	other := l.ReadyHost(site.HostSpec{Name: "h2"}).ID
 	_, l.lostJob, err = l.Allocate(intent.CreateAllocation{HostID: &other})
 	must(err)
 	l.begin(l.lostJob)
-	must(l.Intents.DeclareHostLost(t.Context(), l.Actor, other, 0, "h2"))
+	must(l.Intents.DeclareHostLost(t.Context(), l.Call, other, 0, "h2"))
 	l.running, l.runs, err = l.Allocate(intent.CreateAllocation{})
 	must(err)
 	l.begin(l.runs)
 	l.waits, l.waitsJob, err = l.Allocate(intent.CreateAllocation{})
 	must(err)
-	l.plan, _, err = l.Intents.Plan(t.Context(), l.Actor, intent.PlanRequest{Action: domain.ActionInitialize}, 0, func(ctx context.Context) error {
-		_, err := l.Intents.InitializeHost(ctx, l.Actor, l.host, 0, false)
+	l.plan, _, err = l.Intents.Plan(t.Context(), l.Call, intent.PlanRequest{Action: domain.ActionInitialize}, 0, func(ctx context.Context, call intent.Call) error {
+		_, err := l.Intents.InitializeHost(ctx, call, l.host, 0, false)
 		return err
 	})
 	must(err)
 	drained := l.ReadyHost(site.HostSpec{Name: "h3", Units: []string{"1"}}).ID
-	must(l.Intents.CloseUnit(t.Context(), l.Actor, l.Units(drained)[0].ID, 0))
-	must(l.Intents.DrainHost(t.Context(), l.Actor, drained, 0))
+	must(l.Intents.CloseUnit(t.Context(), l.Call, l.Units(drained)[0].ID, 0))
+	must(l.Intents.DrainHost(t.Context(), l.Call, drained, 0))
 	kept := l.ReadyHost(site.HostSpec{Name: "h4", Units: []string{"1"}}).ID
-	gone, err := l.Intents.DecommissionHost(t.Context(), l.Actor, kept, 0) // which is thought better of
+	gone, err := l.Intents.DecommissionHost(t.Context(), l.Call, kept, 0) // which is thought better of
 	must(err)
-	must(l.Intents.CancelJob(t.Context(), l.Actor, gone))
+	must(l.Intents.CancelJob(t.Context(), l.Call, gone))
 	for _, r := range iam.Resources {
 		l.sql("INSERT INTO quotas (scope, scope_id, resource, amount, updated_by) VALUES ('project', '" + domain.DefaultProject.String() + "', '" + r + "', 1000000000000000, 'test')")
 	}
@@ -335,7 +334,7 @@ func TestTrailThatWasShortened(t *testing.T) {
 	})
 	_, job, err := l.Allocate(intent.CreateAllocation{})
 	if err == nil {
-		err = l.Intents.CancelJob(t.Context(), l.Actor, job)
+		err = l.Intents.CancelJob(t.Context(), l.Call, job)
 	}
 	if broken := l.verify(verify.Options{}); err != nil || len(broken) > 0 {
 		t.Errorf("%v, %q", err, broken)

@@ -48,9 +48,9 @@ func TestHostKeysOfOtherTypes(t *testing.T) {
 		t.Fatalf("%+v", h)
 	}
 	p.ssh.UseKeys(signer(t, ec), signer(t, rs))
-	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0)), domain.JobSucceeded)
 	p.ssh.UseKeys(signer(t, ec))
-	j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobFailed)
+	j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0)), domain.JobFailed)
 	if h := p.Host(host); j.Error.Code != domain.ErrCodeHostKeyChanged || h.OfferedHostKey != p.ssh.Key() {
 		t.Errorf("%+v, %+v", j.Error, h)
 	}
@@ -62,8 +62,7 @@ func TestTargetsAreCheckedWhenConnecting(t *testing.T) {
 	p := place{Site: site.New(t), ssh: site.NewSSHServer(t)}
 	p.Policy.Denied = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 	p.Backend()
-	host, _, err := p.Intents.RegisterHost(t.Context(), p.Actor, domain.DefaultWorkspace,
-		intent.RegisterHost{Name: "h1", Address: "localhost", Port: p.ssh.Port, AdminUser: "operator1", TrustOnFirstUse: true})
+	host, _, err := p.Intents.RegisterHost(t.Context(), p.Call, intent.RegisterHost{Name: "h1", Address: "localhost", Port: p.ssh.Port, AdminUser: "operator1", TrustOnFirstUse: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,12 +83,12 @@ func TestKilledPlayIsTriedAgain(t *testing.T) {
 	host := p.probed("h1")
 	killed := scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeKilled, Message: "ansible-playbook was killed by signal 9"}}
 	p.Runner.Handle("host_probe", killed, scripted.Script{Result: site.Facts("h1")})
-	j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+	j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0)), domain.JobSucceeded)
 	if j.Attempt != 2 || j.Failures != 1 {
 		t.Errorf("attempt %d, %d failures", j.Attempt, j.Failures)
 	}
 	p.Runner.Handle("host_probe", killed)
-	id := p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0))
+	id := p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0))
 	site.Eventually(t, "a failed try", func() bool { j := p.Job(id); return j.Failures == 1 && j.State == domain.JobQueued })
 	p.sql(`UPDATE jobs SET failures = max_attempts - 1, run_after = now() WHERE id = $1`, id)
 	if j := p.Ended(id, domain.JobFailed); j.Error.Code != domain.ErrCodeKilled || j.Error.NextStep == "" || j.Attempt != 2 {
@@ -106,7 +105,7 @@ func TestOwnFailuresCountInARow(t *testing.T) {
 	away := scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeUnreachable, Message: "no route"}}
 	killed := scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeKilled, Message: "ansible-playbook was killed by signal 9"}}
 	p.Runner.Handle("host_decommission", away, killed)
-	id := p.must(p.Intents.DecommissionHost(t.Context(), p.Actor, host, 0))
+	id := p.must(p.Intents.DecommissionHost(t.Context(), p.Call, host, 0))
 	again := func(failures int, ownTimes string) store.Job {
 		site.Eventually(t, "a failed try", func() bool { j := p.Job(id); return j.Failures == failures && j.State == domain.JobQueued })
 		before := p.Job(id)
@@ -140,7 +139,7 @@ func TestUnknownJobsAreLeft(t *testing.T) {
 			first.Stop()
 			site.Await(t, "the backend to stop", first.Stopped())
 			p.Runner.Handle("host_probe", scripted.Script{Result: site.Facts("h1")})
-			id := p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0))
+			id := p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0))
 			p.sql(c.change, id)
 			p.Backend()
 			site.Eventually(t, "an attempt that gave it back", func() bool { j := p.Job(id); return j.Attempt > 0 && j.State == domain.JobQueued })
@@ -166,14 +165,14 @@ func TestEveryFailureTellsWhatToDo(t *testing.T) {
 		ansible.CodeTimeout: domain.ErrCodeTimeout, ansible.CodePlaybookError: domain.ErrCodePlaybookError, "something new": domain.ErrCodeTaskFailed,
 	} {
 		p.Runner.Handle("host_probe", scripted.Script{Failure: &ansible.Failure{Code: code}})
-		j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobFailed)
+		j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0)), domain.JobFailed)
 		if j.Error.Code != want || j.Error.Message == "" || j.Error.NextStep == "" || j.Error.Host != "h1" || j.Attempt != 1 {
 			t.Errorf("%s: %+v in attempt %d", code, j.Error, j.Attempt)
 		}
 	}
 	// A play that can't be run at all is tried once: nothing will change.
 	p.Runner.Handle("host_probe", scripted.Script{Err: ansible.ErrInvalidPlay})
-	j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobFailed)
+	j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0)), domain.JobFailed)
 	if j.Error.Code != domain.ErrCodeInternal || j.Attempt != 1 || strings.Contains(j.Error.Message, "invalid play") {
 		t.Errorf("%+v in attempt %d", j.Error, j.Attempt)
 	}
@@ -185,7 +184,7 @@ func TestARetryOffersTodaysPlaybook(t *testing.T) {
 	p := setup(t)
 	host := p.probed("h1")
 	p.Runner.Handle("host_probe", taskFailed)
-	job := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobFailed)
+	job := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0)), domain.JobFailed)
 	p.Tx(func(tx *store.Tx) error {
 		v := store.PlaybookVersion{Playbook: "host_probe", SHA256: strings.Repeat("b", 64), Seeded: true, CreatedBy: "init"}
 		_, _, err := tx.SeedPlaybook(t.Context(), "host_probe", v, []byte("version 2"))
@@ -195,7 +194,7 @@ func TestARetryOffersTodaysPlaybook(t *testing.T) {
 		useDefault bool
 		want       int
 	}{{false, 1}, {true, 2}, {false, 2}} {
-		if err := p.Intents.RetryJob(t.Context(), p.Actor, job.ID, c.useDefault); err != nil {
+		if err := p.Intents.RetryJob(t.Context(), p.Call, job.ID, c.useDefault); err != nil {
 			t.Fatal(err)
 		}
 		if j := p.Ended(job.ID, domain.JobFailed); *j.PlaybookVersion != c.want {

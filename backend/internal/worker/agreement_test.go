@@ -152,21 +152,21 @@ func (f *fleet) leavesLost(what, name string, host uuid.UUID) {
 		f.T.Fatal(err)
 	}
 	for _, p := range addresses {
-		if err := f.Intents.ReleaseAddress(ctx, f.Actor, p.ID, 0); err != nil {
+		if err := f.Intents.ReleaseAddress(ctx, f.Call, p.ID, 0); err != nil {
 			f.T.Errorf("%s: release %s: %v", what, p.Address, err)
 		}
 		if now, err := f.DB.Address(ctx, p.ID); err != nil || now.State != domain.AddressFree || now.AllocationID != nil {
 			f.T.Errorf("%s: released, it is %+v, %v", what, now, err)
 		}
 	}
-	if err := f.Intents.RemoveHost(ctx, f.Actor, host, 0); err != nil {
+	if err := f.Intents.RemoveHost(ctx, f.Call, host, 0); err != nil {
 		f.T.Errorf("%s: remove the lost host: %v", what, err)
 	}
 	again, job := f.register(name+"-again", true)
 	if j := f.Ended(job, domain.JobFailed); j.Error.Code != domain.ErrCodeMachineLost || j.Error.NextStep == "" {
 		f.T.Errorf("%s: the machine answers again: %+v", what, j.Error)
 	}
-	if err := f.Intents.RemoveHost(ctx, f.Actor, again, 0); err != nil {
+	if err := f.Intents.RemoveHost(ctx, f.Call, again, 0); err != nil {
 		f.T.Errorf("%s: remove the refused host: %v", what, err)
 	}
 }

@@ -19,27 +19,27 @@ import (
 // ask is an action of a test: the request of the API and its intent.
 type ask struct {
 	intent.PlanRequest
-	do func(ctx context.Context) error
+	do func(ctx context.Context, call intent.Call) error
 }
 
 func (p place) askInitialize(host uuid.UUID) ask {
-	return ask{intent.PlanRequest{Action: domain.ActionInitialize}, func(ctx context.Context) error {
-		_, err := p.Intents.InitializeHost(ctx, p.Actor, host, 0, false)
+	return ask{intent.PlanRequest{Action: domain.ActionInitialize}, func(ctx context.Context, call intent.Call) error {
+		_, err := p.Intents.InitializeHost(ctx, call, host, 0, false)
 		return err
 	}}
 }
 
 func (p place) askRelayout(host uuid.UUID, cpusEach int) ask {
 	r := domain.LayoutRequest{Count: 1, CPUsEach: cpusEach}
-	return ask{intent.PlanRequest{Action: domain.ActionRelayout, Body: r}, func(ctx context.Context) error {
-		_, err := p.Intents.RelayoutHost(ctx, p.Actor, host, 0, r)
+	return ask{intent.PlanRequest{Action: domain.ActionRelayout, Body: r}, func(ctx context.Context, call intent.Call) error {
+		_, err := p.Intents.RelayoutHost(ctx, call, host, 0, r)
 		return err
 	}}
 }
 
 func (p place) askDecommission(host uuid.UUID) ask {
-	return ask{intent.PlanRequest{Action: domain.ActionDecommission}, func(ctx context.Context) error {
-		_, err := p.Intents.DecommissionHost(ctx, p.Actor, host, 0)
+	return ask{intent.PlanRequest{Action: domain.ActionDecommission}, func(ctx context.Context, call intent.Call) error {
+		_, err := p.Intents.DecommissionHost(ctx, call, host, 0)
 		return err
 	}}
 }
@@ -49,30 +49,30 @@ func (p place) askAllocate(r intent.CreateAllocation) ask {
 		_, key := site.NewKey(p.T)
 		r.SSHKeys = []string{key}
 	}
-	return ask{intent.PlanRequest{Action: domain.ActionAllocate, Body: r}, func(ctx context.Context) error {
-		_, _, err := p.Intents.CreateAllocation(ctx, p.Actor, domain.DefaultWorkspace, r)
+	return ask{intent.PlanRequest{Action: domain.ActionAllocate, Body: r}, func(ctx context.Context, call intent.Call) error {
+		_, _, err := p.Intents.CreateAllocation(ctx, call, r)
 		return err
 	}}
 }
 
 func (p place) askKeys(a uuid.UUID, key string) ask {
-	return ask{intent.PlanRequest{Action: domain.ActionReplaceKeys, Body: []string{key}}, func(ctx context.Context) error {
-		_, err := p.Intents.ReplaceKeys(ctx, p.Actor, a, 0, []string{key})
+	return ask{intent.PlanRequest{Action: domain.ActionReplaceKeys, Body: []string{key}}, func(ctx context.Context, call intent.Call) error {
+		_, err := p.Intents.ReplaceKeys(ctx, call, a, 0, []string{key})
 		return err
 	}}
 }
 
 func (p place) askDeallocate(a uuid.UUID) ask {
 	user := p.Allocation(a).LoginUser
-	return ask{intent.PlanRequest{Action: domain.ActionDeallocate, Body: user}, func(ctx context.Context) error {
-		_, err := p.Intents.Deallocate(ctx, p.Actor, a, 0, user)
+	return ask{intent.PlanRequest{Action: domain.ActionDeallocate, Body: user}, func(ctx context.Context, call intent.Call) error {
+		_, err := p.Intents.Deallocate(ctx, call, a, 0, user)
 		return err
 	}}
 }
 
 func (p place) plan(a ask) (plan, job uuid.UUID) {
 	p.T.Helper()
-	plan, job, err := p.Intents.Plan(p.T.Context(), p.Actor, a.PlanRequest, 0, a.do)
+	plan, job, err := p.Intents.Plan(p.T.Context(), p.Call, a.PlanRequest, 0, a.do)
 	if err != nil {
 		p.T.Fatal(err)
 	}
@@ -99,11 +99,11 @@ func (p place) thePlan(id uuid.UUID) store.Plan {
 // apply asks for an action, bound to a plan, and returns the job.
 func (p place) apply(plan uuid.UUID, a ask) (uuid.UUID, error) {
 	p.T.Helper()
-	ctx, err := intent.WithPlan(p.T.Context(), plan, a.PlanRequest)
+	call, err := p.Call.BoundTo(plan, a.PlanRequest)
 	if err != nil {
 		p.T.Fatal(err)
 	}
-	if err := a.do(ctx); err != nil {
+	if err := a.do(p.T.Context(), call); err != nil {
 		return uuid.Nil, err
 	}
 	got := p.thePlan(plan)

@@ -36,7 +36,7 @@ func TestFailuresOfAnAllocation(t *testing.T) {
 	if got := p.Allocation(a); got.StateMessage != "no space left on device" {
 		t.Errorf("nobody says why: %+v", got)
 	}
-	if err := p.Intents.RetryJob(t.Context(), p.Actor, job, false); err != nil {
+	if err := p.Intents.RetryJob(t.Context(), p.Call, job, false); err != nil {
 		t.Fatal(err)
 	}
 	j = p.Ended(job, domain.JobSucceeded)
@@ -44,7 +44,7 @@ func TestFailuresOfAnAllocation(t *testing.T) {
 	if j.Attempt != 2 || p.Allocation(a).StateMessage != "" {
 		t.Errorf("%+v", j)
 	}
-	if err := p.Intents.RetryJob(t.Context(), p.Actor, job, false); err == nil {
+	if err := p.Intents.RetryJob(t.Context(), p.Call, job, false); err == nil {
 		t.Error("a job that succeeded was retried")
 	}
 
@@ -53,13 +53,13 @@ func TestFailuresOfAnAllocation(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Ended(job, domain.JobFailed)
-	clean, err := p.Intents.GiveUpJob(t.Context(), p.Actor, job)
+	clean, err := p.Intents.GiveUpJob(t.Context(), p.Call, job)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Ended(clean, domain.JobSucceeded)
 	p.is(b, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
-	if err := p.Intents.RetryJob(t.Context(), p.Actor, job, false); err == nil {
+	if err := p.Intents.RetryJob(t.Context(), p.Call, job, false); err == nil {
 		t.Error("a create was retried on a unit that is somebody else's by now")
 	}
 	p.is(b, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
@@ -82,7 +82,7 @@ func TestAnAddressThatTheHostHas(t *testing.T) {
 	if j := p.Ended(job, domain.JobFailed); j.Error.Code != domain.ErrCodeAddressOnHost || j.Error.NextStep == "" {
 		t.Errorf("%+v", j.Error)
 	}
-	p.Ended(p.must(p.Intents.GiveUpJob(t.Context(), p.Actor, job)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.GiveUpJob(t.Context(), p.Call, job)), domain.JobSucceeded)
 	all, err := p.DB.Addresses(t.Context(), store.AddressFilter{WorkspaceID: domain.DefaultWorkspace, Limit: 9})
 	if err != nil || len(all) != 1 || all[0].State != domain.AddressUnavailable {
 		t.Errorf("%v, %+v", err, all)
@@ -99,7 +99,7 @@ func TestFailuresOfADeallocation(t *testing.T) {
 	p.ready("h1")
 	a := p.allocated()
 	p.Runner.Handle("unit_deallocate", taskFailed, scripted.Script{Result: map[string]any{"wipe": map[string]any{"method": "discard", "device": "/dev/kloigos-vg/cu99"}}})
-	if _, err := p.Intents.Deallocate(t.Context(), p.Actor, a, 0, "someone"); err == nil {
+	if _, err := p.Intents.Deallocate(t.Context(), p.Call, a, 0, "someone"); err == nil {
 		t.Error("deallocated without the login user being typed")
 	}
 	p.Ended(p.deallocate(a), domain.JobFailed)
@@ -111,7 +111,7 @@ func TestFailuresOfADeallocation(t *testing.T) {
 	}
 	p.is(a, domain.AllocationDeallocationFailed, domain.UnitDeallocationFailed, domain.AddressReleasing)
 	p.Runner.HandleFunc("unit_deallocate", site.Wiped)
-	if err := p.Intents.RetryJob(t.Context(), p.Actor, j.ID, false); err != nil {
+	if err := p.Intents.RetryJob(t.Context(), p.Call, j.ID, false); err != nil {
 		t.Fatal(err)
 	}
 	p.Ended(j.ID, domain.JobSucceeded)
@@ -128,7 +128,7 @@ func TestFailuresOfAnInitialize(t *testing.T) {
 	if h.State != domain.HostInitFailed || h.Units["preparation_failed"] != 2 || !h.Fenced {
 		t.Errorf("%+v", h)
 	}
-	if err := p.Intents.RetryJob(t.Context(), p.Actor, j.ID, true); err != nil {
+	if err := p.Intents.RetryJob(t.Context(), p.Call, j.ID, true); err != nil {
 		t.Fatal(err)
 	}
 	p.Ended(j.ID, domain.JobSucceeded)
@@ -153,7 +153,7 @@ func TestFailuresOfAnInitialize(t *testing.T) {
 	if h = p.Host(host); h.State != domain.HostInitFailed || h.Units["free"] != 2 {
 		t.Errorf("%+v", h)
 	}
-	clean := p.must(p.Intents.GiveUpJob(t.Context(), p.Actor, j.ID))
+	clean := p.must(p.Intents.GiveUpJob(t.Context(), p.Call, j.ID))
 	p.Ended(clean, domain.JobSucceeded)
 	if h = p.Host(host); h.State != domain.HostDecommissioned {
 		t.Errorf("%+v", h)
@@ -165,11 +165,11 @@ func TestFailuresOfADecommission(t *testing.T) {
 	p := setup(t)
 	host := p.ready("h1")
 	p.Runner.Handle("host_decommission", taskFailed, scripted.Script{})
-	p.Ended(p.must(p.Intents.DecommissionHost(t.Context(), p.Actor, host, 0)), domain.JobFailed)
+	p.Ended(p.must(p.Intents.DecommissionHost(t.Context(), p.Call, host, 0)), domain.JobFailed)
 	if h := p.Host(host); h.State != domain.HostDecommissionFailed || h.Units["unavailable"] != 2 {
 		t.Errorf("%+v", h)
 	}
-	p.Ended(p.must(p.Intents.DecommissionHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.DecommissionHost(t.Context(), p.Call, host, 0)), domain.JobSucceeded)
 	if h := p.Host(host); h.State != domain.HostDecommissioned {
 		t.Errorf("%+v", h)
 	}
@@ -181,11 +181,11 @@ func TestFailedProbeOfAPlannedHost(t *testing.T) {
 	p := setup(t)
 	host := p.laidOut("h1")
 	p.Runner.Handle("host_probe", taskFailed)
-	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobFailed)
+	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0)), domain.JobFailed)
 	if h := p.Host(host); h.State != domain.HostRegistered {
 		t.Fatalf("%+v", h)
 	}
-	if err := p.Intents.RemoveHost(t.Context(), p.Actor, host, 0); err != nil {
+	if err := p.Intents.RemoveHost(t.Context(), p.Call, host, 0); err != nil {
 		t.Fatal(err)
 	}
 	p.Succeed()
@@ -200,7 +200,9 @@ func TestARetryFromAnEarlierStep(t *testing.T) {
 	host := p.laidOut("h1")
 	p.Runner.Handle("host_initialize", taskFailed, scripted.Script{}, taskFailed, scripted.Script{})
 	j := p.Ended(p.initialize(host), domain.JobFailed) // in the bootstrap
-	from := func(step string) error { return p.Intents.RetryJobFrom(t.Context(), p.Actor, j.ID, false, step) }
+	from := func(step string) error {
+		return p.Intents.RetryJobFrom(t.Context(), p.Call, j.ID, false, step)
+	}
 	p.conflict(from("initialize"), "step_not_reached")
 	var bad *domain.Invalid
 	if err := from("wipe"); !errors.As(err, &bad) || bad.Fields[0].Field != "from_step" {

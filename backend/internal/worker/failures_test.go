@@ -110,31 +110,31 @@ var grounds = map[domain.JobKind]ground{
 	domain.KindHostProbe: {
 		ready: func(f *fleet, name string) uuid.UUID { return f.laidOut(name) },
 		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
-			return f.Intents.ProbeHost(f.T.Context(), f.Actor, host, 0)
+			return f.Intents.ProbeHost(f.T.Context(), f.Call, host, 0)
 		},
 	},
 	domain.KindHostsProbe: {
 		ready: func(f *fleet, name string) uuid.UUID { return f.ready(name) },
 		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
-			return f.Intents.ProbeHosts(f.T.Context(), f.Actor, domain.DefaultWorkspace, []uuid.UUID{host})
+			return f.Intents.ProbeHosts(f.T.Context(), f.Call, []uuid.UUID{host})
 		},
 	},
 	domain.KindHostMeasure: {
 		ready: withTenant,
 		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
-			return f.Intents.MeasureHost(f.T.Context(), f.Actor, host, 0, 2)
+			return f.Intents.MeasureHost(f.T.Context(), f.Call, host, 0, 2)
 		},
 	},
 	domain.KindHostInitialize: {
 		ready: func(f *fleet, name string) uuid.UUID { return f.laidOut(name) },
 		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
-			return f.Intents.InitializeHost(f.T.Context(), f.Actor, host, 0, false)
+			return f.Intents.InitializeHost(f.T.Context(), f.Call, host, 0, false)
 		},
 	},
 	domain.KindHostRelayout: {
 		ready: withTenant,
 		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
-			return f.Intents.RelayoutHost(f.T.Context(), f.Actor, host, 0, domain.LayoutRequest{Count: 1, CPUsEach: 4})
+			return f.Intents.RelayoutHost(f.T.Context(), f.Call, host, 0, domain.LayoutRequest{Count: 1, CPUsEach: 4})
 		},
 	},
 	domain.KindHostDecommission: {
@@ -142,7 +142,7 @@ var grounds = map[domain.JobKind]ground{
 			return f.ReadyHost(site.HostSpec{Name: name, Units: []string{"1", "2"}}).ID
 		},
 		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
-			return f.Intents.DecommissionHost(f.T.Context(), f.Actor, host, 0)
+			return f.Intents.DecommissionHost(f.T.Context(), f.Call, host, 0)
 		},
 	},
 	domain.KindPlan: {
@@ -150,8 +150,8 @@ var grounds = map[domain.JobKind]ground{
 			return f.ReadyHost(site.HostSpec{Name: name, Units: []string{"1", "2"}}).ID
 		},
 		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
-			_, job, err := f.Intents.Plan(f.T.Context(), f.Actor, intent.PlanRequest{Action: domain.ActionDecommission}, 0, func(ctx context.Context) error {
-				_, err := f.Intents.DecommissionHost(ctx, f.Actor, host, 0)
+			_, job, err := f.Intents.Plan(f.T.Context(), f.Call, intent.PlanRequest{Action: domain.ActionDecommission}, 0, func(ctx context.Context, call intent.Call) error {
+				_, err := f.Intents.DecommissionHost(ctx, call, host, 0)
 				return err
 			})
 			return job, err
@@ -170,14 +170,14 @@ var grounds = map[domain.JobKind]ground{
 		ready: withTenant,
 		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
 			a := f.tenant(host)
-			return f.Intents.Deallocate(f.T.Context(), f.Actor, a.ID, 0, a.LoginUser)
+			return f.Intents.Deallocate(f.T.Context(), f.Call, a.ID, 0, a.LoginUser)
 		},
 	},
 	domain.KindAllocationKeys: {
 		ready: withTenant,
 		ask: func(f *fleet, host uuid.UUID) (uuid.UUID, error) {
 			_, key := site.NewKey(f.T)
-			return f.Intents.ReplaceKeys(f.T.Context(), f.Actor, f.tenant(host).ID, 0, []string{key})
+			return f.Intents.ReplaceKeys(f.T.Context(), f.Call, f.tenant(host).ID, 0, []string{key})
 		},
 	},
 	domain.KindAllocationNetwork: {
@@ -187,7 +187,7 @@ var grounds = map[domain.JobKind]ground{
 			facts.Capabilities.UnitNetworks = domain.Possible
 			f.Tx(func(tx *store.Tx) error { return tx.SetHostFacts(f.T.Context(), host, facts) })
 			moves := intent.New(f.DB, intent.Config{UnitNetwork: domain.NetworkOfUnit})
-			return moves.MoveToOwnNetwork(f.T.Context(), f.Actor, f.tenant(host).ID, 0)
+			return moves.MoveToOwnNetwork(f.T.Context(), f.Call, f.tenant(host).ID, 0)
 		},
 	},
 }
@@ -204,7 +204,7 @@ var failures = map[string]func(f *fleet, host uuid.UUID, name string, ask func()
 		f.lets(name, "hold")
 		job := ask()
 		f.begins(name)
-		if err := f.Intents.CancelJob(f.T.Context(), f.Actor, job); err != nil {
+		if err := f.Intents.CancelJob(f.T.Context(), f.Call, job); err != nil {
 			f.T.Fatal(err)
 		}
 		f.Ended(job, domain.JobCancelled)
@@ -214,7 +214,7 @@ var failures = map[string]func(f *fleet, host uuid.UUID, name string, ask func()
 		f.lets(name, "unreachable")
 		job := ask()
 		site.Eventually(f.T, "a failed try", func() bool { j := f.Job(job); return j.Failures > 0 && j.State == domain.JobQueued })
-		if err := f.Intents.CancelJob(f.T.Context(), f.Actor, job); err != nil {
+		if err := f.Intents.CancelJob(f.T.Context(), f.Call, job); err != nil {
 			f.T.Fatal(err)
 		}
 		f.Ended(job, domain.JobCancelled)
@@ -234,14 +234,14 @@ var failures = map[string]func(f *fleet, host uuid.UUID, name string, ask func()
 		f.lets(name, "hold")
 		job := ask()
 		f.begins(name)
-		err := f.Intents.DeclareHostLost(f.T.Context(), f.Actor, host, 0, name)
+		err := f.Intents.DeclareHostLost(f.T.Context(), f.Call, host, 0, name)
 		if _, takes := domain.HostLifecycle.Next(f.Host(host).State, domain.DeclaredLost); takes == nil || err != nil || f.Job(job).HostID == nil {
 			// While it is probed there is nothing of ours on it: first the job ends. One of
 			// several hosts goes on with the others.
 			if f.Job(job).HostID != nil {
 				f.refused(err)
 			}
-			if err := f.Intents.CancelJob(f.T.Context(), f.Actor, job); err != nil {
+			if err := f.Intents.CancelJob(f.T.Context(), f.Call, job); err != nil {
 				f.T.Fatal(err)
 			}
 			f.Ended(job, domain.JobCancelled)
@@ -271,26 +271,26 @@ var ways = []struct {
 	try      func(f *fleet, job uuid.UUID, h store.Host) error
 }{
 	{"retry", func(_ store.Job, h store.Host) bool { return h.State != domain.HostLost }, func(f *fleet, job uuid.UUID, _ store.Host) error {
-		return f.Intents.RetryJob(f.T.Context(), f.Actor, job, false)
+		return f.Intents.RetryJob(f.T.Context(), f.Call, job, false)
 	}},
 	{"give up", func(j store.Job, h store.Host) bool {
 		joint, _ := domain.JointOf(j.Kind)
 		return joint.GiveUp != "" && h.State != domain.HostLost
 	}, func(f *fleet, job uuid.UUID, _ store.Host) error {
-		_, err := f.Intents.GiveUpJob(f.T.Context(), f.Actor, job)
+		_, err := f.Intents.GiveUpJob(f.T.Context(), f.Call, job)
 		return err
 	}},
 	{"declare lost", func(_ store.Job, h store.Host) bool {
 		_, err := domain.HostLifecycle.Next(h.State, domain.DeclaredLost)
 		return err == nil
 	}, func(f *fleet, _ uuid.UUID, h store.Host) error {
-		return f.Intents.DeclareHostLost(f.T.Context(), f.Actor, h.ID, 0, h.Name)
+		return f.Intents.DeclareHostLost(f.T.Context(), f.Call, h.ID, 0, h.Name)
 	}},
 	{"refence", func(_ store.Job, h store.Host) bool {
 		_, err := domain.HostLifecycle.Next(h.State, domain.InitializeRequested)
 		return err == nil
 	}, func(f *fleet, _ uuid.UUID, h store.Host) error {
-		_, err := f.Intents.InitializeHost(f.T.Context(), f.Actor, h.ID, 0, true)
+		_, err := f.Intents.InitializeHost(f.T.Context(), f.Call, h.ID, 0, true)
 		return err
 	}},
 }

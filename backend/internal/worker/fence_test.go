@@ -62,7 +62,7 @@ func TestDecommissionIsFenced(t *testing.T) {
 				}
 				return site.Play(ctx, play, sink, scripted.Script{})
 			})
-			j := p.Ended(p.must(p.Intents.DecommissionHost(t.Context(), p.Actor, host, 0)), c.end)
+			j := p.Ended(p.must(p.Intents.DecommissionHost(t.Context(), p.Call, host, 0)), c.end)
 			if c.code != "" && j.Error.Code != c.code {
 				t.Errorf("error %+v", j.Error)
 			}
@@ -86,7 +86,7 @@ func TestALateDecommissionPutsNothingBack(t *testing.T) {
 		<-taken
 		return site.Play(context.WithoutCancel(ctx), play, sink, noFence)
 	})
-	job := p.must(p.Intents.DecommissionHost(t.Context(), p.Actor, host, 0))
+	job := p.must(p.Intents.DecommissionHost(t.Context(), p.Call, host, 0))
 	site.Await(t, "the first play", asked)
 	p.sql(`UPDATE jobs SET attempt = attempt + 1, worker_id = $2 WHERE id = $1`, job, uuid.New())
 	close(taken)
@@ -116,9 +116,9 @@ func TestRefenceAfterARestore(t *testing.T) {
 			return site.Play(ctx, play, sink, scripted.Script{})
 		}
 	})
-	p.Ended(p.must(p.Intents.InitializeHost(t.Context(), p.Actor, host, 0, false)), domain.JobFailed)
-	p.Ended(p.must(p.Intents.InitializeHost(t.Context(), p.Actor, host, 0, true)), domain.JobSucceeded)
-	p.Ended(p.must(p.Intents.InitializeHost(t.Context(), p.Actor, host, 0, false)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.InitializeHost(t.Context(), p.Call, host, 0, false)), domain.JobFailed)
+	p.Ended(p.must(p.Intents.InitializeHost(t.Context(), p.Call, host, 0, true)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.InitializeHost(t.Context(), p.Call, host, 0, false)), domain.JobSucceeded)
 }
 
 // TestStoppedDecommissionEndsItsRuns, also where it brought the fence back itself.
@@ -135,9 +135,9 @@ func TestStoppedDecommissionEndsItsRuns(t *testing.T) {
 		begun <- struct{}{}
 		return site.Play(ctx, play, sink, scripted.Script{Wait: make(chan struct{})})
 	})
-	job := p.must(p.Intents.DecommissionHost(t.Context(), p.Actor, host, 0))
+	job := p.must(p.Intents.DecommissionHost(t.Context(), p.Call, host, 0))
 	site.Await(t, "the play under the fence", begun)
-	if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err != nil {
+	if err := p.Intents.CancelJob(t.Context(), p.Call, job); err != nil {
 		t.Fatal(err)
 	}
 	p.Ended(job, domain.JobCancelled)

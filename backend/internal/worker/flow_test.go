@@ -37,8 +37,7 @@ func setup(t *testing.T) place {
 
 func (p place) register(name string, trust bool) (host, job uuid.UUID) {
 	p.T.Helper()
-	host, job, err := p.Intents.RegisterHost(p.T.Context(), p.Actor, domain.DefaultWorkspace,
-		intent.RegisterHost{Name: name, Address: "127.0.0.1", Port: p.ssh.Port, AdminUser: "operator1", TrustOnFirstUse: trust})
+	host, job, err := p.Intents.RegisterHost(p.T.Context(), p.Call, intent.RegisterHost{Name: name, Address: "127.0.0.1", Port: p.ssh.Port, AdminUser: "operator1", TrustOnFirstUse: trust})
 	if err != nil {
 		p.T.Fatal(err)
 	}
@@ -56,7 +55,7 @@ func (p place) probed(name string) uuid.UUID {
 func (p place) laidOut(name string) uuid.UUID {
 	p.T.Helper()
 	host := p.probed(name)
-	_, err := p.Intents.SetLayout(p.T.Context(), p.Actor, host, 0, domain.LayoutRequest{Count: 2, CPUsEach: 3, Devices: []string{site.Disk}})
+	_, err := p.Intents.SetLayout(p.T.Context(), p.Call, host, 0, domain.LayoutRequest{Count: 2, CPUsEach: 3, Devices: []string{site.Disk}})
 	if err != nil {
 		p.T.Fatal(err)
 	}
@@ -72,7 +71,7 @@ func (p place) ready(name string) uuid.UUID {
 
 func (p place) initialize(host uuid.UUID) uuid.UUID {
 	p.T.Helper()
-	job, err := p.Intents.InitializeHost(p.T.Context(), p.Actor, host, 0, false)
+	job, err := p.Intents.InitializeHost(p.T.Context(), p.Call, host, 0, false)
 	if err != nil {
 		p.T.Fatal(err)
 	}
@@ -91,7 +90,7 @@ func (p place) allocated() uuid.UUID {
 
 func (p place) deallocate(a uuid.UUID) uuid.UUID {
 	p.T.Helper()
-	job, err := p.Intents.Deallocate(p.T.Context(), p.Actor, a, 0, p.Allocation(a).LoginUser)
+	job, err := p.Intents.Deallocate(p.T.Context(), p.Call, a, 0, p.Allocation(a).LoginUser)
 	if err != nil {
 		p.T.Fatal(err)
 	}
@@ -153,15 +152,15 @@ func TestFromRegistrationToRemoval(t *testing.T) {
 	if p.ssh.Authentications() != 0 {
 		t.Error("something was sent to a host whose key was not checked yet")
 	}
-	layout, err := p.Intents.SetLayout(ctx, p.Actor, host, h.Version, domain.LayoutRequest{Count: 2, CPUsEach: 3, Devices: []string{site.Disk}})
+	layout, err := p.Intents.SetLayout(ctx, p.Call, host, h.Version, domain.LayoutRequest{Count: 2, CPUsEach: 3, Devices: []string{site.Disk}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Set again: the first units are forgotten, and ordinals begin at 1 again.
-	if _, err := p.Intents.SetLayout(ctx, p.Actor, host, h.Version, domain.LayoutRequest{Count: 1, CPUsEach: 1, Devices: []string{site.Disk}}); err == nil {
+	if _, err := p.Intents.SetLayout(ctx, p.Call, host, h.Version, domain.LayoutRequest{Count: 1, CPUsEach: 1, Devices: []string{site.Disk}}); err == nil {
 		t.Error("a layout was set against an older version of the host")
 	}
-	if _, err := p.Intents.SetLayout(ctx, p.Actor, host, p.Host(host).Version, domain.LayoutRequest{Count: 2, CPUsEach: 3, Devices: []string{site.Disk}}); err != nil {
+	if _, err := p.Intents.SetLayout(ctx, p.Call, host, p.Host(host).Version, domain.LayoutRequest{Count: 2, CPUsEach: 3, Devices: []string{site.Disk}}); err != nil {
 		t.Fatal(err)
 	}
 	units := p.Units(host)
@@ -188,12 +187,12 @@ func TestFromRegistrationToRemoval(t *testing.T) {
 		t.Errorf("allocation %+v", got)
 	}
 	_, other := site.NewKey(t)
-	keys := p.must(p.Intents.ReplaceKeys(ctx, p.Actor, a, 0, []string{other}))
+	keys := p.must(p.Intents.ReplaceKeys(ctx, p.Call, a, 0, []string{other}))
 	p.Ended(keys, domain.JobSucceeded)
 	if got := p.Allocation(a); got.KeysApplied != 2 || got.SSHKeys[0] != other {
 		t.Errorf("keys %+v", got)
 	}
-	if _, err := p.Intents.DecommissionHost(ctx, p.Actor, host, 0); err == nil {
+	if _, err := p.Intents.DecommissionHost(ctx, p.Call, host, 0); err == nil {
 		t.Error("a host with an allocation was decommissioned")
 	}
 	before := p.Allocation(a)
@@ -210,17 +209,17 @@ func TestFromRegistrationToRemoval(t *testing.T) {
 		t.Errorf("address: %+v, %v", at, err)
 	}
 
-	p.Ended(p.must(p.Intents.DecommissionHost(ctx, p.Actor, host, 0)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.DecommissionHost(ctx, p.Call, host, 0)), domain.JobSucceeded)
 	if h = p.Host(host); h.State != domain.HostDecommissioned || h.Fenced || len(h.Units) != 0 {
 		t.Errorf("decommissioned: %+v", h)
 	}
-	if err := p.Intents.RemoveHost(ctx, p.Actor, host, 0); err != nil {
+	if err := p.Intents.RemoveHost(ctx, p.Call, host, 0); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.DB.ShownHostByName(ctx, domain.DefaultWorkspace, "h1"); err == nil {
 		t.Error("a removed host is still found by its name")
 	}
-	if _, err := p.Intents.ProbeHost(ctx, p.Actor, host, 0); err == nil {
+	if _, err := p.Intents.ProbeHost(ctx, p.Call, host, 0); err == nil {
 		t.Error("a removed host was probed")
 	}
 	p.ready("h1") // the name, the machine and the units' names are free again
@@ -288,10 +287,10 @@ func TestAPersonConfirmsTheKey(t *testing.T) {
 	if len(p.Runner.Calls()) != 0 {
 		t.Error("a play was run on a host whose key nobody knows")
 	}
-	if _, err := p.Intents.ConfirmHostKey(t.Context(), p.Actor, host, 0, "SHA256:other"); err == nil {
+	if _, err := p.Intents.ConfirmHostKey(t.Context(), p.Call, host, 0, "SHA256:other"); err == nil {
 		t.Error("another fingerprint was confirmed")
 	}
-	p.Ended(p.must(p.Intents.ConfirmHostKey(t.Context(), p.Actor, host, 0, intent.Fingerprint(p.ssh.Key()))), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.ConfirmHostKey(t.Context(), p.Call, host, 0, intent.Fingerprint(p.ssh.Key()))), domain.JobSucceeded)
 	if h = p.Host(host); h.State != domain.HostProbed || h.HostKey != p.ssh.Key() || h.OfferedHostKey != "" {
 		t.Errorf("%+v", h)
 	}
@@ -304,7 +303,7 @@ func TestChangedKeyStopsEverything(t *testing.T) {
 	plays := len(p.Runner.Calls())
 	was := p.ssh.Key()
 	now := p.ssh.ChangeKey(t)
-	j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobFailed)
+	j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0)), domain.JobFailed)
 	if j.Error.Code != domain.ErrCodeHostKeyChanged || j.Error.NextStep == "" || !strings.Contains(j.Error.Message, intent.Fingerprint(now)) {
 		t.Errorf("%+v", j.Error)
 	}
@@ -312,7 +311,7 @@ func TestChangedKeyStopsEverything(t *testing.T) {
 	if h.HostKey != was || h.OfferedHostKey != now || h.State != domain.HostReady || len(p.Runner.Calls()) != plays {
 		t.Errorf("%+v, %d plays", h, len(p.Runner.Calls())-plays)
 	}
-	p.Ended(p.must(p.Intents.ConfirmHostKey(t.Context(), p.Actor, host, 0, intent.Fingerprint(now))), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.ConfirmHostKey(t.Context(), p.Call, host, 0, intent.Fingerprint(now))), domain.JobSucceeded)
 	if h = p.Host(host); h.HostKey != now || h.OfferedHostKey != "" {
 		t.Errorf("confirmed: %+v", h)
 	}
@@ -325,7 +324,7 @@ func TestAKeyThatCameAndWentIsNotOffered(t *testing.T) {
 	host := p.probed("h1")
 	real := p.ssh.Key()
 	p.Tx(func(tx *store.Tx) error { return tx.OfferHostKey(t.Context(), host, "ssh-ed25519 attacker") })
-	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0)), domain.JobSucceeded)
 	if h := p.Host(host); h.HostKey != real || h.OfferedHostKey != "" {
 		t.Errorf("%+v", h)
 	}
@@ -344,7 +343,7 @@ func TestProbesThatMeetAnotherMachine(t *testing.T) {
 		t.Errorf("duplicate: %+v", h)
 	}
 	p.Runner.Handle("host_probe", scripted.Script{Result: site.Facts("somebody else")})
-	if j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, h1, 0)), domain.JobFailed); j.Error.Code != domain.ErrCodeHostDiffers {
+	if j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Call, h1, 0)), domain.JobFailed); j.Error.Code != domain.ErrCodeHostDiffers {
 		t.Errorf("differs: %+v", j.Error)
 	}
 	if h := p.Host(h1); *h.MachineID != site.Facts("h1").MachineID {
@@ -354,7 +353,7 @@ func TestProbesThatMeetAnotherMachine(t *testing.T) {
 	lies.CPUs[0].Node = 99
 	for _, result := range []any{lies, "no object", nil} {
 		p.Runner.Handle("host_probe", scripted.Script{Result: result})
-		if j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, h1, 0)), domain.JobFailed); j.Error.Code != domain.ErrCodeHostUnsupported {
+		if j := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Call, h1, 0)), domain.JobFailed); j.Error.Code != domain.ErrCodeHostUnsupported {
 			t.Errorf("%v: %+v", result, j.Error)
 		}
 	}
@@ -379,7 +378,7 @@ func TestAHostWithFaultsLeavesPlacement(t *testing.T) {
 		unwell.Faults[0]: unwell, "No interface carries an IPv4 default route now": lost, "The host has less than its layout promises: ": less,
 	} {
 		p.Runner.Handle("host_probe", scripted.Script{Result: facts})
-		job := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+		job := p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0)), domain.JobSucceeded)
 		if said := job.Outcome; strings.Contains(said, "Subordinate IDs of others reach into tenants: ada (UID 200001)") != (len(facts.IDOverlaps) > 0) {
 			t.Errorf("%s: the probe says %q", want, said)
 		}
@@ -397,7 +396,7 @@ func TestAHostWithFaultsLeavesPlacement(t *testing.T) {
 		t.Errorf("after a job: %s", h.Health)
 	}
 	p.Runner.Handle("host_probe", scripted.Script{Result: site.Facts("h1")})
-	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0)), domain.JobSucceeded)
 	if h := p.Host(host); h.Health != domain.HealthHealthy || h.HealthMessage != "" {
 		t.Errorf("after a probe: %s, %q", h.Health, h.HealthMessage)
 	}
@@ -421,10 +420,10 @@ func TestDeclaredLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	site.Await(t, "the play", begun)
-	if err := p.Intents.DeclareHostLost(t.Context(), p.Actor, host, 0, "h2"); err == nil {
+	if err := p.Intents.DeclareHostLost(t.Context(), p.Call, host, 0, "h2"); err == nil {
 		t.Error("declared lost without its name being typed")
 	}
-	if err := p.Intents.DeclareHostLost(t.Context(), p.Actor, host, 0, "h1"); err != nil {
+	if err := p.Intents.DeclareHostLost(t.Context(), p.Call, host, 0, "h1"); err != nil {
 		t.Fatal(err)
 	}
 	p.is(a, domain.AllocationLost, domain.UnitRemoved, domain.AddressQuarantined)
@@ -436,8 +435,8 @@ func TestDeclaredLost(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 	for _, again := range []error{
-		func() error { _, err := p.Intents.ProbeHost(t.Context(), p.Actor, host, 0); return err }(),
-		p.Intents.RetryJob(t.Context(), p.Actor, job, false),
+		func() error { _, err := p.Intents.ProbeHost(t.Context(), p.Call, host, 0); return err }(),
+		p.Intents.RetryJob(t.Context(), p.Call, job, false),
 	} {
 		if again == nil {
 			t.Error("a lost host is worked on")
@@ -447,10 +446,10 @@ func TestDeclaredLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Intents.ReleaseAddress(t.Context(), p.Actor, at.ID, 0); err != nil {
+	if err := p.Intents.ReleaseAddress(t.Context(), p.Call, at.ID, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Intents.RemoveHost(t.Context(), p.Actor, host, 0); err != nil {
+	if err := p.Intents.RemoveHost(t.Context(), p.Call, host, 0); err != nil {
 		t.Fatal(err)
 	}
 	p.Succeed()
@@ -465,7 +464,7 @@ func TestDeclaredLost(t *testing.T) {
 	if h := p.Host(again); h.State != domain.HostRegistered || h.Facts != nil || h.MachineID != nil {
 		t.Errorf("%+v", h)
 	}
-	if err := p.Intents.RemoveHost(t.Context(), p.Actor, again, 0); err != nil {
+	if err := p.Intents.RemoveHost(t.Context(), p.Call, again, 0); err != nil {
 		t.Fatal(err)
 	}
 	// Installed anew it is another machine.
@@ -492,7 +491,7 @@ func TestKeysAreReadUnderTheLock(t *testing.T) {
 	_, third := site.NewKey(t)
 
 	one, release := p.heldUp(h.ID, a, second)
-	two := p.must(p.Intents.ReplaceKeys(t.Context(), p.Actor, a, 0, []string{third}))
+	two := p.must(p.Intents.ReplaceKeys(t.Context(), p.Call, a, 0, []string{third}))
 	release()
 	p.Ended(one, domain.JobSucceeded)
 	p.Ended(two, domain.JobSucceeded)
@@ -533,7 +532,7 @@ func (p place) heldUp(host, allocation uuid.UUID, key string) (job uuid.UUID, re
 	if _, err := tx.Exec(p.T.Context(), `SELECT 1 FROM host_locks WHERE host_id = $1 FOR UPDATE`, host); err != nil {
 		p.T.Fatal(err)
 	}
-	job = p.must(p.Intents.ReplaceKeys(p.T.Context(), p.Actor, allocation, 0, []string{key}))
+	job = p.must(p.Intents.ReplaceKeys(p.T.Context(), p.Call, allocation, 0, []string{key}))
 	site.Eventually(p.T, "the job to wait for the lock", func() bool {
 		var waiting int
 		err := tx.QueryRow(p.T.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting)
@@ -562,7 +561,7 @@ func TestAProbeMayEndWhileTheHostIsInitialized(t *testing.T) {
 		}
 		return site.Play(ctx, play, sink, scripted.Script{})
 	})
-	probe := p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0))
+	probe := p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0))
 	site.Await(t, "the probe", begun)
 	init := p.initialize(host)
 	p.Ended(probe, domain.JobSucceeded)

@@ -25,12 +25,12 @@ func TestRefenceBelievesNoAbsurdNumber(t *testing.T) {
 	p.Runner.HandleFunc("host_initialize", func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
 		return site.Play(ctx, play, sink, scripted.Script{Result: map[string]any{"number": int64(math.MaxInt64)}})
 	})
-	j := p.Ended(p.must(p.Intents.InitializeHost(t.Context(), p.Actor, host, 0, true)), domain.JobFailed)
+	j := p.Ended(p.must(p.Intents.InitializeHost(t.Context(), p.Call, host, 0, true)), domain.JobFailed)
 	if j.Error.Code != domain.ErrCodeTaskFailed || !strings.Contains(j.Error.Message, "never issued the higher one") {
 		t.Errorf("%+v", j.Error)
 	}
 	for _, h := range []uuid.UUID{host, other} {
-		p.Ended(p.must(p.Intents.InitializeHost(t.Context(), p.Actor, h, 0, false)), domain.JobSucceeded)
+		p.Ended(p.must(p.Intents.InitializeHost(t.Context(), p.Call, h, 0, false)), domain.JobSucceeded)
 	}
 }
 
@@ -68,7 +68,7 @@ func TestHungProbesTakeFewWorkers(t *testing.T) {
 		return site.Play(ctx, play, sink, scripted.Script{Result: site.Facts("h2")})
 	})
 	probe := func(host uuid.UUID) uuid.UUID {
-		return p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0))
+		return p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0))
 	}
 	first, second := probe(host), probe(host)
 	if first == second {

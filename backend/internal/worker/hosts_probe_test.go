@@ -36,7 +36,7 @@ func setupSeveral(t *testing.T, names ...string) several {
 
 func (s several) probe(hosts ...uuid.UUID) uuid.UUID {
 	s.T.Helper()
-	return s.must(s.Intents.ProbeHosts(s.T.Context(), s.Actor, domain.DefaultWorkspace, hosts))
+	return s.must(s.Intents.ProbeHosts(s.T.Context(), s.Call, hosts))
 }
 
 // told is the state and code of each host of a job.
@@ -163,7 +163,7 @@ func TestEachHostFailsForItself(t *testing.T) {
 	s.answer(map[string]domain.Facts{"h3": other, "h4": nonsense, "h5": kernel("h5", "6.9.5")})
 	job := s.probe(s.ids...)
 	s.servers[0].Stop()
-	if err := s.Intents.DeclareHostLost(t.Context(), s.Actor, s.ids[1], 0, "h2"); err != nil {
+	if err := s.Intents.DeclareHostLost(t.Context(), s.Call, s.ids[1], 0, "h2"); err != nil {
 		t.Fatal(err)
 	}
 	s.Backend()
@@ -192,7 +192,7 @@ func TestEachHostFailsForItself(t *testing.T) {
 		}
 	}
 	// What was read stays read: a retry is about the others.
-	if err := s.Intents.RetryJob(t.Context(), s.Actor, job, false); err != nil {
+	if err := s.Intents.RetryJob(t.Context(), s.Call, job, false); err != nil {
 		t.Fatal(err)
 	}
 	site.Eventually(t, "the retry's try", func() bool { return s.Job(job).Failures == 1 })
@@ -251,7 +251,7 @@ func TestAFailureTellsOfItsHostAsItIs(t *testing.T) {
 	s := setupSeveral(t, "h1", "h2", "h3")
 	s.sql(`UPDATE hosts SET health = 'unreachable' WHERE id = $1`, s.ids[1])
 	s.Runner.HandleFunc("host_probe", func(context.Context, ansible.Play, func(ansible.Event)) (ansible.Outcome, error) {
-		if err := s.Intents.DeclareHostLost(context.Background(), s.Actor, s.ids[0], 0, "h1"); err != nil {
+		if err := s.Intents.DeclareHostLost(context.Background(), s.Call, s.ids[0], 0, "h1"); err != nil {
 			t.Error(err)
 		}
 		out := ansible.Outcome{Failures: []ansible.Failure{
@@ -341,7 +341,7 @@ func TestACancelLeavesWhatWasRead(t *testing.T) {
 	job := s.probe(s.ids...)
 	s.Backend()
 	site.Await(t, "the first host", half)
-	if err := s.Intents.CancelJob(t.Context(), s.Actor, job); err != nil {
+	if err := s.Intents.CancelJob(t.Context(), s.Call, job); err != nil {
 		t.Fatal(err)
 	}
 	s.Ended(job, domain.JobCancelled)
@@ -349,7 +349,7 @@ func TestACancelLeavesWhatWasRead(t *testing.T) {
 		t.Errorf("hosts:\n%s", diff)
 	}
 	s.answer(map[string]domain.Facts{"h2": site.Facts("h2")})
-	if err := s.Intents.RetryJob(t.Context(), s.Actor, job, false); err != nil {
+	if err := s.Intents.RetryJob(t.Context(), s.Call, job, false); err != nil {
 		t.Fatal(err)
 	}
 	s.Ended(job, domain.JobSucceeded)

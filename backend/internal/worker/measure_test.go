@@ -20,7 +20,7 @@ import (
 
 func (p place) measure(host uuid.UUID, samples int) uuid.UUID {
 	p.T.Helper()
-	return p.must(p.Intents.MeasureHost(p.T.Context(), p.Actor, host, 0, samples))
+	return p.must(p.Intents.MeasureHost(p.T.Context(), p.Call, host, 0, samples))
 }
 
 func of(changes map[string]any) map[string]any {
@@ -149,7 +149,7 @@ func TestMeasuringIsNotInTheWay(t *testing.T) {
 	close(goOn)
 	p.Ended(gone, domain.JobSucceeded)
 	var refused *domain.Conflict
-	if _, err := p.Intents.MeasureHost(t.Context(), p.Actor, host, 0, 1); !errors.As(err, &refused) || refused.Code != "nothing_to_measure" {
+	if _, err := p.Intents.MeasureHost(t.Context(), p.Call, host, 0, 1); !errors.As(err, &refused) || refused.Code != "nothing_to_measure" {
 		t.Errorf("a host without tenants: %v", err)
 	}
 }
@@ -213,7 +213,7 @@ func TestOneMeasurementAHost(t *testing.T) {
 	var all sync.WaitGroup
 	jobs, errs := make([]uuid.UUID, 8), make([]error, 8)
 	for i := range jobs {
-		all.Go(func() { jobs[i], errs[i] = p.Intents.MeasureHost(t.Context(), p.Actor, host, 0, i+1) })
+		all.Go(func() { jobs[i], errs[i] = p.Intents.MeasureHost(t.Context(), p.Call, host, 0, i+1) })
 	}
 	all.Wait()
 	for i := range jobs {
@@ -228,7 +228,7 @@ func TestOneMeasurementAHost(t *testing.T) {
 	}
 	for _, samples := range []int{0, -1, domain.MaxSamples + 1} {
 		var bad *domain.Invalid
-		if _, err := p.Intents.MeasureHost(t.Context(), p.Actor, host, 0, samples); !errors.As(err, &bad) {
+		if _, err := p.Intents.MeasureHost(t.Context(), p.Call, host, 0, samples); !errors.As(err, &bad) {
 			t.Errorf("%d samples: %v", samples, err)
 		}
 	}

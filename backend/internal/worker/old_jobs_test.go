@@ -16,21 +16,21 @@ import (
 
 func (p place) pause() {
 	p.T.Helper()
-	if err := p.Intents.PauseQueue(p.T.Context(), p.Actor, "new switches"); err != nil {
+	if err := p.Intents.PauseQueue(p.T.Context(), p.Call, "new switches"); err != nil {
 		p.T.Fatal(err)
 	}
 }
 
 func (p place) resume() {
 	p.T.Helper()
-	if err := p.Intents.ResumeQueue(p.T.Context(), p.Actor); err != nil {
+	if err := p.Intents.ResumeQueue(p.T.Context(), p.Call); err != nil {
 		p.T.Fatal(err)
 	}
 }
 
 func (p place) cancel(job uuid.UUID) {
 	p.T.Helper()
-	if err := p.Intents.CancelJob(p.T.Context(), p.Actor, job); err != nil {
+	if err := p.Intents.CancelJob(p.T.Context(), p.Call, job); err != nil {
 		p.T.Fatal(err)
 	}
 }
@@ -53,7 +53,7 @@ func TestADeallocationThatNeverBeganIsTakenBack(t *testing.T) {
 		t.Errorf("it says %q", message)
 	}
 	// Whose tenant is there is asked for his name once more.
-	p.conflict(p.Intents.RetryJob(t.Context(), p.Actor, mistake, false), "job_superseded")
+	p.conflict(p.Intents.RetryJob(t.Context(), p.Call, mistake, false), "job_superseded")
 	p.resume()
 
 	// Keys that were left on the way out come in again.
@@ -98,8 +98,8 @@ func TestAnAllocationThatNeverBeganEnds(t *testing.T) {
 			t.Errorf("%s is offered", o.Name)
 		}
 	}
-	p.conflict(p.Intents.RetryJob(t.Context(), p.Actor, job, false), "job_superseded")
-	_, err = p.Intents.GiveUpJob(t.Context(), p.Actor, job)
+	p.conflict(p.Intents.RetryJob(t.Context(), p.Call, job, false), "job_superseded")
+	_, err = p.Intents.GiveUpJob(t.Context(), p.Call, job)
 	p.conflict(err, "job_superseded")
 	if u := p.Units(gone.HostID)[0]; u.WipedAt != nil || u.StateMessage != "" {
 		t.Errorf("a unit that was never used: %+v", u)
@@ -121,7 +121,7 @@ func TestAnAllocationThatNeverBeganEnds(t *testing.T) {
 	}
 	p.Ended(job, domain.JobFailed)
 	p.pause()
-	if err := p.Intents.RetryJob(t.Context(), p.Actor, job, false); err != nil {
+	if err := p.Intents.RetryJob(t.Context(), p.Call, job, false); err != nil {
 		t.Fatal(err)
 	}
 	p.cancel(job)
@@ -145,18 +145,18 @@ func TestInitializeRefusesRangesOfOthers(t *testing.T) {
 	host := p.laidOut("h1")
 	for _, r := range []domain.IDRange{own, people} {
 		found(r, far)
-		p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
-		_, err := p.Intents.InitializeHost(t.Context(), p.Actor, host, 0, false)
+		p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0)), domain.JobSucceeded)
+		_, err := p.Intents.InitializeHost(t.Context(), p.Call, host, 0, false)
 		p.conflict(err, "uid_range_taken")
 		if !strings.Contains(err.Error(), r.By) || strings.Contains(err.Error(), far.By) || p.Host(host).State != domain.HostProbed {
 			t.Errorf("%v; %s", err, p.Host(host).State)
 		}
 	}
 	found(far)
-	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0)), domain.JobSucceeded)
 	p.Ended(p.initialize(host), domain.JobSucceeded)
 	found(own)
-	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0)), domain.JobSucceeded)
 	p.Ended(p.initialize(host), domain.JobSucceeded)
 }
 
@@ -170,9 +170,9 @@ func TestAnOldJobOfAHostDoesNothingAnew(t *testing.T) {
 	old := p.Ended(p.initialize(host), domain.JobFailed)
 	p.Succeed()
 	p.Ended(p.initialize(host), domain.JobSucceeded)
-	_, err := p.Intents.GiveUpJob(t.Context(), p.Actor, old.ID)
+	_, err := p.Intents.GiveUpJob(t.Context(), p.Call, old.ID)
 	p.conflict(err, "job_superseded")
-	p.conflict(p.Intents.RetryJob(t.Context(), p.Actor, old.ID, false), "job_superseded")
+	p.conflict(p.Intents.RetryJob(t.Context(), p.Call, old.ID, false), "job_superseded")
 	if h := p.Host(host); h.State != domain.HostReady || h.Units["free"] != 2 {
 		t.Errorf("%+v", h)
 	}
@@ -180,10 +180,10 @@ func TestAnOldJobOfAHostDoesNothingAnew(t *testing.T) {
 	p.Runner.Handle("host_initialize", taskFailed)
 	newer := p.Ended(p.initialize(host), domain.JobFailed)
 	p.Succeed()
-	_, err = p.Intents.GiveUpJob(t.Context(), p.Actor, old.ID)
+	_, err = p.Intents.GiveUpJob(t.Context(), p.Call, old.ID)
 	p.conflict(err, "job_superseded")
-	p.conflict(p.Intents.RetryJob(t.Context(), p.Actor, old.ID, false), "job_superseded")
-	if err := p.Intents.RetryJob(t.Context(), p.Actor, newer.ID, false); err != nil {
+	p.conflict(p.Intents.RetryJob(t.Context(), p.Call, old.ID, false), "job_superseded")
+	if err := p.Intents.RetryJob(t.Context(), p.Call, newer.ID, false); err != nil {
 		t.Fatal(err)
 	}
 	p.Ended(newer.ID, domain.JobSucceeded)
@@ -197,7 +197,7 @@ func TestADecommissionedHostIsKept(t *testing.T) {
 	host := p.ready("h1")
 	decommission := func() uuid.UUID {
 		t.Helper()
-		return p.must(p.Intents.DecommissionHost(t.Context(), p.Actor, host, 0))
+		return p.must(p.Intents.DecommissionHost(t.Context(), p.Call, host, 0))
 	}
 	kept := func(job uuid.UUID) {
 		t.Helper()
@@ -208,14 +208,14 @@ func TestADecommissionedHostIsKept(t *testing.T) {
 			t.Errorf("it says %q", j.Outcome)
 		}
 		for _, u := range p.Units(host) {
-			if err := p.Intents.OpenUnit(t.Context(), p.Actor, u.ID, 0); err != nil {
+			if err := p.Intents.OpenUnit(t.Context(), p.Call, u.ID, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if h := p.Host(host); h.State != domain.HostReady || h.Units["free"] != 2 {
 			t.Errorf("%+v", h)
 		}
-		p.conflict(p.Intents.RetryJob(t.Context(), p.Actor, job, false), "job_superseded")
+		p.conflict(p.Intents.RetryJob(t.Context(), p.Call, job, false), "job_superseded")
 	}
 	p.pause()
 	mistake := decommission()
@@ -237,13 +237,13 @@ func TestTheHostOfAnotherKloigosIsLeftAlone(t *testing.T) {
 	theirs, taken := p.laidOut("h1"), p.laidOut("h2")
 	for _, host := range []uuid.UUID{theirs, taken} {
 		p.sql(`UPDATE hosts SET facts = jsonb_set(facts, '{incarnation}', to_jsonb($2::TEXT)) WHERE id = $1`, host, uuid.NewString())
-		_, err := p.Intents.InitializeHost(t.Context(), p.Actor, host, 0, false)
+		_, err := p.Intents.InitializeHost(t.Context(), p.Call, host, 0, false)
 		p.conflict(err, "foreign_fence")
 	}
-	if err := p.Intents.RemoveHost(t.Context(), p.Actor, theirs, 0); err != nil {
+	if err := p.Intents.RemoveHost(t.Context(), p.Call, theirs, 0); err != nil {
 		t.Error(err)
 	}
-	p.Ended(p.must(p.Intents.InitializeHost(t.Context(), p.Actor, taken, 0, true)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.InitializeHost(t.Context(), p.Call, taken, 0, true)), domain.JobSucceeded)
 	p.Ended(p.initialize(taken), domain.JobSucceeded) // what a probe read before it was taken over is old
 }
 
@@ -258,7 +258,7 @@ func TestWhatIsFreeStaysWhenALayoutIsGivenUp(t *testing.T) {
 	failed := p.Ended(p.relayout(host, domain.LayoutRequest{Units: []domain.LayoutUnit{{CPUs: "4-5"}}}), domain.JobFailed)
 	p.Succeed()
 	p.Ended(p.deallocate(a), domain.JobSucceeded)
-	p.Ended(p.must(p.Intents.GiveUpJob(t.Context(), p.Actor, failed.ID)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.GiveUpJob(t.Context(), p.Call, failed.ID)), domain.JobSucceeded)
 	if diff := cmp.Diff([]string{"h1-cu01 free 1-3"}, p.unitNames(host)); diff != "" || p.Host(host).State != domain.HostReady {
 		t.Errorf("the host is %s, its units:\n%s", p.Host(host).State, diff)
 	}

@@ -42,7 +42,7 @@ func TestPlansThatNoLongerHold(t *testing.T) {
 
 	// Another job that changed the host moves it, one that only reads does not.
 	got = p.planned(of)
-	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0)), domain.JobSucceeded)
 	p.sql(`UPDATE hosts SET facts = jsonb_set(facts, '{kernel}', '"6.2.0"') WHERE id = $1`, host)
 	if stale, err := p.Intents.PlanMoved(t.Context(), p.thePlan(got.ID)); err != nil || !slices.Equal(stale.Moved, []string{domain.MovedState}) {
 		t.Errorf("the probe read the volume groups anew: %+v, %v", stale, err)
@@ -219,7 +219,7 @@ func TestBoundJobsLookAgain(t *testing.T) {
 				return
 			}
 			// Who has read why may go on without the plan.
-			if err := p.Intents.RetryJob(t.Context(), p.Actor, job, false); err != nil {
+			if err := p.Intents.RetryJob(t.Context(), p.Call, job, false); err != nil {
 				t.Fatal(err)
 			}
 			if j = p.Ended(job, domain.JobSucceeded); j.PlanID != nil || p.Host(host).State != domain.HostReady {

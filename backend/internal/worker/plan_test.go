@@ -135,7 +135,7 @@ func TestPlansAreRefusedAsTheirActionsAre(t *testing.T) {
 	before := p.dump()
 	refused := func(a ask, version int) error {
 		t.Helper()
-		_, _, err := p.Intents.Plan(t.Context(), p.Actor, a.PlanRequest, version, a.do)
+		_, _, err := p.Intents.Plan(t.Context(), p.Call, a.PlanRequest, version, a.do)
 		if err == nil {
 			t.Error("it was planned")
 		}
@@ -151,14 +151,14 @@ func TestPlansAreRefusedAsTheirActionsAre(t *testing.T) {
 	if err := refused(p.askAllocate(intent.CreateAllocation{}), 0); !errors.As(err, &invalid) {
 		t.Errorf("no size: %v", err)
 	}
-	p.conflict(refused(ask{intent.PlanRequest{Action: "probe-host"}, func(ctx context.Context) error {
-		_, err := p.Intents.ProbeHost(ctx, p.Actor, host, 0)
+	p.conflict(refused(ask{intent.PlanRequest{Action: "probe-host"}, func(ctx context.Context, call intent.Call) error {
+		_, err := p.Intents.ProbeHost(ctx, call, host, 0)
 		return err
 	}}, 0), "nothing_to_plan")
 	if diff := cmp.Diff(before, p.dump()); diff != "" {
 		t.Errorf("a refused plan changed rows:\n%s", diff)
 	}
-	if _, err := p.Intents.SetLayout(t.Context(), p.Actor, host, 0, domain.LayoutRequest{Count: 2, CPUsEach: 3, Devices: []string{site.Disk}}); err != nil {
+	if _, err := p.Intents.SetLayout(t.Context(), p.Call, host, 0, domain.LayoutRequest{Count: 2, CPUsEach: 3, Devices: []string{site.Disk}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := refused(p.askInitialize(host), 9); !errors.As(err, &invalid) || invalid.Fields[0].Field != "playbook_version" {
@@ -214,8 +214,8 @@ func TestChecksThatFail(t *testing.T) {
 	}
 	_, err := p.apply(plan, of)
 	p.conflict(err, "plan_not_ready")
-	p.conflict(p.Intents.RetryJob(t.Context(), p.Actor, job, true), "plan_version")
-	if _, err := p.Intents.GiveUpJob(t.Context(), p.Actor, job); err == nil {
+	p.conflict(p.Intents.RetryJob(t.Context(), p.Call, job, true), "plan_version")
+	if _, err := p.Intents.GiveUpJob(t.Context(), p.Call, job); err == nil {
 		t.Error("there is something to clean after a check")
 	}
 	if got := p.thePlan(plan); got.State != domain.PlanFailed {
@@ -227,14 +227,14 @@ func TestChecksThatFail(t *testing.T) {
 		close(running)
 		return site.Play(ctx, play, sink, scripted.Script{Wait: make(chan struct{})})
 	})
-	if err := p.Intents.RetryJob(t.Context(), p.Actor, job, false); err != nil {
+	if err := p.Intents.RetryJob(t.Context(), p.Call, job, false); err != nil {
 		t.Fatal(err)
 	}
 	site.Await(t, "the check to begin", running)
 	if got := p.thePlan(plan); got.State != domain.PlanChecking {
 		t.Errorf("%+v", got)
 	}
-	if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err != nil {
+	if err := p.Intents.CancelJob(t.Context(), p.Call, job); err != nil {
 		t.Fatal(err)
 	}
 	p.Ended(job, domain.JobCancelled)
@@ -243,7 +243,7 @@ func TestChecksThatFail(t *testing.T) {
 	}
 
 	p.Succeed()
-	if err := p.Intents.RetryJob(t.Context(), p.Actor, job, false); err != nil {
+	if err := p.Intents.RetryJob(t.Context(), p.Call, job, false); err != nil {
 		t.Fatal(err)
 	}
 	p.Ended(job, domain.JobSucceeded)
@@ -256,7 +256,7 @@ func TestChecksThatFail(t *testing.T) {
 	p.Ended(p.mustApply(plan, of), domain.JobSucceeded)
 
 	_, job = p.plan(of)
-	if err := p.Intents.DeclareHostLost(t.Context(), p.Actor, host, 0, "h1"); err != nil {
+	if err := p.Intents.DeclareHostLost(t.Context(), p.Call, host, 0, "h1"); err != nil {
 		t.Fatal(err)
 	}
 	j := p.Job(job)
@@ -328,7 +328,7 @@ func TestTrialOfAVersion(t *testing.T) {
 	host := p.ready("h1")
 	version := p.newVersion("host_initialize", false, false)
 	of := p.askInitialize(host)
-	plan, job, err := p.Intents.Plan(t.Context(), p.Actor, of.PlanRequest, version, of.do)
+	plan, job, err := p.Intents.Plan(t.Context(), p.Call, of.PlanRequest, version, of.do)
 	if err != nil {
 		t.Fatal(err)
 	}

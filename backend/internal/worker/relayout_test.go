@@ -19,7 +19,7 @@ import (
 
 func (p place) relayout(host uuid.UUID, r domain.LayoutRequest) uuid.UUID {
 	p.T.Helper()
-	return p.must(p.Intents.RelayoutHost(p.T.Context(), p.Actor, host, 0, r))
+	return p.must(p.Intents.RelayoutHost(p.T.Context(), p.Call, host, 0, r))
 }
 
 // inFirst has a tenant in the first unit of a host.
@@ -152,7 +152,7 @@ func TestFailuresOfARelayout(t *testing.T) {
 	failed("h1-cu03 preparation_failed 4-5")
 
 	// Retried: the same units.
-	if err := p.Intents.RetryJob(t.Context(), p.Actor, j.ID, false); err != nil {
+	if err := p.Intents.RetryJob(t.Context(), p.Call, j.ID, false); err != nil {
 		t.Fatal(err)
 	}
 	p.Ended(j.ID, domain.JobFailed)
@@ -166,7 +166,7 @@ func TestFailuresOfARelayout(t *testing.T) {
 
 	// Given up: nothing but the tenant is left, and the CPUs are nobody's.
 	p.Succeed()
-	clean := p.Ended(p.must(p.Intents.GiveUpJob(t.Context(), p.Actor, j.ID)), domain.JobSucceeded)
+	clean := p.Ended(p.must(p.Intents.GiveUpJob(t.Context(), p.Call, j.ID)), domain.JobSucceeded)
 	if clean.Kind != domain.KindHostRelayout || !strings.HasPrefix(clean.Outcome, "The units that could not be created were removed") {
 		t.Errorf("%+v", clean)
 	}
@@ -176,7 +176,7 @@ func TestFailuresOfARelayout(t *testing.T) {
 	if h := p.Host(host); h.State != domain.HostReady || h.Units["allocated"] != 1 || len(h.Units) != 1 {
 		t.Errorf("%+v", h)
 	}
-	if _, err := p.Intents.GiveUpJob(t.Context(), p.Actor, j.ID); err == nil {
+	if _, err := p.Intents.GiveUpJob(t.Context(), p.Call, j.ID); err == nil {
 		t.Error("given up although the host is ready")
 	}
 	p.Ended(p.relayout(host, domain.LayoutRequest{Count: 4, CPUsEach: 1}), domain.JobSucceeded)
@@ -192,7 +192,7 @@ func TestACancelledRelayoutIsBroughtAboutByAnInitialization(t *testing.T) {
 	p := place{Site: site.New(t)}
 	h := p.ReadyHost(site.HostSpec{Units: []string{"1", "2"}})
 	job := p.relayout(h.ID, domain.LayoutRequest{Count: 1, CPUsEach: 4})
-	if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err != nil {
+	if err := p.Intents.CancelJob(t.Context(), p.Call, job); err != nil {
 		t.Fatal(err)
 	}
 	now := p.Host(h.ID)

@@ -29,14 +29,14 @@ func TestCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Queued: ended at once, with what that means for its objects.
-	if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err != nil {
+	if err := p.Intents.CancelJob(t.Context(), p.Call, job); err != nil {
 		t.Fatal(err)
 	}
 	if j := p.Job(job); j.State != domain.JobCancelled || j.Attempt != 0 {
 		t.Errorf("%+v", j)
 	}
 	p.is(a, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
-	if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err == nil {
+	if err := p.Intents.CancelJob(t.Context(), p.Call, job); err == nil {
 		t.Error("cancelled twice")
 	}
 	a, job, err = p.Allocate(intent.CreateAllocation{})
@@ -52,7 +52,7 @@ func TestCancel(t *testing.T) {
 	p.Backend()
 	site.Await(t, "the play", begun)
 	asked := time.Now()
-	if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err != nil {
+	if err := p.Intents.CancelJob(t.Context(), p.Call, job); err != nil {
 		t.Fatal(err)
 	}
 	j := p.Ended(job, domain.JobCancelled)
@@ -69,7 +69,7 @@ func TestCancel(t *testing.T) {
 	}
 	p.is(a, domain.AllocationAllocationFailed, domain.UnitAllocationFailed, domain.AddressReserved)
 	p.Succeed()
-	p.Ended(p.must(p.Intents.GiveUpJob(t.Context(), p.Actor, job)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.GiveUpJob(t.Context(), p.Call, job)), domain.JobSucceeded)
 	p.is(a, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
 }
 
@@ -88,10 +88,10 @@ func TestCancelBetweenTries(t *testing.T) {
 		t.Fatal(err)
 	}
 	site.Eventually(t, "a failed attempt", func() bool { return p.Job(job).Failures == 1 })
-	if err := p.Intents.PauseQueue(t.Context(), p.Actor, "new switches"); err != nil {
+	if err := p.Intents.PauseQueue(t.Context(), p.Call, "new switches"); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err != nil {
+	if err := p.Intents.CancelJob(t.Context(), p.Call, job); err != nil {
 		t.Fatal(err)
 	}
 	j := p.Ended(job, domain.JobCancelled)
@@ -124,14 +124,14 @@ func TestSupersededJobLeavesNothing(t *testing.T) {
 		return site.Play(ctx, play, sink, scripted.Script{Wait: make(chan struct{})})
 	})
 	_, public := site.NewKey(t)
-	keys := p.must(p.Intents.ReplaceKeys(t.Context(), p.Actor, a, 0, []string{public}))
+	keys := p.must(p.Intents.ReplaceKeys(t.Context(), p.Call, a, 0, []string{public}))
 	site.Await(t, "the play", begun)
 	first.Stop()
 	first.Kill()
 	site.Await(t, "the backend", first.Stopped())
 	before := p.Runner.Calls()
 	p.Runner.HandleFunc("unit_deallocate", site.Wiped)
-	gone := p.must(p.Intents.Deallocate(t.Context(), p.Actor, a, 0, p.Allocation(a).LoginUser))
+	gone := p.must(p.Intents.Deallocate(t.Context(), p.Call, a, 0, p.Allocation(a).LoginUser))
 	p.BackendWith(p.Work(), queue.Config{Slots: 1}) // or the deallocation may hold the host first, and ends it instead
 	if j := p.Ended(keys, domain.JobFailed); j.Error.Code != domain.ErrCodeSuperseded {
 		t.Errorf("%+v", j.Error)
@@ -153,7 +153,7 @@ func TestCancelOfADeadBackendsJob(t *testing.T) {
 	}
 	initialize := func(refence bool) func(place, uuid.UUID) (uuid.UUID, error) {
 		return func(p place, host uuid.UUID) (uuid.UUID, error) {
-			return p.Intents.InitializeHost(t.Context(), p.Actor, host, 0, refence)
+			return p.Intents.InitializeHost(t.Context(), p.Call, host, 0, refence)
 		}
 	}
 	for _, c := range []struct {
@@ -169,10 +169,10 @@ func TestCancelOfADeadBackendsJob(t *testing.T) {
 		{"initialize for the first time", false, initialize(false), false, 0},
 		{"refence", true, initialize(true), false, 0},
 		{"decommission", true, func(p place, host uuid.UUID) (uuid.UUID, error) {
-			return p.Intents.DecommissionHost(t.Context(), p.Actor, host, 0)
+			return p.Intents.DecommissionHost(t.Context(), p.Call, host, 0)
 		}, false, 0},
 		{"probe", false, func(p place, host uuid.UUID) (uuid.UUID, error) {
-			return p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)
+			return p.Intents.ProbeHost(t.Context(), p.Call, host, 0)
 		}, true, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -191,7 +191,7 @@ func TestCancelOfADeadBackendsJob(t *testing.T) {
 			})
 			p.Backend()
 			asked := time.Now()
-			if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err != nil {
+			if err := p.Intents.CancelJob(t.Context(), p.Call, job); err != nil {
 				t.Fatal(err)
 			}
 			if !c.soon {
@@ -227,16 +227,16 @@ func TestCancelBetweenSteps(t *testing.T) {
 		return site.Play(context.WithoutCancel(ctx), play, sink, scripted.Script{})
 	})
 	p.Backend()
-	job := p.must(p.Intents.InitializeHost(t.Context(), p.Actor, host, 0, false))
+	job := p.must(p.Intents.InitializeHost(t.Context(), p.Call, host, 0, false))
 	site.Await(t, "the first step", begun)
-	if err := p.Intents.CancelJob(t.Context(), p.Actor, job); err != nil {
+	if err := p.Intents.CancelJob(t.Context(), p.Call, job); err != nil {
 		t.Fatal(err)
 	}
 	j := p.Ended(job, domain.JobCancelled)
 	if j.Steps[1].State != domain.StepPending || plays.Load() != 1 {
 		t.Errorf("%+v after %d plays", j.Steps, plays.Load())
 	}
-	if err := p.Intents.RetryJob(t.Context(), p.Actor, job, false); err != nil {
+	if err := p.Intents.RetryJob(t.Context(), p.Call, job, false); err != nil {
 		t.Fatal(err)
 	}
 	p.Ended(job, domain.JobSucceeded)
@@ -249,7 +249,7 @@ func TestUnreachableHostsAreTriedAgain(t *testing.T) {
 	host := p.probed("h1")
 	gone := scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeUnreachable, Message: "No route to host."}}
 	p.Runner.Handle("host_probe", gone, gone, gone)
-	job := p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0))
+	job := p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0))
 	failures := 0
 	for range 2 {
 		failures++
@@ -274,7 +274,7 @@ func TestUnreachableHostsAreTriedAgain(t *testing.T) {
 	}
 	// The next probe that succeeds makes it healthy again.
 	p.Succeed()
-	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0)), domain.JobSucceeded)
 	if h := p.Host(host); h.Health != domain.HealthHealthy {
 		t.Errorf("%+v", h)
 	}
@@ -329,7 +329,7 @@ func TestDeadline(t *testing.T) {
 	host := p.probed("h1")
 	gone := scripted.Script{Failure: &ansible.Failure{Code: ansible.CodeUnreachable, Message: "No route to host."}}
 	p.Runner.Handle("host_probe", gone)
-	job := p.must(p.Intents.ProbeHost(t.Context(), p.Actor, host, 0))
+	job := p.must(p.Intents.ProbeHost(t.Context(), p.Call, host, 0))
 	site.Eventually(t, "a failed attempt", func() bool { return p.Job(job).Failures == 1 })
 	p.sql(`UPDATE jobs SET deadline_at = now(), run_after = now() WHERE id = $1`, job)
 	j := p.Ended(job, domain.JobFailed)

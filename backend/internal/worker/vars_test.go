@@ -117,10 +117,10 @@ func TestVariablesAreThoseOfTheRoles(t *testing.T) {
 	host := p.ready("h1")
 	a := p.allocated()
 	_, key := site.NewKey(t)
-	p.Ended(p.must(p.Intents.ReplaceKeys(t.Context(), p.Actor, a, 0, []string{key})), domain.JobSucceeded)
-	p.Ended(p.must(p.Intents.MeasureHost(t.Context(), p.Actor, host, 0, 3)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.ReplaceKeys(t.Context(), p.Call, a, 0, []string{key})), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.MeasureHost(t.Context(), p.Call, host, 0, 3)), domain.JobSucceeded)
 	p.Ended(p.deallocate(a), domain.JobSucceeded)
-	p.Ended(p.must(p.Intents.DecommissionHost(t.Context(), p.Actor, host, 0)), domain.JobSucceeded)
+	p.Ended(p.must(p.Intents.DecommissionHost(t.Context(), p.Call, host, 0)), domain.JobSucceeded)
 
 	roles := map[string]string{
 		"host_probe/playbook.yml": "host_probe", "host_measure/playbook.yml": "host_measure", "host_initialize/bootstrap.yml": "host_bootstrap", "host_initialize/playbook.yml": "host_initialize",

@@ -235,7 +235,7 @@ func (s *Site) Allocate(r intent.CreateAllocation) (allocation, job uuid.UUID, e
 	if r.UnitID == nil && r.CPUs == 0 {
 		r.CPUs = 1
 	}
-	return s.Intents.CreateAllocation(s.T.Context(), s.Actor, domain.DefaultWorkspace, r)
+	return s.Intents.CreateAllocation(s.T.Context(), s.Call, r)
 }
 
 // answers is what stands for all hosts that were built: something is there.

@@ -49,6 +49,7 @@ type Site struct {
 	Runner  *scripted.Runner
 	Signals *queue.Signals
 	Actor   domain.Actor
+	Call    intent.Call // of the actor, without a key
 	Policy  domain.TargetPolicy
 	// PrivateKey is the organization's; it must not be seen anywhere.
 	PrivateKey string
@@ -85,6 +86,7 @@ func NewWith(t testing.TB, cfg intent.Config) *Site {
 		T: t, URL: url, DB: db, Intents: intent.New(db, cfg), Runner: scripted.New(), Signals: queue.NewSignals(), Policy: cfg.Targets,
 		Actor: domain.Actor{Kind: domain.ActorAccount, ID: uuid.New(), Name: "ada", Address: "192.0.2.7", RequestID: "r-1"},
 	}
+	s.Call = intent.By(s.Actor).In(domain.DefaultWorkspace)
 	private, public := NewKey(t)
 	s.PrivateKey = private
 	s.Tx(func(tx *store.Tx) error {
