@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"kloigos/backend/internal/area/network"
+
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
@@ -83,15 +85,15 @@ func (r Reads) Addresses(ctx context.Context, f AddressFilter) ([]Address, error
 }
 
 const sqlInsertAddresses = `
-INSERT INTO addresses (id, workspace_id, network, address, sort_key, endpoint, state, shuffle)
-SELECT a.id, $1::UUID, $2::TEXT, a.address, a.sort_key, $3::TEXT, $4::TEXT, a.shuffle
+INSERT INTO addresses (id, workspace_id, network, network_id, address, sort_key, endpoint, state, shuffle)
+SELECT a.id, $1::UUID, $2::TEXT, $9::UUID, a.address, a.sort_key, $3::TEXT, $4::TEXT, a.shuffle
   FROM unnest($5::UUID[], $6::TEXT[], $7::INT8[], $8::INT4[]) AS a(id, address, sort_key, shuffle)
-ON CONFLICT (address) DO NOTHING
+ON CONFLICT DO NOTHING
 RETURNING address`
 
 // InsertAddresses adds IPv4 addresses to the pool of a network, all of them in
 // one statement; if one is there already it is a Conflict.
-func (tx *Tx) InsertAddresses(ctx context.Context, workspace uuid.UUID, network string, addresses []netip.Addr, endpoint string) ([]uuid.UUID, error) {
+func (tx *Tx) InsertAddresses(ctx context.Context, in network.Network, addresses []netip.Addr, endpoint string) ([]uuid.UUID, error) {
 	ids := make([]uuid.UUID, len(addresses))
 	text := make([]string, len(addresses))
 	numbers := make([]int64, len(addresses))
@@ -101,7 +103,7 @@ func (tx *Tx) InsertAddresses(ctx context.Context, workspace uuid.UUID, network 
 		ids[i], text[i], numbers[i], shuffles[i] = uuid.New(), a.String(), int64(binary.BigEndian.Uint32(four[:])), shuffle()
 	}
 	tx.Touch(nounAddress, ids...)
-	rows, err := tx.q.Query(ctx, sqlInsertAddresses, workspace, network, endpoint, domain.AddressLifecycle.Initial, ids, text, numbers, shuffles)
+	rows, err := tx.q.Query(ctx, sqlInsertAddresses, in.WorkspaceID, in.Name, endpoint, domain.AddressLifecycle.Initial, ids, text, numbers, shuffles, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("insert addresses: %w", err)
 	}

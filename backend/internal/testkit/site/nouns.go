@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"kloigos/backend/internal/area/network"
+
 	"github.com/google/uuid"
 	"golang.org/x/crypto/ssh"
 
@@ -211,16 +213,20 @@ func (s *Site) Events(object uuid.UUID) []store.Event {
 }
 
 // AddAddresses adds n addresses to a network's pool.
-func (s *Site) AddAddresses(network string, n int) {
+func (s *Site) AddAddresses(pool string, n int) {
 	s.T.Helper()
-	first := sha256.Sum256([]byte(network))
+	first := sha256.Sum256([]byte(pool))
 	a := netip.AddrFrom4([4]byte{10, first[0], first[1], 0})
 	all := make([]netip.Addr, n)
 	for i := range all {
 		all[i], a = a, a.Next()
 	}
 	s.Tx(func(tx *store.Tx) error {
-		_, err := tx.InsertAddresses(s.T.Context(), domain.DefaultWorkspace, network, all, "")
+		of, err := network.Keep(s.T.Context(), tx.Tx, domain.DefaultWorkspace, pool)
+		if err != nil {
+			return err
+		}
+		_, err = tx.InsertAddresses(s.T.Context(), of[0], all, "")
 		return err
 	})
 }
