@@ -58,6 +58,14 @@ func TestMeasureNamesLostAddresses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Mkdir(filepath.Join(dir, "net"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []string{"5", "6", "7", "8", "9"} {
+		if err := os.WriteFile(filepath.Join(dir, "net", "h1-cu0"+n+".conf"), []byte("UID=100"+n+"\nUSER=x\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	out, err := exec.Command(python, "-B", "-c", `
 import importlib.util, json, sys
 import ansible.module_utils
@@ -65,22 +73,27 @@ ansible.module_utils.__path__.append("module_utils")
 spec = importlib.util.spec_from_file_location("measure", "library/kloigos_measure.py")
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)
-m.ADDRESSES, m.IP = sys.argv[1] + "/*.conf", "/bin/sh"
+m.ADDRESSES, m.IP, m.NETWORKS, m.NET_PROGRAM = sys.argv[1] + "/*.conf", "/bin/sh", sys.argv[1] + "/net/*.conf", "/bin/sh"
 slept = []
 m.time.sleep = slept.append
 # The second is brought back meanwhile, the third is not; nobody promised the fourth an address.
 here = [["10.0.2.15", "10.0.2.101"], ["10.0.2.15", "10.0.2.101", "10.0.2.102"]]
+# With networks of their own: one has all, one is brought back, one is not, one can't be looked at. Of the last nobody asks.
+looks = {"h1-cu05": [(0, "", "")] * 2, "h1-cu06": [(3, "missing: link klu1006\n", ""), (0, "", "")],
+         "h1-cu07": [(3, "missing: packet filter\nmissing: link klu1007 is down\n", "")] * 2, "h1-cu08": [(1, "", "no such file\n")] * 2}
 class Module:
     def run_command(self, argv, **_):
+        if argv[0] == m.NET_PROGRAM and argv[1] == "status":
+            return looks[argv[2]].pop(0)
         return 0, json.dumps([{"ifname": "ens3", "addr_info": [{"local": a} for a in here.pop(0)]}]), ""
-units = [{"id": str(n), "uid": 1000 + n} for n in (1, 2, 3, 4)]
-print(json.dumps([m.lost_addresses(Module(), units), slept]))
+units = [{"id": str(n), "uid": 1000 + n} for n in (1, 2, 3, 4, 5, 6, 7, 8)]
+print(json.dumps([m.lost(Module(), units), slept]))
 class Mute:
     def run_command(self, argv, **_):
         return 1, "", "no netlink"
 assert m.lost_addresses(Mute(), units) == {}
 `, dir).CombinedOutput()
-	if want := "[{\"3\": \"10.0.2.103\"}, [5.0]]\n"; err != nil || string(out) != want {
+	if want := "[{\"3\": [\"address 10.0.2.103\"], \"7\": [\"packet filter\", \"link klu1007 is down\"], \"8\": [\"no such file\"]}, [5.0]]\n"; err != nil || string(out) != want {
 		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -132,6 +132,9 @@ options="-i /run/key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null
 
 // loginScript runs after it. What it says of each thing goes to /out/said, a line each.
 const loginScript = `
+mkdir -p /run/systemd/resolve
+printf 'search example.net\nnameserver 127.0.0.53\nnameserver 10.9.0.15\n' >/etc/resolv.conf
+printf 'search example.org\nnameserver 2001:db8::53\nnameserver 10.9.0.3\n' >/run/systemd/resolve/resolv.conf
 tenant cu01 alice 70001
 key() { cp /run/key.pub $1/alice && chown root:70001 $1/alice && chmod 640 $1/alice; }
 key /etc/kloigos/unit-keys
@@ -150,6 +153,14 @@ say "shared memory" "$(login alice@$address 'df --output=source /dev/shm | tail 
 say addresses "$(login alice@$address "ip -4 -o address | tr -s ' ' | cut -d' ' -f4")"
 echo pwd | timeout 40 ip netns exec far sftp -q $options alice@$address >/out/sftp 2>&1
 say sftp "$(grep -o '/mnt/.*' /out/sftp)"
+asks='grep -h nameserver /etc/resolv.conf'
+say "asks for names" "$(login alice@$address "cat /etc/resolv.conf" | tr '\n' ' ')"
+say "a service asks" "$(login alice@$address "systemd-run --user --quiet --pipe --wait $asks")"
+printf 'nameserver 127.0.0.53\n' >/etc/new && mv /etc/new /etc/resolv.conf
+printf 'nameserver 10.9.0.4\n' >/run/systemd/resolve/new && mv /run/systemd/resolve/new /run/systemd/resolve/resolv.conf
+/usr/local/lib/kloigos/unit-net repair h1-cu01 >/out/repair
+say "asks after a change" "$(login alice@$address "$asks")"
+say "a service asks after a change" "$(login alice@$address "systemd-run --user --quiet --pipe --wait $asks")"
 say "root at the unit" "$(login root@$address true)"
 printf 'PidFile none\nUsePAM yes\nPort 22\n' | cat - /etc/kloigos/host-sshd.conf >/run/new && mv /run/new /etc/kloigos/host-sshd.conf
 systemctl start host-sshd.service
@@ -196,6 +207,8 @@ func TestLoginsAreInTheUnitsNetwork(t *testing.T) {
 
 		"command": "own-net own-ipc", "service": "own-net own-ipc", "terminal": "/dev/pts/0", "terminals": "max=256", "shared memory": "kloigos",
 		"addresses": "127.0.0.1/8 10.9.0.101/32", "sftp": "/mnt/kloigos/h1/cu01/home/alice",
+		"asks for names": "search example.org nameserver 10.9.0.3", "a service asks": "nameserver 10.9.0.3",
+		"asks after a change": "nameserver 10.9.0.4", "a service asks after a change": "nameserver 10.9.0.4",
 		"root at the unit": "root@10.9.0.101: Permission denied (publickey).", "at the host": "alice@10.9.0.15: Permission denied (publickey).",
 		"at the host with a key":        "This unit is not ready: no network of its own. Please tell your administrator.",
 		"login without the host's sshd": "own-net own-ipc",

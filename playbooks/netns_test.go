@@ -24,7 +24,7 @@ sh("mkdir -p /run/netns && mount -t tmpfs netns /run/netns")
 loader = importlib.machinery.SourceFileLoader("net", "roles/unit_network_base/files/net.py")
 net = importlib.util.module_from_spec(importlib.util.spec_from_loader("net", loader))
 loader.exec_module(net)
-net.unit.CONFIG, net.unit.RUN = tmp + "/networks/", tmp + "/run"
+net.unit.CONFIG, net.unit.RUN, net.FILTERS = tmp + "/networks/", tmp + "/run", tmp + "/nft/"
 HOST, FAR, UNITS = "10.9.0.15", "10.9.0.2", {"h1-cu01": ("70001", "10.9.0.101"), "h1-cu02": ("70002", "10.9.0.102")}
 sh("ip link set lo up && ip netns add far && ip link add up0 mtu 1400 type veth peer name up1 netns far"
    " && ip link set up0 up && ip address add %s/24 dev up0"
@@ -39,7 +39,7 @@ for name, (uid, address) in UNITS.items():
     with open(tmp + "/networks/%s.conf" % name, "w") as file:
         file.write("UID=%s\nUSER=u%s\nADDRESS=%s\nPREFIX=24\nINTERFACE=up0\nGATEWAY=%s\nSHM_BYTES=65536\n" % (uid, uid, address, FAR))
     with open(tmp + "/nft/%s.nft" % uid, "w") as file:
-        file.write(template("unit_allocate", "network.nft.j2", unit_allocate_unit={"name": name}, unit_allocate_allocation={"uid": uid, "address": address}))
+        file.write(template("unit_allocate", "network.nft.j2", unit_allocate_unit={"name": name}, unit_allocate_allocation={"uid": uid, "address": address, "prefix": 24}))
 def load_filter():
     sh("nft -f %s/kloigos.nft" % tmp)
 def of(name):
@@ -339,6 +339,12 @@ def tries(where, **wanted):
         want("%s to %s" % (where, address), inside(where, "print(json.dumps(connect(%r, 4000)))" % address), result)
 # 10.9.0.77 is the address of an older unit, 10.8.0.1 the host's on another network.
 tries("h1-cu01", _10_9_0_2=None, _10_9_0_102=None, _10_9_0_15="EHOSTUNREACH", _10_9_0_77="EHOSTUNREACH", _10_8_0_1="EHOSTUNREACH")
+# Metadata of clouds: the host's. Name servers are there too.
+sh("ip -n far address add 169.254.169.254/32 dev up1 && ip route add 169.254.169.254/32 via %s" % FAR)
+serve("far", LISTEN % ("169.254.169.254", 53, b"x"))
+tries("host", _169_254_169_254=None)
+tries("h1-cu01", _169_254_169_254="EHOSTUNREACH")
+want("a name server there", inside("h1-cu01", "print(json.dumps(connect('169.254.169.254', 53)))"), None)
 tries("far", _10_9_0_101=None, _10_9_0_102=None, _10_9_0_15=None)
 tries("host", _10_9_0_101=None, _10_9_0_102=None)
 udp = """
@@ -380,6 +386,52 @@ if passed() < before + 50:
 `)
 }
 
+// A unit that sends to all addresses of its network leaves neighbours to the host and to the other units. Whoever sends to it is
+// answered all the same, and addresses beyond the gateway are as many as it likes.
+func TestNeighboursOfAUnitAreBounded(t *testing.T) {
+	inNetRig(t, `
+sh("ip -n far address add 10.9.1.1/32 dev up1; ip address add 10.9.0.15/16 dev up0; ip -n far address add 10.9.0.2/16 dev up1")
+for name in UNITS:
+    for path in ("%s/networks/%s.conf" % (tmp, name), "%s/nft/%s.nft" % (tmp, UNITS[name][0])):
+        with open(path) as file:
+            text = file.read()
+        with open(path, "w") as file:
+            file.write(text.replace("PREFIX=24", "PREFIX=16").replace("/24", "/16"))
+both_up()
+inside("h1-cu01", """
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for n in range(2000):
+    error(s.sendto, b"x", ("10.9.%d.%d" % (8 + n // 250, 1 + n % 250), 9))
+print("null")
+""")
+known = len(json.loads(sh("ip -j -4 neigh show dev up0")))
+if not 100 <= known <= 260:
+    sys.exit("the host looks for %d neighbours" % known)
+want("another neighbour at once", inside("h1-cu01", "print(json.dumps(connect('10.9.1.1', 9)))"), "timeout")
+want("the host", inside("host", "print(json.dumps(connect('10.9.1.1', 9)))"), "ECONNREFUSED")
+want("the other unit", inside("h1-cu02", "print(json.dumps(connect('10.9.1.1', 9)))"), "ECONNREFUSED")
+# Who asks is answered.
+want("an answer", inside("far", "print(json.dumps(connect('10.9.0.101', 9)))"), "ECONNREFUSED")
+dropped = re.search(r"counter packets (\d+)", sh("nft list chain inet kloigos near_70001"))
+if int(dropped.group(1)) < 1700:
+    sys.exit("only %s packets were dropped" % dropped.group(1))
+# What packets put into sets is no change of the filter.
+load = "roles/host_initialize/templates/nft-load.j2"
+with open(load) as file:
+    strip = re.search(r"awk '(.*?)'", file.read(), re.S).group(1)
+now = subprocess.run(["awk", strip], input=sh("nft --stateless list table inet kloigos"), capture_output=True, text=True).stdout
+sys.path.insert(0, "library")
+source = open("library/kloigos_live.py").read()
+scope = {}
+exec(source[source.index("def without_elements"):source.index("class Live")], scope)
+want("a module's view", scope["without_elements"](sh("nft --stateless list table inet kloigos")), now)
+if "10.9.8." in now or "klu70001" not in now:
+    sys.exit("the steady part of the filter is " + now)
+load_filter()
+want("after a load", subprocess.run(["awk", strip], input=sh("nft --stateless list table inet kloigos"), capture_output=True, text=True).stdout, now)
+`)
+}
+
 // One unit takes all of its ephemeral ports. The host and the neighbour connect as before.
 func TestEphemeralPortsAreTheUnitsOwn(t *testing.T) {
 	inNetRig(t, `
@@ -417,6 +469,7 @@ want("a link", is_up(), False)
 both_up()
 for damage in (
     "flush ruleset", "flush chain inet kloigos forward", "flush chain inet kloigos input", "flush chain inet kloigos units_to_host",
+    "flush chain inet kloigos near_70001", "flush chain inet kloigos units_near", "flush chain inet kloigos units_out",
     "flush set inet kloigos unit_sources", "delete element inet kloigos unit_sources { \"klu70001\" . 10.9.0.101 }",
     "add element inet kloigos unit_sources { \"klu70001\" . 10.9.0.15 }", "insert rule inet kloigos units_out accept",
     "insert rule inet kloigos units_to_host accept", "flush chain inet kloigos output", "flush chain inet kloigos unit_70001",

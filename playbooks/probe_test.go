@@ -243,7 +243,24 @@ print(json.dumps(probe.unit_networks(sys.argv[3])))
 			t.Fatal(err)
 		}
 	}
+	withServers := func(path, text string) string {
+		root := t.TempDir()
+		if err := os.CopyFS(root, os.DirFS(kernel)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(path)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, path), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return root
+	}
+	noServer := "missing: a name server that units reach, by IPv4 and not on the host itself (say one in /etc/kloigos/resolv.conf)"
 	for _, c := range []struct{ root, modules, systemd, tools, address, want string }{
+		{withServers("etc/resolv.conf", "nameserver 127.0.0.53\nnameserver 10.0.2.15\nnameserver 2001:db8::1\n"), "", "252", "", "10.0.2.15", noServer},
+		{withServers("etc/resolv.conf", "search a\nnameserver 10.0.2.3\n"), "", "252", "", "10.0.2.15", "possible"},
+		{withServers("run/systemd/resolve/resolv.conf", "nameserver 10.0.2.3\n"), "", "252", "", "10.0.2.15", "possible"},
 		{kernel, "", "252", "", "10.0.2.15", "possible"},
 		{kernel, "veth,nft_ct", "247", "nsuch", "", "missing: nsuch, systemd 248 (it is 247), the kernel module veth, the kernel module nft_ct, an uplink with an IPv4 address"},
 		{t.TempDir(), "", "", "", "10.0.2.15", "missing: systemd 248 (it is not there), network namespaces in the kernel, IPC namespaces in the kernel, ip_unprivileged_port_start in the kernel"},

@@ -63,6 +63,18 @@ def cpu_set(text):
     return cpus
 
 
+def without_elements(listing):
+    """A listing of nft without what packets have put into sets (flags dynamic); as nft-load has it."""
+    kept, dynamic, skipping = [], False, False
+    for line in listing.splitlines(keepends=True):
+        dynamic = not line.startswith("\tset ") and (dynamic or "flags dynamic" in line)
+        skipping = skipping or dynamic and line.startswith("\t\telements = {")
+        if not skipping:
+            kept.append(line)
+        skipping = skipping and not line.rstrip().endswith("}")
+    return "".join(kept)
+
+
 class Live(Work):
     def interfaces(self):
         missing = [name for name in self.params["interfaces"] if not os.path.exists("/sys/class/net/" + name)]
@@ -153,7 +165,7 @@ class Live(Work):
         if not wanted:  # loaded by an older nft-load; the present one notes it from the next load on
             return NFT_LIVE in read(NFT_LOAD)
         _code, out = self.run([NFT, "--stateless", "list", "table", "inet", "kloigos"], fail=False)
-        return hashlib.sha256(out.encode()).hexdigest() != wanted
+        return hashlib.sha256(without_elements(out).encode()).hexdigest() != wanted
 
     # processes of others
 

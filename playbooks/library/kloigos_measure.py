@@ -3,7 +3,8 @@
 
 It reads the counters of each tenant's slice (cgroup v2) and of the file system of the unit's volume, and writes
 nothing. A slice or a volume that is not there is left out of the answer: nothing is known of it, which is not zero.
-It also names the address of a unit that the host has lost, for longer than it takes to be brought back.
+It also names the address of a unit that the host has lost, for longer than it takes to be brought back, and what a
+unit with a network of its own lacks of it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ author: Kloigos
 SLICES = "/sys/fs/cgroup/user.slice/"
 ADDRESSES = "/etc/kloigos/addresses/*.conf"
 IP = "/usr/sbin/ip"
+# Of units with a network of their own, with the program that says what one lacks.
+NETWORKS = "/etc/kloigos/networks/*.conf"
+NET_PROGRAM = "/usr/local/lib/kloigos/unit-net"
 # A unit that lost its address is brought back within seconds (the host's watch).
 WATCH_SECONDS = 5.0
 # The counter of CPU time is looked at twice, so far apart.
@@ -111,17 +115,40 @@ def addresses_here(module):
 
 
 def lost_addresses(module, units):
-    """Ids of the units whose address is not on the host, with the address."""
-    promised = addresses_of_units()
+    """What units lack whose address is not on the host, by their ids."""
+    promised, here = addresses_of_units(), addresses_here(module)
+    if here is None:
+        return {}
+    return {u["id"]: ["address " + promised[int(u["uid"])]] for u in units if promised.get(int(u["uid"]), None) not in here | {None}}
+
+
+def lost_networks(module, units):
+    """What units lack of networks of their own, by their ids; 16 things at most."""
+    uids = {int(u["uid"]): u["id"] for u in units}
+    found = {}
+    for path in sorted(glob.glob(NETWORKS)):
+        try:
+            uid = re.search(r"^UID=(\d+)$", read(path), re.M)
+        except (OSError, ValueError):
+            continue
+        if uid and int(uid.group(1)) in uids and os.path.exists(NET_PROGRAM):
+            code, out, err = module.run_command([NET_PROGRAM, "status", os.path.basename(path)[:-len(".conf")]], environ_update={"LC_ALL": "C"})
+            if code != 0:
+                lacks = [line[len("missing: "):] for line in out.splitlines() if line.startswith("missing: ")]
+                found[uids[int(uid.group(1))]] = lacks[:16] or [(err or out).strip()[:200] or "exit %d" % code]
+    return found
+
+
+def lost(module, units):
+    """What units lack of their networks, for longer than it takes to be brought back."""
     def look():
-        here = addresses_here(module)
-        return {} if here is None else {u["id"]: promised[int(u["uid"])] for u in units if promised.get(int(u["uid"]), None) not in here | {None}}
-    lost = look()
-    if lost:
+        return dict(lost_addresses(module, units), **lost_networks(module, units))
+    first = look()
+    if first:
         time.sleep(WATCH_SECONDS)
         again = look()
-        lost = {unit: address for unit, address in lost.items() if unit in again}
-    return lost
+        return {unit: lacks for unit, lacks in again.items() if unit in first}
+    return first
 
 
 def measure(units):
@@ -141,8 +168,8 @@ def main():
         supports_check_mode=True,
     )
     units = measure(module.params["units"])
-    lost = lost_addresses(module, module.params["units"])
-    units = [dict(unit, lacks=["address " + lost[unit["id"]]]) if unit["id"] in lost else unit for unit in units]
+    lacking = lost(module, module.params["units"])
+    units = [dict(unit, lacks=lacking[unit["id"]]) if unit["id"] in lacking else unit for unit in units]
     module.exit_json(changed=False, kloigos_result={"units": units})
 
 

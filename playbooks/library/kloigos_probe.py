@@ -62,6 +62,7 @@ NETWORK_KERNEL = (
     ("/proc/sys/net/ipv4/ip_unprivileged_port_start", "ip_unprivileged_port_start"),
 )
 NETWORK_MODULES = ("veth", "nft_fib_inet", "nft_ct", "nft_reject_inet")
+RESOLV = ("/etc/kloigos/resolv.conf", "/etc/resolv.conf", "/run/systemd/resolve/resolv.conf", "/run/NetworkManager/no-stub-resolv.conf")
 # A unit that lost something is brought back within seconds; what is missing for longer is a fault.
 WATCH_SECONDS = 5
 
@@ -390,7 +391,14 @@ class Probe:
             lacking += ["the kernel module " + name for name in NETWORK_MODULES if self.module.run_command([modprobe, "-qn", name])[0] != 0]
         if not self.uplink()["address"]:
             lacking.append("an uplink with an IPv4 address")
+        if not self.units_can_ask():
+            lacking.append("a name server that units reach, by IPv4 and not on the host itself (say one in /etc/kloigos/resolv.conf)")
         return "missing: " + ", ".join(lacking) if lacking else "possible"
+
+    def units_can_ask(self):
+        """Whether one of the host's name servers can be reached from a network of a unit (unit-net); a host without any gives none."""
+        servers = re.findall(r"^\s*nameserver\s+(\S+)", "\n".join(read(ROOT + path) for path in RESOLV), re.M)
+        return not servers or any(re.fullmatch(r"\d+(\.\d+){3}", one) and one.split(".")[0] not in ("0", "127") and one != self.uplink()["address"] for one in servers)
 
     def lacking(self, program, name):
         """What an enabled unit lacks, in words."""

@@ -152,6 +152,7 @@ def tries(asked):
         for source in (None, "127.0.0.1", *neighbours):
             yield "host at port %d from %s" % (port, source), lambda port=port, source=source: connect(host, port, source)
     yield "host by gateway", lambda: connect("169.254.1.1", asked["host_ports"][0])
+    yield "metadata of the host", lambda: connect("169.254.169.254", 80)
     yield "host by udp", lambda: ask_udp(host, 9)
     for port in asked["loopback_ports"]:
         for address in ("127.0.0.1", "127.8.8.8"):

@@ -17,6 +17,8 @@ these namespaces is not the unit's. `up` never makes a namespace anew that is th
 import importlib.machinery
 import importlib.util
 import os
+import re
+import socket
 import subprocess
 import sys
 
@@ -39,6 +41,10 @@ unit.CONFIG = unit.NETWORKS
 # As unit.ENABLED: giving a unit back removes the link before it takes the network down.
 ENABLED = "/etc/systemd/system/multi-user.target.wants/kloigos-net@%s.service"
 NETNS = "/run/netns/"
+FILTERS = "/etc/kloigos/nft/"
+CGROUPS = "/sys/fs/cgroup/"
+# The administrator's, the host's, and those of services that answer on loopback.
+RESOLV = ("/etc/kloigos/resolv.conf", "/etc/resolv.conf", "/run/systemd/resolve/resolv.conf", "/run/NetworkManager/no-stub-resolv.conf")
 # Routes to units, in a table of their own: no UID is as high, and no manager of networks knows it.
 UNITS_TABLE = "1263292233"
 # Before the rules of the units themselves (unit.PRIORITY). A host that is no router asks the first one, then drops.
@@ -48,6 +54,8 @@ GATEWAY = "169.254.1.1"
 OUTER_MAC, INNER_MAC = "02:4b:4c:00:00:01", "02:4b:4c:00:00:02"
 TERMINALS = 256
 FIRST_FREE_PORT = 23
+# Neighbours that the kernel keeps: 1,024 of the host, and 256 of each of 124 units (near_<uid> of its filter).
+NEIGHBOURS, MOST_NEIGHBOURS = "net/ipv4/neigh/default/gc_thresh3", 32768
 
 
 class Net:
@@ -59,7 +67,9 @@ class Net:
         self.ipc = "%s/ipc/%s" % (unit.RUN, name)
         self.pts = "%s/pts/%s" % (unit.RUN, name)
         self.ready = "%s/ready/%s" % (unit.RUN, name)
+        self.resolv = "%s/resolv/%s" % (unit.RUN, name)
         self.before = "%s/uplinks/%s" % (unit.RUN, self.uplink)
+        self.filter_file = FILTERS + self.uid + ".nft"
 
     # what is there
 
@@ -94,6 +104,9 @@ class Net:
         wanted["net/ipv4/conf/%s/rp_filter" % self.outer] = "1"
         # Else the kernel waits up to 0.8 s before it answers for the unit.
         wanted["net/ipv4/neigh/%s/proxy_delay" % self.uplink] = "0"
+        most = read_sysctl(NEIGHBOURS)
+        if most:
+            wanted[NEIGHBOURS] = str(max(int(most), MOST_NEIGHBOURS))
         if unit.has_ipv6():
             wanted["net/ipv6/conf/%s/disable_ipv6" % self.outer] = "1"
         return wanted
@@ -131,7 +144,7 @@ class Net:
         return read_sysctl("net/ipv4/conf/all/forwarding") == "1" or read(self.before).startswith("1 ")
 
     def uplink_sysctls(self):
-        return "net/ipv4/conf/%s/forwarding" % self.uplink, "net/ipv4/neigh/%s/proxy_delay" % self.uplink
+        return "net/ipv4/conf/%s/forwarding" % self.uplink, "net/ipv4/neigh/%s/proxy_delay" % self.uplink, NEIGHBOURS
 
     def routes(self):
         """(what it is for, arguments, how `ip route show` tells of it)."""
@@ -163,6 +176,8 @@ class Net:
         if not link:
             return lacking + ["link " + self.outer]
         lacking += self.missing_inside() + self.missing_outside(link)
+        if read(self.resolv) != resolv_conf() or self.asks_others():
+            lacking.append("name servers of %s" % self.resolv)
         lacking += ["setting %s%s" % (name.replace("/", "."), " inside" if inside else "") for inside, name, _value in self.other_sysctls()]
         # Last, as `up` has it: a link that is up is complete.
         if "UP" not in link["flags"]:
@@ -205,6 +220,17 @@ class Net:
             lacking.append("a router's leave to forward")
         return lacking
 
+    def asks_others(self):
+        """Processes whose /etc/resolv.conf is not the unit's: what replaces the host's file takes the unit's away that lies over it."""
+        leaders = []
+        for group in ("system.slice/system-kloigos\\x2dsshd.slice/kloigos-sshd@%s.service" % self.name,
+                      "user.slice/user-%s.slice/user@%s.service/init.scope" % (self.uid, self.uid)):
+            pids = read(CGROUPS + group + "/cgroup.procs").split()
+            mounts = [line.split(" ")[3] for line in read("/proc/%s/mountinfo" % pids[0]).splitlines()] if pids else []
+            if mounts and not any(root.endswith("/resolv/" + self.name) for root in mounts):
+                leaders.append(pids[0])
+        return leaders
+
     # making and taking away
 
     def up(self):
@@ -217,6 +243,7 @@ class Net:
         unit.wait_for_link(self.uplink)
         self.make_directories()
         self.make_namespaces()
+        self.set_name_servers()
         if not self.link():
             ip("link", "del", self.outer, check=False)
             ip("link", "add", self.outer, "type", "veth", "peer", "name", "eth0", "netns", self.space)
@@ -257,7 +284,7 @@ class Net:
         remove(self.ready)
 
     def make_directories(self):
-        for path, mode in (("", 0o755), ("/shm", 0o711), ("/ready", 0o711), ("/ipc", 0o700), ("/pts", 0o711), ("/uplinks", 0o700)):
+        for path, mode in (("", 0o755), ("/shm", 0o711), ("/ready", 0o711), ("/ipc", 0o700), ("/pts", 0o711), ("/resolv", 0o711), ("/uplinks", 0o700)):
             os.makedirs(unit.RUN + path, exist_ok=True)
             os.chmod(unit.RUN + path, mode)
         # Before anything is changed there: the last unit that goes gives it back.
@@ -284,6 +311,14 @@ class Net:
             run(*self.nsenter(), "sh", "-c", 'echo "$1" >"$2"', "sh", value, "/proc/sys/" + name)
         else:
             write_sysctl(name, value)
+
+    def set_name_servers(self):
+        """Into the file that is there: it lies over /etc/resolv.conf of the unit's sshd and user manager."""
+        with open(self.resolv, "w", encoding="utf-8") as file:
+            file.write(resolv_conf())
+        os.chmod(self.resolv, 0o644)
+        for pid in self.asks_others():
+            run("nsenter", "--mount", "--target=" + pid, "mount", "--bind", self.resolv, "/etc/resolv.conf", check=False)
 
     def set_inside(self):
         def inner(*argv):
@@ -335,16 +370,17 @@ class Net:
         # Last, as what is left in one of them would stop the rest.
         for path in (self.ipc, self.pts, unit.shm_path(self.conf)):
             unmount(path)
+        remove(self.resolv)
 
     def leave_host(self):
         """The last unit is gone: the host is as it was before the first one."""
         ip("-4", "rule", "del", "priority", TO_UNITS, check=False)
         ip("-4", "rule", "del", "priority", NO_ROUTER, check=False)
         if read(self.before) and ip_json("link", "show", "dev", self.uplink):
-            forwarding, delay = read(self.before).split()
-            if not self.is_router():
-                write_sysctl(self.uplink_sysctls()[0], forwarding)
-            write_sysctl(self.uplink_sysctls()[1], delay)
+            # Fewer values where an older release noted them, or where the kernel has no such setting.
+            for name, value in zip(self.uplink_sysctls(), read(self.before).split()):
+                if not name.endswith("/forwarding") or not self.is_router():
+                    write_sysctl(name, value)
         remove(self.before)
         # iproute2 mounts the directory of namespaces on itself and never takes that back.
         for _ in range(8):
@@ -374,6 +410,10 @@ def lacks_of(objects, net):
         leads = any(pattern in unit.json.dumps(expr) and '"target": "%s"' % verdict in unit.json.dumps(expr) for expr in rules.get(hook, []))
         if chains.get(hook, {}).get("hook") != hook or not leads:
             lacking.append("the way from %s to %s" % (hook, verdict))
+    if "near_" + net.uid in read(net.filter_file):
+        near = unit.json.dumps(rules.get("units_out", []) + rules.get("units_near", []) + rules.get("near_" + net.uid, [])[-1:])
+        if '"target": "units_near"' not in near or '"target": "near_%s"' % net.uid not in near or not near.endswith('{"drop": null}]]'):
+            lacking.append("what bounds the neighbours of %s" % net.outer)
     for name in ("units_out", "units_to_host"):
         own = [unit.json.dumps(expr) for expr in rules.get(name, [])[:2]]
         if len(own) < 2 or '"nfproto"' not in own[0] or '"@unit_sources"' not in own[1] or not all('{"drop": null}' in text for text in own):
@@ -393,10 +433,33 @@ def lacks_of(objects, net):
 
 def read(path):
     try:
-        with open(path, encoding="ascii") as file:
+        with open(path, encoding="utf-8", errors="replace") as file:
             return file.read()
     except FileNotFoundError:
         return ""
+
+
+def resolv_conf():
+    """What units find at /etc/resolv.conf: the name servers of the host that can be reached from inside, by IPv4 and not on the host itself.
+
+    Where the host asks a service of its own, that service's file tells whom it asks; the administrator's file comes before all.
+    """
+    here = unit.addresses_of()
+    for path in RESOLV:
+        lines = read(path).splitlines()
+        servers = [line for line in lines if re.match(r"\s*nameserver\s", line)]
+        usable = [line for line in servers if can_be_asked(line.split()[1:2], here)]
+        if usable:
+            return "\n".join([line for line in lines if line not in servers] + usable) + "\n"
+    return read(RESOLV[1])
+
+
+def can_be_asked(fields, here):
+    try:
+        first = socket.inet_aton(fields[0])[0]
+    except (OSError, IndexError):
+        return False
+    return first not in (0, 127) and fields[0] not in here
 
 
 def read_sysctl(name):
