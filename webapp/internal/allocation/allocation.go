@@ -168,13 +168,22 @@ func moveNetworks(r *page.Request) error {
 }
 
 // restarts are those of the list that would be isolated better after a restart, and can be restarted now.
-func (v listView) restarts() (ids []string) {
+func (v listView) restarts() (those []api.Allocation) {
 	for _, a := range v.Allocations {
 		if can, _ := allowed(a, "move-network"); a.RestartNeeded && can {
-			ids = append(ids, a.ID)
+			those = append(those, a)
 		}
 	}
-	return ids
+	return those
+}
+
+// users names the login users with their units.
+func users(those []api.Allocation) string {
+	names := make([]string, len(those))
+	for at, a := range those {
+		names[at] = a.LoginUser + " (" + a.Unit + ")"
+	}
+	return strings.Join(names, ", ")
 }
 
 func deallocate(r *page.Request) error {

@@ -359,7 +359,7 @@ func TestReplaceKeysAndGiveBack(t *testing.T) {
 	}
 }
 
-// TestRestartWithNewIsolation: a unit that needs it says so, and one button restarts all of a page.
+// TestRestartWithNewIsolation: a unit that needs it says so, and one button restarts all of a page, after a question that names whose.
 func TestRestartWithNewIsolation(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -377,7 +377,8 @@ func TestRestartWithNewIsolation(t *testing.T) {
 	busy.ID, busy.Operations = "5d3f1c1e-0000-4000-8000-0000000000c2", []api.Operation{{Name: "move-network", Prevents: "a job is queued"}}
 	s.api.Answer("list-allocations", http.StatusOK, apitest.Page(needs, busy, apitest.Allocation()))
 	s.api.Answer("get-allocation", http.StatusOK, needs)
-	s.wantText(s.get("/allocations"), says, "1 unit of this list", bulk, `name="allocation" value="`+needs.ID+`"`)
+	s.wantText(s.get("/allocations"), says, "1 unit of this list", bulk, `name="allocation" value="`+needs.ID+`"`,
+		"All sessions and services of "+needs.LoginUser+" ("+needs.Unit+") end once")
 	s.wantText(s.get(at), says, `action="`+at+`/move-network"`, "end once")
 	s.api.Answer("move-allocation-network", http.StatusAccepted, needs, apitest.JobID)
 	s.wantRedirect(s.post(at+"/move-network", nil), "/jobs/"+apitest.JobID)
