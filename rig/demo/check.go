@@ -80,9 +80,12 @@ func (i *Installation) Check(ctx context.Context, checks []Check) error {
 	failed := 0
 	for _, check := range checks {
 		from := time.Now()
-		err := check.Run(ctx)
+		err := i.again(ctx, check, check.Run(ctx))
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if errors.Is(err, errEnded) {
+			return err
 		}
 		if err != nil {
 			failed++
@@ -97,6 +100,25 @@ func (i *Installation) Check(ctx context.Context, checks []Check) error {
 	i.stages.Line("all %d checks passed, %s since the start", len(checks), seconds(i.stages.Took()))
 	return nil
 }
+
+// again asks after a failed check, where that is wanted, what is to be done: a person looks at the machine meanwhile.
+func (i *Installation) again(ctx context.Context, check Check, err error) error {
+	for err != nil && i.options.Ask && ctx.Err() == nil {
+		i.stages.Line("ask   %s: %s", check.Name, strings.ReplaceAll(err.Error(), "\n", "; "))
+		i.stages.Line("The machine: testhost ssh --dir %s. Enter runs the check again, next goes on, end ends the checks", i.path("machine"))
+		answer, asked := i.answers.ReadString('\n')
+		switch answer = strings.TrimSpace(answer); {
+		case asked != nil || answer == "next":
+			return err
+		case answer == "end":
+			return errors.Join(err, errEnded)
+		}
+		err = check.Run(ctx)
+	}
+	return err
+}
+
+var errEnded = errors.New("ended by hand")
 
 // checker is what the checks know of each other.
 type checker struct {

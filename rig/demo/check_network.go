@@ -22,16 +22,19 @@ func (i *Installation) NetworkChecks() []Check {
 		{"a second tenant gets the other unit, with a network of its own", c.secondTenant},
 		{"sftp: files go in and out of both kinds", c.wayInSFTP},
 		{"command: a unit of either kind is held as it was promised, side by side on one host", c.wayInCommand},
+		{"figures: throughput, logins and memory of a unit with its own network, beside the host's", c.figures},
 		{"move: the first unit gets a network of its own, and its tenant keeps address, keys and files", c.moved},
 		{"sftp: files go in and out", c.wayInSFTP},
 		{"keys again: a second run changes nothing, and a check says that none would", c.networkTwice},
 		{"command: as promised, in both units", c.wayInCommand},
 		{"shell: the same with a terminal", c.wayInShell},
 		{"user service: the same for what systemd --user starts", c.wayInService},
+		{"view: one address, ping, ports below 1024, and names from a name server that is a unit itself", c.tenantsView},
 		{"cron and at: refused", c.cronAndAt},
 		{"second tenant: sees nothing of the first", c.strangers},
 		{"attacks: a tenant is nobody else on the host, and reaches nothing of it and of the neighbour's loopback", c.attacks},
 		{"everything taken: two tenants take all that there is at once, and the administrator logs in", c.everythingTaken},
+		{"neighbours: a tenant sends to all of the unit's network, and the host reaches its own", c.neighbourFlood},
 		{"restarts: a network, a filter or a service that goes comes back, and no unit has a link without its filter", c.networkComesBack},
 		{"ssh.service stopped: tenants log in at their own sshd", c.hostSSHStopped},
 		{"linger: after a reboot of the host the tenant's own service runs, held like before", c.afterReboot},
@@ -247,7 +250,7 @@ func (c *checker) everythingTaken(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	d.want("what root gets", strings.TrimSpace(said), "connected segment semaphore terminal foreign-refused listens listens")
+	d.want("what root gets", strings.Join(strings.Fields(said), " "), "connected segment semaphore terminal foreign-refused listens listens")
 	shown, err := output(ctx, "", "ssh", append([]string{"-tt"}, c.i.VM.SSHArgs("tty")...)...)
 	if err != nil {
 		return fmt.Errorf("the administrator logs in: %w", err)

@@ -42,6 +42,8 @@ type Options struct {
 	Target *Target
 	// Check sets up for Checks: a short lease, and failpoints, since backends are killed on purpose.
 	Check bool
+	// Ask waits for an answer after each failed check, with everything still running.
+	Ask bool
 	// Machine is the shape of the throwaway VM; its image and directory are the demo's.
 	Machine testhost.Options
 	// UnitNetwork is the backends' KLOIGOS_UNIT_NETWORK; empty means their default.
@@ -108,6 +110,7 @@ func DefaultDir() (string, error) {
 // Up sets everything up and returns when a unit is handed out. What it started is stopped again if it fails.
 func Up(ctx context.Context, options Options) (_ *Installation, err error) {
 	i := &Installation{stages: NewStages(options.Out), options: options, machine: make(chan machine, 1), workers: make(map[string]bool)}
+	i.answers = bufio.NewReader(options.In)
 	if err := i.prepare(); err != nil {
 		return nil, err
 	}

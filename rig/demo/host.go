@@ -222,10 +222,12 @@ func (i *Installation) follow(ctx context.Context, id string) error {
 	return fmt.Errorf("job %s %s at task %q: %s. %s", job.Kind, job.State, job.Error.Task, job.Error.Message, job.Error.NextStep)
 }
 
-func (i *Installation) refresh(ctx context.Context) (err error) {
-	if i.Host, err = i.Client.GetHost(ctx, i.Host.ID); err != nil {
+func (i *Installation) refresh(ctx context.Context) error {
+	host, err := i.Client.GetHost(ctx, i.Host.ID)
+	if err != nil {
 		return fmt.Errorf("read the host: %w", err)
 	}
+	i.Host = host
 	return nil
 }
 

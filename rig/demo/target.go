@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -183,9 +182,6 @@ func (i *Installation) mustAgree(question string) error {
 
 func (i *Installation) ask(question string) (string, error) {
 	i.stages.Note("%s", question)
-	if i.answers == nil {
-		i.answers = bufio.NewReader(i.options.In)
-	}
 	line, err := i.answers.ReadString('\n')
 	if err != nil && line == "" {
 		return "", fmt.Errorf("nobody answers %q", question)

@@ -40,6 +40,7 @@ func run(ctx context.Context, args []string) int {
 	var host, device, address string
 	var yes, check, network bool
 	flags.BoolVar(&check, "check", false, "do the whole job without a person: a line for each check, exit 0 or 1")
+	flags.BoolVar(&options.Ask, "ask", false, "with --check: wait after a failed check, with everything still running; run it again, go on, or end")
 	flags.BoolVar(&network, "network", false, "with --check: the checks of units with networks of their own, instead of the others")
 	flags.StringVar(&host, "host", "", "a host of yours instead of the VM: user@address[:port]; shows what it will do, and asks")
 	flags.StringVar(&device, "device", "", "with --host: empty disks to take, by-id, separated by commas")
