@@ -24,7 +24,7 @@ sh("mkdir -p /run/netns && mount -t tmpfs netns /run/netns")
 loader = importlib.machinery.SourceFileLoader("net", "roles/unit_network_base/files/net.py")
 net = importlib.util.module_from_spec(importlib.util.spec_from_loader("net", loader))
 loader.exec_module(net)
-net.unit.CONFIG, net.unit.RUN, net.FILTERS = tmp + "/networks/", tmp + "/run", tmp + "/nft/"
+net.unit.CONFIG, net.unit.RUN, net.FILTER, net.FILTERS = tmp + "/networks/", tmp + "/run", tmp + "/kloigos.nft", tmp + "/nft/"
 HOST, FAR, UNITS = "10.9.0.15", "10.9.0.2", {"h1-cu01": ("70001", "10.9.0.101"), "h1-cu02": ("70002", "10.9.0.102")}
 sh("ip link set lo up && ip netns add far && ip link add up0 mtu 1400 type veth peer name up1 netns far"
    " && ip link set up0 up && ip address add %s/24 dev up0"
@@ -473,18 +473,25 @@ for damage in (
     "flush set inet kloigos unit_sources", "delete element inet kloigos unit_sources { \"klu70001\" . 10.9.0.101 }",
     "add element inet kloigos unit_sources { \"klu70001\" . 10.9.0.15 }", "insert rule inet kloigos units_out accept",
     "insert rule inet kloigos units_to_host accept", "flush chain inet kloigos output", "flush chain inet kloigos unit_70001",
+    "delete rule inet kloigos units_out handle $(nft -a list chain inet kloigos units_out | grep -o 'dport.*handle.*' | grep -o '[0-9]*$')",
 ):
+  for guarded in (True, False):
     want("a link before " + damage, is_up(), True)
-    sh("nft '%s'" % damage)
+    sh("nft %s" % (damage if "$" in damage else "'%s'" % damage))
     program("status", "h1-cu01", want=3)
     want("a link that was only looked at", is_up(), True)
-    program("check", "h1-cu01", want=3)
+    if guarded:
+        net.guard()
+    else:
+        program("check", "h1-cu01", want=3)
     want("a link after " + damage, is_up(), False)
     want("a mark", os.path.exists(tmp + "/run/ready/h1-cu01"), False)
     program("up", "h1-cu01", want=1)
     want("a link after `+"`up`"+`", is_up(), False)
     load_filter()
+    net.guard()
     program("up", "h1-cu01")
+    net.guard()
     program("check", "h1-cu01")
 `)
 }

@@ -7,6 +7,7 @@
     unit-net check NAME   the same, and take the link down where the filter is missing
     unit-net down NAME    take everything away
     unit-net repair NAME  as `up`, for a unit that is enabled; load a filter that is missing; name what was missing
+    unit-net guard        take the links of all units down whose filter is missing
 
 It reads /etc/kloigos/networks/NAME.conf (KEY=value). Without the packet filter there is no link: `up` raises the unit's
 interface last and refuses a unit whose filter is not loaded, and `check` takes the link of such a unit down.
@@ -41,7 +42,7 @@ unit.CONFIG = unit.NETWORKS
 # As unit.ENABLED: giving a unit back removes the link before it takes the network down.
 ENABLED = "/etc/systemd/system/multi-user.target.wants/kloigos-net@%s.service"
 NETNS = "/run/netns/"
-FILTERS = "/etc/kloigos/nft/"
+FILTER, FILTERS = "/etc/kloigos/kloigos.nft", "/etc/kloigos/nft/"
 CGROUPS = "/sys/fs/cgroup/"
 # The administrator's, the host's, and those of services that answer on loopback.
 RESOLV = ("/etc/kloigos/resolv.conf", "/etc/resolv.conf", "/run/systemd/resolve/resolv.conf", "/run/NetworkManager/no-stub-resolv.conf")
@@ -264,11 +265,14 @@ class Net:
         if not os.path.lexists(ENABLED % self.name):
             return
         print("interface: %s\ninterface: %s" % (self.uplink, self.outer))
-        lacking = self.missing()
-        if filter_lacks(self):
+        # At once: all else takes longer.
+        lacking = filter_lacks(self)
+        if lacking:
             self.shut()
             run("systemctl", "reload-or-restart", unit.NFT_SERVICE)
-        self.up()
+        lacking += self.missing()
+        if lacking:
+            self.up()
         for what in lacking:
             print("missing: " + what)
 
@@ -391,12 +395,25 @@ class Net:
 # the filter
 
 
-def filter_lacks(net):
+def filter_lacks(net, objects=None):
     """The parts of the packet filter that the kernel does not have, in words."""
+    objects = filter_objects() if objects is None else objects
+    return ["packet filter: " + what for what in lacks_of(objects, net)] if objects else ["packet filter"]
+
+
+def filter_objects():
     done = run("nft", "-j", "list", "table", "inet", "kloigos", check=False)
-    if done.returncode != 0:
-        return ["packet filter"]
-    return ["packet filter: " + what for what in lacks_of(unit.json.loads(done.stdout)["nftables"], net)]
+    return unit.json.loads(done.stdout)["nftables"] if done.returncode == 0 else []
+
+
+def guard():
+    """Without the lock: `up` may hold it for seconds, and looks at the filter itself before it raises a link."""
+    names = [os.path.basename(path)[:-len(".conf")] for path in sorted(unit.glob.glob(unit.CONFIG + "*.conf"))]
+    objects = filter_objects() if names else []
+    for name in names:
+        net = Net(name, unit.read_config(name))
+        if filter_lacks(net, objects):
+            net.shut()
 
 
 def lacks_of(objects, net):
@@ -414,6 +431,8 @@ def lacks_of(objects, net):
         near = unit.json.dumps(rules.get("units_out", []) + rules.get("units_near", []) + rules.get("near_" + net.uid, [])[-1:])
         if '"target": "units_near"' not in near or '"target": "near_%s"' % net.uid not in near or not near.endswith('{"drop": null}]]'):
             lacking.append("what bounds the neighbours of %s" % net.outer)
+    if "169.254.0.0" in read(FILTER) and unit.json.dumps(rules.get("units_out", [])).count('"169.254.0.0"') != 2:
+        lacking.append("what keeps units from link-local addresses")
     for name in ("units_out", "units_to_host"):
         own = [unit.json.dumps(expr) for expr in rules.get(name, [])[:2]]
         if len(own) < 2 or '"nfproto"' not in own[0] or '"@unit_sources"' not in own[1] or not all('{"drop": null}' in text for text in own):
@@ -505,6 +524,9 @@ def unmount(path):
 
 def main(argv):
     os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
+    if argv[1:] == ["guard"]:
+        guard()
+        return 0
     if len(argv) != 3 or argv[1] not in ("up", "status", "check", "down", "repair"):
         print(__doc__, file=sys.stderr)
         return 2

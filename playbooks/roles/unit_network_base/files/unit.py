@@ -354,6 +354,27 @@ def wait_for_events(events, seconds, interfaces):
             return
 
 
+def filter_went(events, seconds=0.0):
+    """Whether a part of our packet filter went before now, or within so many seconds. Other messages are left."""
+    source = next(source for source, judge in events.items() if judge is concerns_filter)
+    end = time.monotonic() + seconds
+    while select.select([source], [], [], max(0.0, end - time.monotonic()))[0]:
+        try:
+            if concerns_filter(source.recv(1 << 20), ()):
+                return True
+        except OSError:  # ENOBUFS: messages were lost
+            return True
+    return False
+
+
+def guard():
+    """At once, and however often: no link is up without its filter while this program rests or looks at other units."""
+    if glob.glob(NETWORKS + "*.conf") and os.path.exists(NET_PROGRAM):
+        done = run(NET_PROGRAM, "guard", check=False)
+        if done.returncode != 0:
+            print("guard: " + done.stderr.strip()[-500:], file=sys.stderr, flush=True)
+
+
 def drain(events):
     while True:
         ready = select.select(list(events), [], [], 0)[0]
@@ -408,10 +429,13 @@ def bring_back(said):
     return interfaces, mended, failed
 
 
-def bring_networks_back(said):
+def bring_networks_back(said, events):
     """As bring_back, for units with a network of their own."""
     interfaces, mended, failed = set(), [], False
     for path in sorted(glob.glob(NETWORKS + "*.conf")):
+        if filter_went(events):
+            guard()
+            failed = True  # those that were looked at before come again soon
         name = os.path.basename(path)[:-len(".conf")]
         try:
             done = run(NET_PROGRAM, "repair", name, check=False)
@@ -440,16 +464,21 @@ def watch():
     """Whatever took it: networkctl reload, ifdown and ifup, a flush of the packet filter, a person. With what takes it again and again there is no race."""
     mine, said, times = version_of_program(), {}, []
     with kernel_events() as events:
+        guard()
         while True:
             began = time.monotonic()
             drain(events)
-            looks = bring_back(said), bring_networks_back(said)
+            looks = bring_networks_back(said, events), bring_back(said)
             interfaces, mended, failed = looks[0][0] | looks[1][0], looks[0][1] + looks[1][1], looks[0][2] or looks[1][2]
             took = time.monotonic() - began
             times = [when for when in times if when > began - AGAIN] + [began] * bool(mended)
             wait_for_events(events, AGAIN if failed else REGULAR, interfaces)
+            guard()
             # With many units a look takes long: it never has more than half of one CPU.
-            time.sleep(max(SETTLE if len(times) < BURST else AGAIN, took))
+            rest = time.monotonic() + max(SETTLE if len(times) < BURST else AGAIN, took)
+            while rest > time.monotonic():
+                if filter_went(events, rest - time.monotonic()):
+                    guard()
             if version_of_program() != mine:
                 os.execv(sys.executable, [sys.executable, "-I", __file__, "watch"])
 
