@@ -293,7 +293,7 @@ var backAgain = []struct{ what, command string }{
 	{"networking restarted", "systemctl restart networking"},
 	{"ifdown and ifup", "ifdown --force %[1]s; sleep 1; ifup %[1]s"},
 	{"networkctl reload", "systemctl start systemd-networkd && networkctl reload && sleep 2 && systemctl restart systemd-networkd && systemctl stop systemd-networkd.socket systemd-networkd"},
-	{"the pairs deleted", "for link in /sys/class/net/klu*; do ip link del ${link##*/}; done"},
+	{"the pairs deleted", "for link in $(ls /sys/class/net | grep ^klu); do ip link del $link; done"},
 	{"rules and routes flushed", "ip rule flush; ip rule add priority 32766 lookup main; ip rule add priority 32767 lookup default; ip route flush table 1263292233"},
 }
 
@@ -324,7 +324,7 @@ func (c *checker) networkComesBack(ctx context.Context) error {
 			command = fmt.Sprintf(command, uplink)
 		}
 		// In a service of its own: the connection may break under it.
-		if _, err := c.i.VM.Run(ctx, "sudo systemd-run --quiet --collect --unit=kloigos-check-take sh -c '"+command+"'"); err != nil {
+		if _, err := c.i.VM.Run(ctx, "sudo systemctl reset-failed kloigos-check-take 2>/dev/null; sudo systemd-run --quiet --unit=kloigos-check-take sh -ec '"+command+"'"); err != nil {
 			return fmt.Errorf("%s: %w", way.what, err)
 		}
 		if err := c.complete(ctx); err != nil {
@@ -347,7 +347,8 @@ func (c *checker) networkComesBack(ctx context.Context) error {
 
 // complete waits until nothing of either unit is missing, some seconds after what was asked last.
 func (c *checker) complete(ctx context.Context) error {
-	command := "sleep 4; while systemctl -q is-active kloigos-check-take; do sleep 1; done; for n in $(seq 60); do lacks=''; "
+	command := "sleep 4; while systemctl -q is-active kloigos-check-take; do sleep 1; done; " +
+		"systemctl -q is-failed kloigos-check-take && { echo it was not taken away; exit 1; }; for n in $(seq 60); do lacks=''; "
 	for _, v := range []visitor{c.first, c.second} {
 		command += fmt.Sprintf("lacks=\"$lacks$(sudo /usr/local/lib/kloigos/unit-net status %s 2>&1)\"; ", v.unit.Name)
 	}
