@@ -508,7 +508,7 @@ want("the neighbour", inside("far", "print(json.dumps(connect('10.9.0.102', 9)))
 program("check", "h1-cu02")
 program("down", "h1-cu02")
 program("down", "h1-cu02")
-for path in ("shm", "ready", "ipc", "pts", "uplinks"):  # of all units; they must be empty
+for path in ("shm", "ready", "ipc", "pts", "resolv", "uplinks"):  # of all units; they must be empty
     os.rmdir(tmp + "/run/" + path)
 for part, was in zip(state(), before):
     want("what is left", part, was)
