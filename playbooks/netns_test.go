@@ -386,6 +386,50 @@ if passed() < before + 50:
 `)
 }
 
+// A host with a /32 and two next hops carries units of two networks, one of them with a /32 too, the other where the host has no address.
+func TestUnitsOfSeveralNetworks(t *testing.T) {
+	inNetRig(t, `
+BEYOND = "192.0.2.9"
+sh("ip address del %s/24 dev up0 && ip address add %s/32 dev up0"
+   " && ip route add default nexthop via %s dev up0 onlink nexthop via 10.9.0.3 dev up0 onlink" % (HOST, HOST, FAR))
+sh("ip -n far address add 10.9.0.3/24 dev up1 && ip -n far address add 10.8.0.2/24 dev up1 && ip -n far address add %s/32 dev lo" % BEYOND)
+for name, uid, address, prefix, gateway in (("h1-cu01", "70001", "10.9.0.101", 32, FAR), ("h1-cu02", "70002", "10.8.0.102", 24, "10.8.0.2")):
+    with open(tmp + "/networks/%s.conf" % name, "w") as file:
+        file.write("UID=%s\nUSER=u%s\nADDRESS=%s\nPREFIX=%d\nINTERFACE=up0\nGATEWAY=%s\nSHM_BYTES=65536\n" % (uid, uid, address, prefix, gateway))
+    with open(tmp + "/nft/%s.nft" % uid, "w") as file:
+        file.write(template("unit_allocate", "network.nft.j2", unit_allocate_unit={"name": name},
+                            unit_allocate_allocation={"uid": uid, "address": address, "prefix": prefix}))
+both_up()
+for where in ("far", *UNITS):
+    serve(where, """
+s = socket.create_server(("0.0.0.0", 4000))
+print("ready", flush=True)
+while True:
+    c, peer = s.accept()
+    c.sendall(peer[0].encode())
+    c.close()
+""")
+def seen_as(where, address):
+    return inside(where, "print(json.dumps(socket.create_connection((%r, 4000), 5).recv(100).decode()))" % address)
+for where, own in (("h1-cu01", "10.9.0.101"), ("h1-cu02", "10.8.0.102")):
+    for address in (BEYOND, "10.8.0.2", FAR):
+        want("%s at %s" % (where, address), seen_as(where, address), own)
+want("from a unit to the other", seen_as("h1-cu01", "10.8.0.102"), "10.9.0.101")
+want("and back", seen_as("h1-cu02", "10.9.0.101"), "10.8.0.102")
+want("from outside", [seen_as("far", "10.9.0.101"), seen_as("far", "10.8.0.102")], [FAR, "10.8.0.2"])
+want("the host", seen_as("host", BEYOND), HOST)
+# The MTU inside is the uplink's, also after a change.
+def mtu(where):
+    return json.loads(sh("ip -j %s link show %s" % where))[0]["mtu"]
+want("MTU", [mtu(("", "klu70001")), mtu(("-n kloigos-h1-cu01", "eth0"))], [1400, 1400])
+sh("ip link set up0 mtu 1300")
+program("check", "h1-cu01", want=3)
+program("up", "h1-cu01")
+want("MTU after a change", [mtu(("", "klu70001")), mtu(("-n kloigos-h1-cu01", "eth0"))], [1300, 1300])
+program("check", "h1-cu01")
+`)
+}
+
 // A unit that sends to all addresses of its network leaves neighbours to the host and to the other units. Whoever sends to it is
 // answered all the same, and addresses beyond the gateway are as many as it likes.
 func TestNeighboursOfAUnitAreBounded(t *testing.T) {
