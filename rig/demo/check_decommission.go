@@ -51,7 +51,7 @@ func (c *checker) deallocateAll(ctx context.Context) error {
 			if plan, err = c.planned(ctx, plan, job); err != nil {
 				return err
 			}
-			if err := showsRemovals(plan, "user "+a.LoginUser, "group "+a.LoginUser, "file /etc/kloigos/keys/"+a.LoginUser); err != nil {
+			if err := showsRemovals(plan, "user "+a.LoginUser, "group "+a.LoginUser, "file "+keysOf(a)); err != nil {
 				return err
 			}
 			bound = []client.Option{client.AsPlanned(plan.ID)}
@@ -112,4 +112,12 @@ func (c *checker) clean(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// keysOf is the file with the keys of an allocation's tenant.
+func keysOf(a api.Allocation) string {
+	if a.UnitNetwork == "unit" {
+		return "/etc/kloigos/unit-keys/" + a.LoginUser
+	}
+	return "/etc/kloigos/keys/" + a.LoginUser
 }

@@ -108,7 +108,7 @@ func (c *checker) question(ctx context.Context, way string, other visitor) (ques
 		Way: way, Target: fmt.Sprintf("%s:%d", c.i.Host.Facts.Uplink.Gateway, heard.port), Target6: fmt.Sprintf("[fec0::2]:%d", heard.port),
 		Others: []string{testhost.GuestAddress, other.a.Address},
 		Paths: []string{
-			other.unit.Mount, other.unit.Mount + "/home/" + other.a.LoginUser, "/etc/kloigos/keys/" + other.a.LoginUser,
+			other.unit.Mount, other.unit.Mount + "/home/" + other.a.LoginUser, keysOf(other.a),
 			fmt.Sprintf("/run/user/%d", other.a.UID), fmt.Sprintf("/sys/fs/cgroup/user.slice/user-%d.slice/cgroup.procs", other.a.UID),
 			"/etc/shadow", "/etc/kloigos/units", "/root",
 		},
