@@ -9,6 +9,7 @@ type Allocation struct {
 	UnitID        string            `json:"unit_id" format:"uuid"`
 	Unit          string            `json:"unit" doc:"name of its unit"`
 	HostID        string            `json:"host_id" format:"uuid"`
+	SharedHost    bool              `json:"shared_host,omitempty" doc:"its host is of another workspace, which granted it"`
 	Host          string            `json:"host" doc:"name of its host"`
 	Region        string            `json:"region"`
 	Zone          string            `json:"zone"`

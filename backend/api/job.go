@@ -13,6 +13,7 @@ type Job struct {
 	HoldsHost    bool        `json:"holds_host" doc:"whether it holds its host while it runs: one such job at a time; jobs that only read hold nothing"`
 	HostID       string      `json:"host_id,omitempty"`
 	Host         string      `json:"host,omitempty" doc:"name of its host"`
+	SharedHost   bool        `json:"shared_host,omitempty" doc:"its host is of another workspace, which granted it"`
 	UnitID       string      `json:"unit_id,omitempty"`
 	Unit         string      `json:"unit,omitempty" doc:"name of its unit"`
 	AllocationID string      `json:"allocation_id,omitempty"`

@@ -15,6 +15,7 @@ type Plan struct {
 	Kind            string          `json:"kind" doc:"kind of the job that the action creates"`
 	KindMeans       string          `json:"kind_means"`
 	HostID          string          `json:"host_id" format:"uuid"`
+	SharedHost      bool            `json:"shared_host,omitempty" doc:"its host is of another workspace, which granted it; the changes of files there are counted and not shown"`
 	Host            string          `json:"host" doc:"name of the host that was checked"`
 	UnitID          string          `json:"unit_id,omitempty"`
 	Unit            string          `json:"unit,omitempty" doc:"name of the unit; for a new allocation the chosen unit, which is not reserved"`

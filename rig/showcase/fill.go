@@ -40,6 +40,7 @@ type world struct {
 	now       time.Time
 	workspace uuid.UUID
 	org       uuid.UUID
+	acmeID    uuid.UUID
 	project   uuid.UUID
 	playbooks map[string]uuid.UUID // name -> default version
 	sums      map[string]string    // name -> sha256 of the default version

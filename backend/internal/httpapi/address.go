@@ -137,6 +137,9 @@ func (s *Server) releaseAddress(ctx context.Context, in *Change) (*versioned[api
 }
 
 func presentAddress(p store.Address) api.Address {
+	if p.Tenant != nil && *p.Tenant != p.WorkspaceID { // who it is, is theirs
+		p.AllocationID, p.LoginUser = nil, nil
+	}
 	return api.Address{
 		ID: p.ID.String(), Workspace: p.WorkspaceID.String(), Network: p.Network, Address: p.Address, Endpoint: p.Endpoint,
 		State: string(p.State), StateMeans: domain.AddressLifecycle.Info(p.State).Means, AllocationID: text(p.AllocationID),

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/api"
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/store"
@@ -128,20 +129,30 @@ func (s *Server) wanted(ctx context.Context, b api.CreateAllocation) (intent.Cre
 		r.UnitID = &u.ID
 	}
 	if b.Host != "" {
-		h, err := s.host(ctx, b.Host)
+		id, err := s.hostToUse(ctx, b.Host)
 		if err != nil && !errors.Is(err, domain.ErrNotFound) {
 			return r, err
 		}
 		if err != nil {
 			bad.Add("host", "there is no host %q", b.Host)
 		}
-		r.HostID = &h.ID
+		r.HostID = &id
 	}
 	var other *domain.Invalid
 	if errors.As(intent.CheckAllocation(r), &other) {
 		bad.Fields = append(bad.Fields, other.Fields...)
 	}
 	return r, bad.OrNil()
+}
+
+// hostToUse finds a host of the workspace, or one that is granted to it.
+func (s *Server) hostToUse(ctx context.Context, ref string) (uuid.UUID, error) {
+	h, err := s.host(ctx, ref)
+	if !errors.Is(err, domain.ErrNotFound) {
+		return h.ID, err
+	}
+	shared, err := iam.FindSharedHost(ctx, s.db.Reader, workspace(ctx), ref)
+	return shared.ID, err
 }
 
 func (s *Server) onAllocation(ctx context.Context, call intent.Call, in Change, do func(ctx context.Context, call intent.Call, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*accepted[api.Allocation], error) {
@@ -204,7 +215,8 @@ func (s *Server) presentAllocation(a store.Allocation) api.Allocation {
 		command = fmt.Sprintf("ssh -p %d %s@%s", port, a.LoginUser, host)
 	}
 	return api.Allocation{
-		ID: a.ID.String(), Workspace: a.WorkspaceID.String(), UnitID: a.UnitID.String(), Unit: a.Unit, HostID: a.HostID.String(),
+		SharedHost: a.OnSharedHost(),
+		ID:         a.ID.String(), Workspace: a.WorkspaceID.String(), UnitID: a.UnitID.String(), Unit: a.Unit, HostID: a.HostID.String(),
 		Host: a.Host, Region: a.Region, Zone: a.Zone, LoginUser: a.LoginUser, UID: a.UID, Address: a.Address, Network: a.Network, UnitNetwork: string(a.UnitNetwork), RestartNeeded: s.intents.RestartNeeded(a),
 		SSHCommand: command, SSHHost: host, SSHPort: port, SSHKeys: orEmpty(a.SSHKeys), KeysApplied: a.KeysApplied == a.KeysVersion,
 		Labels: a.Labels, State: string(a.State), StateMeans: domain.AllocationLifecycle.Info(a.State).Means, StateMessage: a.StateMessage,

@@ -88,16 +88,16 @@ func (s *Server) getJob(ctx context.Context, in *ByID) (*object[api.Job], error)
 	if err != nil {
 		return nil, err
 	}
-	shown.WaitsFor, err = s.waitsFor(ctx, j)
+	shown.WaitsFor, err = s.waitsFor(ctx, j.WorkspaceID, j.State)
 	return &object[api.Job]{Body: shown}, err
 }
 
 // waitsFor is the quota that a job waits for in the queue, in a sentence.
-func (s *Server) waitsFor(ctx context.Context, j store.Job) (string, error) {
-	if j.State != domain.JobQueued {
+func (s *Server) waitsFor(ctx context.Context, workspace uuid.UUID, state domain.JobState) (string, error) {
+	if state != domain.JobQueued {
 		return "", nil
 	}
-	return s.db.FullJobQuota(ctx, j.WorkspaceID)
+	return s.db.FullJobQuota(ctx, workspace)
 }
 
 // shownJob is a job with its hosts, where it has several.
@@ -188,6 +188,9 @@ func (s *Server) presentJob(j store.Job) api.Job {
 		DeadlineAt: j.DeadlineAt, Worker: value(j.Worker), LeaseExpires: j.LeaseExpiresAt, Playbook: value(j.Playbook), Version: value(j.PlaybookVersion),
 		RequestedBy: j.RequestedBy, Outcome: j.Outcome, Operations: presentOperations(intent.JobOperations(j)),
 		CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt, LogExpiredAt: j.LogExpiredAt,
+	}
+	if out.SharedHost = j.OnSharedHost(); out.SharedHost { // neither has a page in this workspace
+		out.HostID, out.UnitID = "", ""
 	}
 	for i, st := range j.Steps {
 		out.Steps[i] = api.JobStep{Position: st.Position, Name: st.Name, State: string(st.State), Attempt: st.Attempt, StartedAt: st.StartedAt, FinishedAt: st.FinishedAt}

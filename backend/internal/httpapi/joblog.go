@@ -31,7 +31,12 @@ func ended(state domain.JobState) bool {
 	return state != domain.JobQueued && state != domain.JobRunning && state != domain.JobCancelling
 }
 
-func presentLogEntry(e store.LogEntry) api.LogEntry {
+// presentLogEntry leaves out, for a job on a host of another workspace, what files and commands of the host say: it may tell of
+// the host's owner and of other tenants.
+func presentLogEntry(e store.LogEntry, sharedHost bool) api.LogEntry {
+	if sharedHost {
+		e.Output, e.Diff = "", ""
+	}
 	return api.LogEntry{
 		Sequence: e.Sequence, Attempt: e.Attempt, Step: e.Step, Time: e.Time, Kind: e.Kind, Play: e.Play, Role: e.Role, Task: e.Task,
 		Action: e.Action, Item: e.Item, Host: e.Host, Changed: e.Changed, Message: e.Message, Output: e.Output, Diff: e.Diff, DurationMS: e.DurationMS,
@@ -69,6 +74,6 @@ func (s *Server) streamJobLog(ctx context.Context, in *struct {
 		f.Set("Cache-Control", "no-store")
 		f.Set("X-Accel-Buffering", "no")
 		// Read after the handler has returned: it must touch neither f nor ctx.
-		f.Context().SetBodyStream(s.newViewer(j.ID, after, r, f.Context().Conn()), -1)
+		f.Context().SetBodyStream(s.newViewer(j, after, r, f.Context().Conn()), -1)
 	}}, nil
 }

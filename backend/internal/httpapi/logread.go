@@ -43,8 +43,11 @@ func (s *Server) getJobLog(ctx context.Context, in *struct {
 		looked, size := 0, 0
 		err = s.db.EachLogEntry(ctx, j.ID, in.After, func(e store.LogEntry) bool {
 			looked++
+			if j.OnSharedHost() { // nobody searches for what is not shown
+				e.Output, e.Diff = "", ""
+			}
 			if wanted(e) {
-				out.Body.Items = append(out.Body.Items, presentLogEntry(e))
+				out.Body.Items = append(out.Body.Items, presentLogEntry(e, j.OnSharedHost()))
 				size += len(e.Message) + len(e.Output) + len(e.Diff)
 			}
 			out.Body.Last = e.Sequence
@@ -59,7 +62,7 @@ func (s *Server) getJobLog(ctx context.Context, in *struct {
 func (s *Server) logPart(ctx context.Context, j store.Job, f api.LogFilter, out *object[api.JobLog]) error {
 	entries, err := s.db.JobLog(ctx, j.ID, f.After, f.Limit)
 	for _, e := range entries {
-		out.Body.Items = append(out.Body.Items, presentLogEntry(e))
+		out.Body.Items = append(out.Body.Items, presentLogEntry(e, j.OnSharedHost()))
 		out.Body.Last = e.Sequence
 	}
 	return err

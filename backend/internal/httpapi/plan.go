@@ -255,7 +255,7 @@ func presentPlan(p store.Plan, stale *intent.PlanStale) api.Plan {
 	out := api.Plan{
 		ID: p.ID.String(), Workspace: p.WorkspaceID.String(), Action: p.Action, Request: orObject(p.Request), Kind: string(p.Kind), KindMeans: joint.Means,
 		HostID: p.HostID.String(), Host: p.Host, UnitID: text(p.UnitID), Unit: value(p.Unit), AllocationID: text(p.AllocationID),
-		LoginUser: value(p.LoginUser), State: string(p.State), StateMeans: domain.PlanLifecycle.Info(p.State).Means,
+		SharedHost: p.HostWorkspace != p.WorkspaceID, LoginUser: value(p.LoginUser), State: string(p.State), StateMeans: domain.PlanLifecycle.Info(p.State).Means,
 		Expired: p.Expired && p.State != domain.PlanApplied, JobID: p.JobID.String(), AppliedJobID: text(p.AppliedJobID), Playbook: p.Playbook,
 		PlaybookVersion: p.PlaybookVersion, PlaybookSHA256: p.PlaybookSHA256, VariablesSHA256: p.VariablesSHA256,
 		Operations: []api.Operation{}, RequestedBy: p.RequestedBy, CreatedAt: p.CreatedAt, CheckedAt: p.CheckedAt, ExpiresAt: p.ExpiresAt,
@@ -280,7 +280,9 @@ func presentPlan(p store.Plan, stale *intent.PlanStale) api.Plan {
 	if stale != nil {
 		out.Moved = stale.Moved
 	}
-	if p.Result != nil {
+	if p.Result != nil && p.HostWorkspace != p.WorkspaceID {
+		out.Tasks, out.LeftOut = p.Result.Tasks, len(p.Result.Changes) // the files of the host are its owner's
+	} else if p.Result != nil {
 		out.Tasks, out.LeftOut = p.Result.Tasks, p.Result.LeftOut
 		for _, c := range p.Result.Changes {
 			out.Changes = append(out.Changes, api.PlanChange(c))

@@ -108,8 +108,13 @@ func (s *Server) openUnit(ctx context.Context, in *Change) (*versioned[api.Compu
 }
 
 func presentUnit(u store.Unit) api.ComputeUnit {
+	shared := u.Tenant != nil && *u.Tenant != u.WorkspaceID
+	if shared { // who it is, and what they do, is theirs
+		u.AllocationID, u.LoginUser = nil, nil
+	}
 	return api.ComputeUnit{
-		ID: u.ID.String(), Name: u.Name, Workspace: u.WorkspaceID.String(), HostID: u.HostID.String(), Host: u.Host, Region: u.Region,
+		OtherTenant: shared,
+		ID:          u.ID.String(), Name: u.Name, Workspace: u.WorkspaceID.String(), HostID: u.HostID.String(), Host: u.Host, Region: u.Region,
 		Zone: u.Zone, HostLabels: u.HostLabels, HostState: string(u.HostState), Ordinal: u.Ordinal, State: string(u.State),
 		StateMeans: domain.UnitLifecycle.Info(u.State).Means, StateMessage: u.StateMessage, CPUs: u.CPUs, CPUCount: u.CPUCount,
 		MemoryNodes: u.MemoryNodes, MemoryMaxBytes: u.MemoryMaxBytes, MemoryHighBytes: u.MemoryHighBytes, VolumeBytes: u.VolumeBytes,

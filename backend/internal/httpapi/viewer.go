@@ -8,8 +8,6 @@ import (
 	"net"
 	"time"
 
-	"github.com/google/uuid"
-
 	"kloigos/backend/internal/kernel/recent"
 	"kloigos/backend/internal/store"
 )
@@ -48,13 +46,13 @@ type viewer struct {
 }
 
 // newViewer takes the place that its request has in s.viewers, until Close.
-func (s *Server) newViewer(job uuid.UUID, after int64, r *request, conn net.Conn) *viewer {
+func (s *Server) newViewer(j store.Job, after int64, r *request, conn net.Conn) *viewer {
 	if c, ok := conn.(*net.TCPConn); ok {
 		_ = c.SetWriteBuffer(viewerSocket) // at worst it stays as large as it is
 	}
 	s.metrics.viewers.Inc()
 	return &viewer{
-		s: s, watch: s.join(job), request: r.id, hash: r.hash, conn: conn, after: after, rest: []byte("retry: 1000\n\n"),
+		s: s, watch: s.join(j), request: r.id, hash: r.hash, conn: conn, after: after, rest: []byte("retry: 1000\n\n"),
 		beat: time.NewTicker(heartbeat), until: time.Now().Add(streamLength), why: errGone,
 	}
 }
@@ -155,7 +153,7 @@ func (v *viewer) part(now *sight) (part, error) {
 	}
 	ctx, cancel := context.WithTimeout(v.s.life, streamQuery)
 	defer cancel()
-	return v.s.readPart(ctx, v.watch.job, v.after, until)
+	return v.watch.readPart(ctx, v.after, until)
 }
 
 // newBearers reads whose tokens are still good.

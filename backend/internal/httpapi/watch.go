@@ -13,12 +13,14 @@ import (
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/store"
 )
 
 const (
 	pollEvery   = 200 * time.Millisecond // and up to half of it more, so that backends part
-	streamQuery = 10 * time.Second       // for one look at the database
+	quotaEvery  = time.Second
+	streamQuery = 10 * time.Second // for one look at the database
 	// What one part of a log holds, and what a watch keeps of the newest ones.
 	// A viewer that takes nothing holds one part.
 	partEntries = 100
@@ -35,12 +37,16 @@ type watches struct {
 
 // watch looks at one job for all of its viewers.
 type watch struct {
-	s       *Server
-	job     uuid.UUID
-	viewers int           // guarded by the lock of watches
-	look    chan struct{} // a new viewer wants one
-	stop    context.CancelFunc
-	seen    atomic.Pointer[sight]
+	s   *Server
+	job uuid.UUID
+	// The workspace of the job, and whether its host is of another one.
+	workspace uuid.UUID
+	shared    bool
+	asked     time.Time     // when it last looked for a quota that the job waits for
+	viewers   int           // guarded by the lock of watches
+	look      chan struct{} // a new viewer wants one
+	stop      context.CancelFunc
+	seen      atomic.Pointer[sight]
 }
 
 // sight is what a watch knows at one moment. It is never changed; another one
@@ -49,6 +55,7 @@ type sight struct {
 	moves    int         // of the job since the watch began; 0: nobody has looked yet
 	state    []byte      // the job, as an event
 	pulse    store.Pulse // without the log's end
+	waitsFor string      // the quota that the job waits for, in a sentence
 	last     int64       // sequence up to which the log can be read
 	tail     []part      // its newest parts
 	over     bool        // the job has ended, and so has its log
@@ -63,13 +70,14 @@ type part struct {
 }
 
 // join adds a viewer to the watch over a job.
-func (s *Server) join(job uuid.UUID) *watch {
+func (s *Server) join(j store.Job) *watch {
+	job := j.ID
 	s.watches.mu.Lock()
 	defer s.watches.mu.Unlock()
 	w := s.watches.jobs[job]
 	if w == nil {
 		ctx, stop := context.WithCancel(s.life)
-		w = &watch{s: s, job: job, look: make(chan struct{}, 1), stop: stop}
+		w = &watch{s: s, job: job, workspace: j.WorkspaceID, shared: j.OnSharedHost(), look: make(chan struct{}, 1), stop: stop}
 		w.seen.Store(&sight{replaced: make(chan struct{})})
 		s.watches.jobs[job] = w
 		go w.run(ctx)
@@ -154,7 +162,11 @@ func (w *watch) once(ctx context.Context) (err error) {
 	if now.moves == 0 {
 		now.last = last // what was told before is read by each who wants it
 	}
-	if now.moves == 0 || pulse != now.pulse {
+	waitsFor, err := w.waitsFor(ctx, now, pulse.State)
+	if err != nil {
+		return err
+	}
+	if now.moves == 0 || pulse != now.pulse || waitsFor != now.waitsFor {
 		j, err := w.s.db.Job(ctx, w.job)
 		if err != nil {
 			return err
@@ -163,6 +175,10 @@ func (w *watch) once(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
+		if j.State == pulse.State {
+			shown.WaitsFor = waitsFor
+		}
+		now.waitsFor = waitsFor
 		if now.state, err = event(nil, "state", 0, shown); err != nil {
 			return err
 		}
@@ -172,7 +188,7 @@ func (w *watch) once(ctx context.Context) (err error) {
 		w.show(now)
 	}
 	for now.last < last {
-		p, err := w.s.readPart(ctx, w.job, now.last, last)
+		p, err := w.readPart(ctx, now.last, last)
 		if err != nil {
 			return err
 		}
@@ -181,6 +197,15 @@ func (w *watch) once(ctx context.Context) (err error) {
 		w.show(now)
 	}
 	return nil
+}
+
+// waitsFor is the quota that the job waits for, looked at once a second.
+func (w *watch) waitsFor(ctx context.Context, now sight, state domain.JobState) (string, error) {
+	if state == domain.JobQueued && time.Since(w.asked) < quotaEvery {
+		return now.waitsFor, nil
+	}
+	w.asked = time.Now()
+	return w.s.waitsFor(ctx, w.workspace, state)
 }
 
 // newest puts a part behind a tail, and leaves out of the oldest what is too
@@ -195,8 +220,8 @@ func newest(tail []part, p part) []part {
 }
 
 // readPart reads entries after one sequence, up to another at most.
-func (s *Server) readPart(ctx context.Context, job uuid.UUID, after, until int64) (part, error) {
-	entries, err := s.db.JobLogPart(ctx, job, after, int(min(until-after, partEntries)), partBytes)
+func (w *watch) readPart(ctx context.Context, after, until int64) (part, error) {
+	entries, err := w.s.db.JobLogPart(ctx, w.job, after, int(min(until-after, partEntries)), partBytes)
 	if err != nil {
 		return part{}, err
 	}
@@ -205,7 +230,7 @@ func (s *Server) readPart(ctx context.Context, job uuid.UUID, after, until int64
 	}
 	p := part{after: after, last: entries[len(entries)-1].Sequence}
 	for _, e := range entries {
-		if p.events, err = event(p.events, "log", e.Sequence, presentLogEntry(e)); err != nil {
+		if p.events, err = event(p.events, "log", e.Sequence, presentLogEntry(e, w.shared)); err != nil {
 			return part{}, err
 		}
 	}

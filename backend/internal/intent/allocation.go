@@ -64,7 +64,7 @@ func (in *Intents) CreateAllocation(ctx context.Context, call Call, r CreateAllo
 		})
 		// Taken by someone who committed since the unit was picked: pick again,
 		// now with that host, or that network, ruled out.
-		if !errors.Is(err, store.ErrLoginTaken) && !errors.Is(err, errAddressGone) {
+		if !errors.Is(err, store.ErrLoginTaken) && !errors.Is(err, errAddressGone) && !errors.Is(err, iam.ErrNoHostGrant) {
 			break
 		}
 	}
@@ -139,7 +139,11 @@ func (in *Intents) place(ctx context.Context, tx *store.Tx, call Call, id uuid.U
 	if !ok {
 		return uuid.Nil, in.noCapacity(ctx, tx, wanted)
 	}
-	address, network, err := takeAddress(ctx, tx, call.Workspace, id, r.Network, unit)
+	grant, err := letIn(ctx, tx, call.Workspace, unit)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	address, network, err := takeAddress(ctx, tx, unit.WorkspaceID, id, r.Network, unit)
 	if err != nil {
 		return uuid.Nil, err
 	}
@@ -152,8 +156,17 @@ func (in *Intents) place(ctx context.Context, tx *store.Tx, call Call, id uuid.U
 	}
 	return in.placed(ctx, tx, call, store.Allocation{
 		ID: id, WorkspaceID: call.Workspace, UnitID: unit.ID, Unit: unit.Name, HostID: unit.HostID, LoginUser: r.LoginUser, UID: uid,
-		Address: address, Network: network, UnitNetwork: in.cfg.UnitNetwork, SSHKeys: keys, Labels: r.Labels, CreatedBy: call.Actor.Name,
+		Address: address, Network: network, UnitNetwork: in.cfg.UnitNetwork, SSHKeys: keys, Labels: r.Labels, CreatedBy: call.Actor.Name, HostGrant: grant,
 	}, r.CPUs)
+}
+
+// letIn is the grant by which a workspace takes a unit of another one; nil for a unit of its own.
+func letIn(ctx context.Context, tx *store.Tx, workspace uuid.UUID, unit store.Picked) (*uuid.UUID, error) {
+	if unit.WorkspaceID == workspace {
+		return nil, nil
+	}
+	grant, err := iam.LetIn(ctx, tx.Tx, workspace, unit.HostID)
+	return &grant, err
 }
 
 func (r CreateAllocation) wanted(workspace uuid.UUID, kind domain.UnitNetwork) store.Wanted {
@@ -209,7 +222,14 @@ func (in *Intents) placeAsPlanned(ctx context.Context, tx *store.Tx, call Call, 
 	if !ok {
 		return uuid.Nil, uuid.Nil, gone("The unit")
 	}
-	ok, err = tx.ReserveThisAddress(ctx, call.Workspace, p.Proposal.Network, p.Proposal.Address, *p.AllocationID)
+	grant, err := letIn(ctx, tx, call.Workspace, unit)
+	if errors.Is(err, iam.ErrNoHostGrant) {
+		return uuid.Nil, uuid.Nil, gone("The unit")
+	}
+	if err != nil {
+		return uuid.Nil, uuid.Nil, err
+	}
+	ok, err = tx.ReserveThisAddress(ctx, unit.WorkspaceID, p.Proposal.Network, p.Proposal.Address, *p.AllocationID)
 	if err != nil {
 		return uuid.Nil, uuid.Nil, fmt.Errorf("reserve address: %w", err)
 	}
@@ -227,7 +247,7 @@ func (in *Intents) placeAsPlanned(ctx context.Context, tx *store.Tx, call Call, 
 	}
 	jobID, err = in.placed(ctx, tx, call, store.Allocation{
 		ID: *p.AllocationID, WorkspaceID: call.Workspace, UnitID: unit.ID, Unit: unit.Name, HostID: unit.HostID, LoginUser: r.LoginUser, UID: p.Proposal.UID,
-		Address: p.Proposal.Address, Network: p.Proposal.Network, UnitNetwork: kind, SSHKeys: keys, Labels: r.Labels, CreatedBy: call.Actor.Name,
+		Address: p.Proposal.Address, Network: p.Proposal.Network, UnitNetwork: kind, SSHKeys: keys, Labels: r.Labels, CreatedBy: call.Actor.Name, HostGrant: grant,
 	}, r.CPUs)
 	if errors.Is(err, store.ErrLoginTaken) {
 		err = gone("The login user")
@@ -296,7 +316,7 @@ func (in *Intents) noCapacity(ctx context.Context, tx *store.Tx, w store.Wanted)
 func nearest(e store.Explanation, w store.Wanted) string {
 	switch {
 	case e.Units == 0:
-		return "There are no units yet: add a host, set its layout and initialize it."
+		return "There are no units yet: add a host, set its layout and initialize it. Or ask for a host to be granted to this workspace, or for more of one."
 	case e.LargestFree > 0 && e.Without == "cpu_count":
 		return fmt.Sprintf("Ask for %d CPUs: that is the largest free unit that otherwise fits.", e.LargestFree)
 	}

@@ -367,6 +367,9 @@ func (in *Intents) DeclareHostLost(ctx context.Context, call Call, id uuid.UUID,
 			if err := tx.Apply(ctx, lost, job.Subject{AllocationID: a.ID}, "its host was declared lost"); err != nil {
 				return err
 			}
+			if err := tellTenant(ctx, tx, call, a); err != nil {
+				return err
+			}
 		}
 		why := domain.JobError{Code: "host_lost", Message: "The host was declared lost.", Host: h.Name}
 		ended, err := tx.EndJobsOfHost(ctx, h.ID, why)
@@ -380,6 +383,16 @@ func (in *Intents) DeclareHostLost(ctx context.Context, call Call, id uuid.UUID,
 		}
 		return recordMade(ctx, tx, call, "host", h.ID, uuid.Nil)
 	})
+}
+
+// tellTenant writes the event of a lost allocation in its workspace, if its host is of another one.
+func tellTenant(ctx context.Context, tx *store.Tx, call Call, a store.Allocation) error {
+	if !a.OnSharedHost() {
+		return nil
+	}
+	audit := allocationAudit(a, "allocation.lose")
+	audit.After = map[string]any{"state": domain.AllocationLost}
+	return tx.AddEvent(ctx, call.Actor, audit)
 }
 
 // RemoveHost takes a host that carries nothing of Kloigos out of every list.

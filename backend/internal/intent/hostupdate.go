@@ -194,6 +194,9 @@ func canBecome(ctx context.Context, tx *store.Tx, was, h store.Host) error {
 	}
 	for _, a := range live {
 		if !slices.Contains(h.Networks, a.Network) {
+			if a.OnSharedHost() {
+				return domain.Conflictf("network_in_use", "an allocation of another workspace has the address %s of the network %s; it has to be deallocated first", a.Address, a.Network)
+			}
 			return domain.Conflictf("network_in_use", "%s has the address %s of the network %s; deallocate it first", a.LoginUser, a.Address, a.Network)
 		}
 	}

@@ -29,13 +29,14 @@ type Address struct {
 	State        domain.AddressState `db:"state"`
 	AllocationID *uuid.UUID          `db:"allocation_id"`
 	LoginUser    *string             `db:"login_user"`
+	Tenant       *uuid.UUID          `db:"tenant_workspace_id"` // of its allocation
 	Version      int64               `db:"version"`
 	CreatedAt    time.Time           `db:"created_at"`
 	UpdatedAt    time.Time           `db:"updated_at"`
 }
 
 const sqlAddress = `
-SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, p.version,
        p.created_at, p.updated_at
   FROM addresses p
   LEFT JOIN allocations a ON a.id = p.allocation_id

@@ -23,6 +23,8 @@ type Allocation struct {
 	Ordinal        int                    `db:"ordinal"` // of its unit
 	HostID         uuid.UUID              `db:"host_id"`
 	Host           string                 `db:"host"`
+	HostWorkspace  uuid.UUID              `db:"host_workspace_id"`
+	HostGrant      *uuid.UUID             `db:"host_grant_id"` // by which it is on a host of another workspace
 	HostState      domain.HostState       `db:"host_state"`
 	HostKey        string                 `db:"host_key"`
 	Region         string                 `db:"region"`
@@ -55,7 +57,7 @@ type Allocation struct {
 }
 
 const sqlAllocation = `
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -75,6 +77,9 @@ func (r Reads) Allocation(ctx context.Context, id uuid.UUID) (Allocation, error)
 func (r Reads) LiveAllocationsOfHost(ctx context.Context, host uuid.UUID) ([]Allocation, error) {
 	return db.Collect[Allocation](ctx, r.q, sqlAllocation+" AND a.host_id = $1 AND a.ended_at IS NULL ORDER BY a.created_at, a.id", host)
 }
+
+// OnSharedHost tells whether its host is of another workspace.
+func (a Allocation) OnSharedHost() bool { return a.HostWorkspace != a.WorkspaceID }
 
 // AllocationSorting is the orders that allocations can be listed in.
 var AllocationSorting = db.Sorting[Allocation]{
@@ -119,8 +124,8 @@ func (r Reads) Allocations(ctx context.Context, f AllocationFilter) ([]Allocatio
 }
 
 const sqlInsertAllocation = `
-INSERT INTO allocations (id, workspace_id, unit_id, host_id, login_user, uid, address, network, unit_network, ssh_keys, labels, state, created_by)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+INSERT INTO allocations (id, workspace_id, unit_id, host_id, login_user, uid, address, network, unit_network, ssh_keys, labels, state, created_by, host_grant_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
 
 // ErrLoginTaken says that another allocation on the host logs in under the
 // same name, committed since the unit was picked.
@@ -130,7 +135,7 @@ var ErrLoginTaken = domain.Conflictf("login_user_taken", "another allocation on 
 func (tx *Tx) InsertAllocation(ctx context.Context, a Allocation) error {
 	tx.Touch(nounAllocation, a.ID)
 	_, err := tx.Exec(ctx, sqlInsertAllocation, a.ID, a.WorkspaceID, a.UnitID, a.HostID, a.LoginUser, a.UID, a.Address, a.Network,
-		a.UnitNetwork, a.SSHKeys, a.Labels, a.State, a.CreatedBy)
+		a.UnitNetwork, a.SSHKeys, a.Labels, a.State, a.CreatedBy, a.HostGrant)
 	switch constraint, dup := db.UniqueViolation(err); {
 	case dup && constraint == "allocations_live_login":
 		return ErrLoginTaken

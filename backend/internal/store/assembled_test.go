@@ -66,7 +66,7 @@ func fills(t *testing.T, of reflect.Type) (all []reflect.Value) {
 	t.Helper()
 	set := func(v reflect.Value, i, word int) {
 		f := v.Field(i)
-		if of.Field(i).Name == "Sort" {
+		if of.Field(i).Name == "Sort" || !of.Field(i).IsExported() {
 			return
 		}
 		switch f.Interface().(type) {

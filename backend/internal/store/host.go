@@ -56,7 +56,7 @@ type Host struct {
 // ShownHost is a host as who looks on is shown it.
 type ShownHost struct {
 	Host
-	ActiveJob *uuid.UUID `db:"active_job"` // that holds the host, or runs there, or is the newest that waits
+	ActiveJob *uuid.UUID `db:"active_job"` // of its workspace, that holds the host, or runs there, or is the newest that waits
 }
 
 const (
@@ -82,9 +82,9 @@ SELECT ` + hostColumns + hostRows
 	// On CockroachDB whoever reads this waits for all leases that are being written.
 	sqlShownHost = `
 SELECT ` + hostColumns + `,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job` + hostRows
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job` + hostRows
 )
 
 // Host returns a host by its id, removed or not.

@@ -24,6 +24,7 @@ type Job struct {
 	Args              json.RawMessage  `db:"args"`
 	HostID            *uuid.UUID       `db:"host_id"`
 	Host              *string          `db:"host"`
+	HostWorkspace     *uuid.UUID       `db:"host_workspace_id"`
 	UnitID            *uuid.UUID       `db:"unit_id"`
 	Unit              *string          `db:"unit"`
 	AllocationID      *uuid.UUID       `db:"allocation_id"`
@@ -64,6 +65,9 @@ type Step struct {
 	FinishedAt *time.Time       `json:"finished_at"`
 }
 
+// OnSharedHost tells whether its host is of another workspace.
+func (j Job) OnSharedHost() bool { return j.HostWorkspace != nil && *j.HostWorkspace != j.WorkspaceID }
+
 // Subject names the objects that the job is about.
 func (j Job) Subject() job.Subject { return subject(j.HostID, j.UnitID, j.AllocationID, j.PlanID) }
 
@@ -84,6 +88,7 @@ func subject(host, unit, allocation, plan *uuid.UUID) (s job.Subject) {
 // itself does.
 const sqlJob = `
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,

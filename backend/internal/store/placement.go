@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/kernel/db"
 )
@@ -21,14 +22,17 @@ type Wanted struct {
 	HostLabels   map[string]string // that the host must have
 	LoginUser    string            // that nobody has on the host
 	UnitNetworks bool              // on a host whose units can have networks of their own
+
+	shared bool // on hosts of other workspaces that are granted to this one
 }
 
 // Picked is a unit that was picked and is now allocating.
 type Picked struct {
-	ID       uuid.UUID `db:"id"`
-	HostID   uuid.UUID `db:"host_id"`
-	Name     string    `db:"name"`
-	Networks []string  `db:"networks"`
+	ID          uuid.UUID `db:"id"`
+	WorkspaceID uuid.UUID `db:"workspace_id"` // of its host; addresses are those of its networks
+	HostID      uuid.UUID `db:"host_id"`
+	Name        string    `db:"name"`
+	Networks    []string  `db:"networks"`
 }
 
 // One row for each filter of a placement: a name, a condition over u
@@ -69,10 +73,18 @@ func (w Wanted) filters() []placementFilter {
 }
 
 const sqlPickFrom = `
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1`
+
+const sqlPickSharedFrom = `
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (` + iam.RoomOnSharedHosts + `) s
+                      WHERE s.room > 0)`
 
 const sqlTakeUnit = `
 UPDATE compute_units
@@ -89,24 +101,35 @@ const onRoomyHost = `EXISTS (SELECT 1 FROM compute_units o
 
 const roomy = `sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72`
 
-// PickUnit takes the smallest free unit that fits, on a host under 72 % use
+// PickUnit takes a unit of the workspace's own hosts, or else of one that is granted to it. Whoever gets one of those holds the
+// grant next, with iam.LetIn.
+func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
+	picked, ok, err := tx.pickUnit(ctx, w)
+	if ok || err != nil {
+		return picked, ok, err
+	}
+	w.shared = true
+	return tx.pickUnit(ctx, w)
+}
+
+// pickUnit takes the smallest free unit that fits, on a host under 72 % use
 // while there is one; among units alike in size, a random one. False if there is none:
 // also none that another request holds and may give back, for whoever found
 // nothing beside the locked rows waits for those and looks again.
-func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
+func (tx *Tx) pickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 	for range 16 {
 		for _, l := range w.looks(tx.Postgres()) {
 			if picked, ok, err := tx.pickFree(ctx, l); ok || err != nil {
 				return picked, ok, err
 			}
 		}
-		picked, ok, err := tx.pickOnce(ctx, w.list(sqlPickFrom), "FOR UPDATE OF u")
+		picked, ok, err := tx.pickOnce(ctx, w.list(w.from()), "FOR UPDATE OF u")
 		if ok || err != nil {
 			return picked, ok, err
 		}
 		// A row that was waited for and went to someone else gives no row, even
 		// where others are free.
-		sql, args := w.list(sqlPickFrom).Page("u.cpu_count, u.shuffle", 1)
+		sql, args := w.list(w.from()).Page("u.cpu_count, u.shuffle", 1)
 		left, err := db.Collect[Picked](ctx, tx.q, sql, args...)
 		if err != nil || len(left) == 0 {
 			return Picked{}, false, err
@@ -122,7 +145,7 @@ func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 func (w Wanted) looks(postgres bool) []*db.List {
 	fewHosts := w.Region != "" || len(w.HostLabels) > 0 || w.Network != "" // perhaps: the database can begin with them
 	switch {
-	case w.UnitID != nil || w.HostID != nil || fewHosts && !postgres:
+	case w.shared || w.UnitID != nil || w.HostID != nil || fewHosts && !postgres:
 		return w.asked()
 	case fewHosts:
 		return append(w.some(), w.asked()...)
@@ -134,6 +157,13 @@ func (w Wanted) looks(postgres bool) []*db.List {
 		ofThisSize := w.quick().And("u.cpu_count = ?", max(1, w.MinCPUs)).And("u.shuffle >= ?", shuffle())
 		return append([]*db.List{ofThisSize.And(onRoomyHost)}, w.asked()...)
 	}
+}
+
+func (w Wanted) from() db.Statement {
+	if w.shared {
+		return sqlPickSharedFrom
+	}
+	return sqlPickFrom
 }
 
 func (w Wanted) asked() []*db.List { return []*db.List{w.quick().And(onRoomyHost), w.quick()} }
@@ -170,7 +200,7 @@ func (tx *Tx) pickOnce(ctx context.Context, l *db.List, lock db.Statement) (Pick
 // quick looks, in a zone, only at units that are noted as being there, which an
 // index finds however many others are free. A unit without the note is found by
 // a look that is not quick.
-func (w Wanted) quick() *db.List { return w.inZone(w.list(sqlPickFrom)) }
+func (w Wanted) quick() *db.List { return w.inZone(w.list(w.from())) }
 
 func (w Wanted) inZone(l *db.List) *db.List { return l.AndIf(w.Zone, "u.zone = ?") }
 
@@ -182,11 +212,25 @@ func (w Wanted) list(base db.Statement) *db.List {
 	return l
 }
 
+// Of a host of another workspace only as many units are counted as the grants still let in, free ones first.
 const sqlCountFrom = `
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1`
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (` + iam.RoomOnSharedHosts + `) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))`
+
+// On a host of another workspace it is not told who has which login user: a unit whose host has the name counts as not free.
+const freeForLogin = `u.state = 'free'
+  AND (u.workspace_id = ?
+    OR h.admin_user <> ? AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = ? AND a.ended_at IS NULL))`
 
 // Explanation says why no unit fits.
 type Explanation struct {
@@ -202,6 +246,9 @@ type Explanation struct {
 // WhyNot counts, filter by filter, what ruled the units out.
 func (r Reads) WhyNot(ctx context.Context, w Wanted) (Explanation, error) {
 	filters := w.filters()
+	if w.LoginUser != "" {
+		filters[0].condition, filters[0].values = freeForLogin, []any{w.WorkspaceID, w.LoginUser, w.LoginUser}
+	}
 	count := func(use func(int) bool) (n, largest int, err error) {
 		l := db.NewList(sqlCountFrom, w.WorkspaceID).And("u.state <> 'removed'")
 		for i, f := range filters {

@@ -57,6 +57,7 @@ type Plan struct {
 	Request           json.RawMessage    `db:"request"`
 	HostID            uuid.UUID          `db:"host_id"`
 	Host              string             `db:"host"`
+	HostWorkspace     uuid.UUID          `db:"host_workspace_id"`
 	UnitID            *uuid.UUID         `db:"unit_id"`
 	Unit              *string            `db:"unit"`
 	AllocationID      *uuid.UUID         `db:"allocation_id"`
@@ -86,7 +87,7 @@ type Plan struct {
 
 // What the check told is large, and read only where it is asked for ($1).
 const sqlPlan = `
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,

@@ -39,7 +39,8 @@ type Unit struct {
 	WipedAt         *time.Time        `db:"wiped_at"`
 	AllocationID    *uuid.UUID        `db:"allocation_id"`
 	LoginUser       *string           `db:"login_user"`
-	Use             *domain.Use       `db:"use"` // of its tenant, when it was last measured
+	Tenant          *uuid.UUID        `db:"tenant_workspace_id"` // of its allocation
+	Use             *domain.Use       `db:"use"`                 // of its tenant, when it was last measured
 	Version         int64             `db:"version"`
 	CreatedAt       time.Time         `db:"created_at"`
 	UpdatedAt       time.Time         `db:"updated_at"`
@@ -48,7 +49,7 @@ type Unit struct {
 const sqlUnit = `
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,` + useColumn + `
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,` + useColumn + `
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
@@ -241,9 +242,15 @@ func (tx *Tx) ReplaceUnits(ctx context.Context, host uuid.UUID, on domain.Event)
 	return n, nil
 }
 
+// The owner of a shared host is not told whose data it was.
 const sqlSetWipe = `
 UPDATE compute_units
-   SET wipe = $2, wiped_at = now()
+   SET wipe = CASE WHEN EXISTS (SELECT 1
+                                  FROM allocations a
+                                 WHERE a.unit_id = compute_units.id AND a.id::TEXT = $2::JSONB->>'allocation_id' AND a.workspace_id <> compute_units.workspace_id)
+                   THEN $2::JSONB || '{"allocation_id": "00000000-0000-0000-0000-000000000000", "login_user": ""}'::JSONB
+                   ELSE $2::JSONB END,
+       wiped_at = now()
  WHERE id = $1`
 
 // SetWipe stores the evidence of a wipe on the unit's record.

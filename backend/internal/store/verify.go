@@ -26,6 +26,7 @@ type Picture struct {
 	JobHosts    []JobHostsSeen
 	UIDs        []UIDSeen
 	Quotas      []QuotaSeen
+	Strays      []StraySeen // allocations on hosts of other workspaces that no grant let in
 }
 
 // HostSeen is a host, removed ones included, and who holds it.
@@ -362,6 +363,7 @@ func (r Reads) Picture(ctx context.Context) (p Picture, err error) {
 		}},
 		{"steps", func() (err error) { p.Steps, err = db.Collect[StepsSeen](ctx, r.q, sqlSeeSteps, early); return }},
 		{"UIDs", func() (err error) { p.UIDs, err = db.Collect[UIDSeen](ctx, r.q, sqlSeeUIDs); return }},
+		{"shared hosts", func() (err error) { p.Strays, err = db.Collect[StraySeen](ctx, r.q, sqlSeeStrays); return }},
 		{"quotas", func() (err error) { p.Quotas, err = db.Collect[QuotaSeen](ctx, r.q, sqlSeeQuotas); return }},
 	} {
 		if err := read.do(); err != nil {

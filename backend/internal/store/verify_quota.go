@@ -57,3 +57,22 @@ SELECT q.scope, q.scope_id, q.resource, q.used, COALESCE(sum(c.n), 0)::INT8 AS c
  GROUP BY q.scope, q.scope_id, q.resource, q.used
 HAVING q.used <> COALESCE(sum(c.n), 0)::INT8
  ORDER BY q.scope_id, q.resource`
+
+// StraySeen is an allocation on a host of another workspace that no grant of the host let in.
+type StraySeen struct {
+	ID        uuid.UUID `db:"id"`
+	LoginUser string    `db:"login_user"`
+	HostID    uuid.UUID `db:"host_id"`
+}
+
+const sqlSeeStrays = `
+SELECT a.id, a.login_user, a.host_id
+  FROM allocations a
+  JOIN hosts h ON h.id = a.host_id
+ WHERE a.ended_at IS NULL AND h.workspace_id <> a.workspace_id
+   AND NOT EXISTS (SELECT 1
+                     FROM host_grants g
+                     JOIN workspaces w ON w.id = a.workspace_id
+                     JOIN projects p ON p.id = w.project_id
+                    WHERE g.id = a.host_grant_id AND g.host_id = a.host_id AND g.scope_id IN (w.id, p.id, p.organization_id))
+ ORDER BY a.id`

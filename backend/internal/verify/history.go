@@ -34,6 +34,13 @@ func quotasAreExact(g *ground) (rows []string) {
 	return rows
 }
 
+func sharedHostsAreGranted(g *ground) (rows []string) {
+	for _, s := range g.Strays {
+		rows = append(rows, fmt.Sprintf("allocation %s (%s) is on the host %s of another workspace, and no grant let it in", s.ID, s.LoginUser, s.HostID))
+	}
+	return rows
+}
+
 func endsAreToldOnce(g *ground) (rows []string) {
 	for _, e := range g.Ends {
 		rows = append(rows, fmt.Sprintf("job %s (%s) is %s and was retried %d times; events tell of %d ends, %d of them of the present one",

@@ -263,6 +263,11 @@ var breaks = map[string][][]string{
 		{"UPDATE quotas SET used = used + 1 WHERE resource = 'hosts'"},
 		{"UPDATE quotas SET used = used - 1 WHERE resource = 'memory_bytes'"},
 	},
+	"shared_hosts_are_granted": {
+		{`WITH w AS (INSERT INTO workspaces (id, project_id, name)
+			SELECT gen_random_uuid(), project_id, 'stray' FROM workspaces LIMIT 1 RETURNING id)
+			UPDATE allocations SET workspace_id = (SELECT id FROM w) WHERE id = :allocated`},
+	},
 	"hosts_fit_their_job": {
 		{"UPDATE job_hosts SET state = 'pending' WHERE job_id = :probe_job"},
 		{"UPDATE job_hosts SET state = 'failed', code = 'unreachable' WHERE job_id = :probe_job"},

@@ -9,6 +9,8 @@ import "kloigos/cli/internal/shape"
 func All() []shape.Entry {
 	return []shape.Entry{
 		host,
+		hostGrant,
+		sharedHost,
 		agent,
 		drift,
 		driftMode,

@@ -49,7 +49,7 @@ func drawUse(r *page.Request, a api.Allocation, refused string) error {
 }
 
 func measuring(r *page.Request, a api.Allocation) (*api.Job, error) {
-	if a.EndedAt != nil {
+	if a.EndedAt != nil || a.SharedHost { // the jobs of the host are its owner's
 		return nil, nil
 	}
 	jobs, err := r.API.ListJobs(r.Ctx, api.JobFilter{Host: a.HostID, Kind: "host_measure", PageQuery: api.PageQuery{Limit: 1}})
@@ -105,4 +105,16 @@ func gauges(a api.Allocation) []ui.Gauge {
 		disk.Used, disk.Full = ui.GaugeOf(*u.DiskUsedBytes, *u.DiskBytes), "nearly full"
 	}
 	return []ui.Gauge{cpu, memory, processes, disk}
+}
+
+// unitAt and hostAt are pages in the workspace of the host: who only shares the host has none.
+func unitAt(a api.Allocation) string { return ownAt(a, "/compute-units/"+a.UnitID) }
+
+func hostAt(a api.Allocation) string { return ownAt(a, "/hosts/"+a.HostID) }
+
+func ownAt(a api.Allocation, path string) string {
+	if a.SharedHost {
+		return ""
+	}
+	return path
 }

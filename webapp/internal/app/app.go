@@ -30,6 +30,7 @@ import (
 	"kloigos/webapp/internal/event"
 	"kloigos/webapp/internal/eventstream"
 	"kloigos/webapp/internal/host"
+	"kloigos/webapp/internal/hostgrant"
 	"kloigos/webapp/internal/identity"
 	"kloigos/webapp/internal/invitation"
 	"kloigos/webapp/internal/job"
@@ -74,6 +75,7 @@ var areas = []page.Area{
 	playbook.Area,
 	address.Area,
 	network.Area,
+	hostgrant.Area,
 	remedy.Area,
 	agent.Area,
 	delivery.Area,

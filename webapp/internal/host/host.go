@@ -13,6 +13,7 @@ import (
 	"kloigos/backend/api"
 	"kloigos/backend/api/client"
 	"kloigos/webapp/internal/drift"
+	"kloigos/webapp/internal/hostgrant"
 	"kloigos/webapp/internal/object"
 	"kloigos/webapp/internal/page"
 	"kloigos/webapp/internal/ui"
@@ -99,6 +100,13 @@ func detail(r *page.Request) error {
 		v.Object, err = object.Load(ctx, r, "host", h.ID, api.JobFilter{Host: h.ID})
 		return err
 	})
+	if v.MayShare = r.May(hostgrant.Read); v.MayShare {
+		g.Go(func() error {
+			found, err := r.API.ListHostGrants(ctx, api.HostGrantFilter{Host: h.ID, PageQuery: api.PageQuery{Limit: 100}})
+			v.Grants = found.Items
+			return page.Optional(err)
+		})
+	}
 	if err := g.Wait(); err != nil {
 		return err
 	}

@@ -37,6 +37,9 @@ type detailView struct {
 	Drifts []api.Drift // what is not as promised
 	Agent  *api.Agent  // that is enrolled, or else a quarantined one; nil if there is none
 	Object object.View
+	// Who may use the host, for those who may see that.
+	MayShare bool
+	Grants   []api.HostGrant
 }
 
 // unitParts are the units of a host by what their states mean.

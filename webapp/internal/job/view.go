@@ -50,12 +50,20 @@ func subjects(j api.Job) []subject {
 		all = append(all, subject{j.LoginUser, "/allocations/" + j.AllocationID})
 	}
 	if j.Unit != "" {
-		all = append(all, subject{j.Unit, "/compute-units/" + j.UnitID})
+		all = append(all, subject{j.Unit, at("/compute-units/", j.UnitID)})
 	}
 	if j.Host != "" {
-		all = append(all, subject{j.Host, "/hosts/" + j.HostID})
+		all = append(all, subject{j.Host, at("/hosts/", j.HostID)})
 	}
 	return all
+}
+
+// at is the page of an object; "" for one that is not of this workspace.
+func at(path, id string) string {
+	if id == "" {
+		return ""
+	}
+	return path + id
 }
 
 // hostsIn are the hosts of a job that has several, in one state.

@@ -64,6 +64,9 @@ func (r *Request) bind(v reflect.Value, wrong *ui.Problems) {
 			continue
 		}
 		field := v.Field(i)
+		if field.Kind() == reflect.Pointer && field.Type().Elem().Kind() == reflect.Int64 && r.Form(name) == "" {
+			continue // no number is none
+		}
 		if field.Kind() == reflect.Pointer {
 			field.Set(reflect.New(field.Type().Elem()))
 			field = field.Elem()

@@ -144,3 +144,11 @@ func title(p api.Plan) string {
 	}
 	return words
 }
+
+// ownAt is a page in the workspace of the host: who only shares the host has none.
+func ownAt(p api.Plan, path string) string {
+	if p.SharedHost {
+		return ""
+	}
+	return path
+}

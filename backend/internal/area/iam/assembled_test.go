@@ -65,6 +65,8 @@ func TestAssembledStatements(t *testing.T) {
 		check(level.locked(t.Context(), q, id, forKeeping))
 	}
 	check(accountByID(t.Context(), q, id))
+	check(FindSharedHost(t.Context(), q, id, "h1"))
+	check(FindSharedHost(t.Context(), q, id, id.String()))
 	check(FindAccount(t.Context(), q, uuid.Nil, "a"))
 	check(FindAccount(t.Context(), q, uuid.Nil, id.String()))
 	check(FindAccount(t.Context(), q, id, "a"))
@@ -96,6 +98,14 @@ func TestAssembledStatements(t *testing.T) {
 			for _, kind := range []string{OrganizationNoun, ProjectNoun, WorkspaceNoun} {
 				check(Invitations(t.Context(), q, Scope{Kind: kind, ID: id, OrganizationID: id}, sort, after, 1))
 			}
+		}
+		for _, sort := range HostGrantSorting.Names() {
+			for _, host := range []string{"", "h1", id.String()} {
+				check(HostGrants(t.Context(), q, HostGrantFilter{WorkspaceID: id, Host: host, Sort: sort, After: after, Limit: 1}))
+			}
+		}
+		for _, sort := range SharedHostSorting.Names() {
+			check(SharedHosts(t.Context(), q, id, sort, after, 1))
 		}
 		for _, sort := range GrantSorting.Names() {
 			for _, f := range []GrantFilter{{}, {Account: id}} {

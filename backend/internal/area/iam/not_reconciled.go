@@ -13,6 +13,8 @@ func NotReconciled() map[string]string {
 		"invitation":        "one that has expired is refused; expired_invitations removes it later",
 		"identity_provider": "it is asked at each login; whether it answers in between is not looked at yet",
 		"approval_rule":     "it is read in the transaction that applies a plan, not later",
+		"host_grant":        "placement reads it in its transaction; nothing outside of the database can differ",
+		"shared_host":       "it is a host of another workspace, whose policies look at it",
 		"quota":             "it is enforced in the transaction that takes from it, not later",
 		"price":             "a person sets it; statements that are made keep theirs",
 		"usage":             "it is counted by the changes of the objects themselves",

@@ -166,7 +166,7 @@ SELECT h.workspace_id
   FROM hosts h
  WHERE h.id = $1`
 
-// HostEnds gives back what a host took that was just removed.
+// HostEnds gives back what a host took that was just removed, and ends its grants.
 func HostEnds(ctx context.Context, tx *db.Tx, host uuid.UUID) error {
 	type row struct {
 		Workspace uuid.UUID `db:"workspace_id"`
@@ -174,6 +174,9 @@ func HostEnds(ctx context.Context, tx *db.Tx, host uuid.UUID) error {
 	of, err := db.First[row](ctx, tx.Reader, fault.ErrNotFound, sqlWorkspaceOfHost, host)
 	if err != nil {
 		return fmt.Errorf("read the workspace of a host: %w", err)
+	}
+	if _, err := tx.Exec(ctx, sqlRevokeGrantsOfHost, host); err != nil {
+		return fmt.Errorf("revoke the grants of a host: %w", err)
 	}
 	return use(ctx, tx, of.Workspace, Amounts{Hosts: -1})
 }

@@ -250,6 +250,13 @@ func MoveWorkspace(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], ver
 	if err := errors.Join(before.CanWrite(), target.CanWrite()); err != nil {
 		return Scope{}, err
 	}
+	left, err := leavesBehind(ctx, tx.Reader, before.ID, target.ID)
+	if err != nil {
+		return Scope{}, fmt.Errorf("count what is on shared hosts: %w", err)
+	}
+	if left > 0 {
+		return Scope{}, fault.Conflictf("host_grant_in_use", "%d of its allocations are on hosts that are granted to its project. Deallocate them first.", left)
+	}
 	if err := Workspaces.write(ctx, tx, before.Name, sqlCarryWorkspace, before.ID, target.ID); err != nil {
 		return Scope{}, fmt.Errorf("move a workspace: %w", err)
 	}
@@ -329,7 +336,7 @@ func (l Level) Remove(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], 
 	if err := before.told(ctx, tx, "delete", before.facts(), nil); err != nil {
 		return err
 	}
-	for _, sql := range []db.Statement{sqlDeleteGrantsAt, sqlDeleteMappingsAt, sqlDeleteInvitationsAt, sqlDeleteApprovalRulesAt, sqlEndSessionsOfProviders, sqlDeleteProvidersOf, sqlDeletePositionsOf, sqlDeleteStreamsOf} {
+	for _, sql := range []db.Statement{sqlDeleteGrantsAt, sqlDeleteMappingsAt, sqlDeleteInvitationsAt, sqlDeleteApprovalRulesAt, sqlEndSessionsOfProviders, sqlDeleteProvidersOf, sqlDeletePositionsOf, sqlDeleteStreamsOf, sqlRevokeHostGrantsTo} {
 		if _, err := tx.Exec(ctx, sql, before.ID); err != nil {
 			return fmt.Errorf("take away what belongs to a %s: %w", l.Noun, err)
 		}

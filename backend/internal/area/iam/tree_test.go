@@ -358,7 +358,8 @@ var notCounted = map[string]string{
 	"events": "the history stays", "plans": "they only expire", "dns_foreign_records": "they belong to a zone, which is counted",
 	"dns_record_sets": "they belong to a zone, which is counted", "channel_deliveries": "they belong to a channel, which is counted",
 	"kube_nodes": "they belong to a cluster, which is counted", "kube_bindings": "they belong to a cluster, which is counted",
-	"agents": "they belong to a host, which is counted", "drifts": "they belong to a host, which is counted", "agent_tokens": "they only expire",
+	"host_grants": "they belong to a host, which is counted",
+	"agents":      "they belong to a host, which is counted", "drifts": "they belong to a host, which is counted", "agent_tokens": "they only expire",
 }
 
 // Every table with a column workspace_id is counted before a workspace is deleted, or said not to be.

@@ -1,6 +1,6 @@
 -- Statements that the store puts together at run time; written by go test ./backend/internal/store -run Assembled -update
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -20,7 +20,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $4;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -40,7 +40,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at, a.id
 LIMIT $4;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -60,7 +60,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.login_user DESC, a.id DESC
 LIMIT $4;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -80,7 +80,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.login_user, a.id
 LIMIT $4;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -100,7 +100,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.state DESC, a.id DESC
 LIMIT $4;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -120,7 +120,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.state, a.id
 LIMIT $4;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -140,7 +140,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $5;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -161,7 +161,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $4;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -182,7 +182,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at, a.id
 LIMIT $4;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -203,7 +203,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.login_user DESC, a.id DESC
 LIMIT $4;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -224,7 +224,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.login_user, a.id
 LIMIT $4;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -245,7 +245,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.state DESC, a.id DESC
 LIMIT $4;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -266,7 +266,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.state, a.id
 LIMIT $4;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -286,7 +286,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $2;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -306,7 +306,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at, a.id
 LIMIT $2;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -326,7 +326,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.login_user DESC, a.id DESC
 LIMIT $2;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -346,7 +346,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.login_user, a.id
 LIMIT $2;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -366,7 +366,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.state DESC, a.id DESC
 LIMIT $2;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -386,7 +386,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.state, a.id
 LIMIT $2;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -406,7 +406,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -426,7 +426,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -454,7 +454,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $13;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -482,7 +482,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $14;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -502,7 +502,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -523,7 +523,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $5;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -544,7 +544,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at, a.id
 LIMIT $5;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -565,7 +565,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.login_user DESC, a.id DESC
 LIMIT $5;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -586,7 +586,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.login_user, a.id
 LIMIT $5;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -607,7 +607,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.state DESC, a.id DESC
 LIMIT $5;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -628,7 +628,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.state, a.id
 LIMIT $5;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -648,7 +648,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -668,7 +668,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at, a.id
 LIMIT $3;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -688,7 +688,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.login_user DESC, a.id DESC
 LIMIT $3;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -708,7 +708,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.login_user, a.id
 LIMIT $3;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -728,7 +728,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.state DESC, a.id DESC
 LIMIT $3;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -748,7 +748,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.state, a.id
 LIMIT $3;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -768,7 +768,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -788,7 +788,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -808,7 +808,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $3;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -827,7 +827,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at DESC, a.id DESC
 LIMIT $2;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -846,7 +846,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.created_at, a.id
 LIMIT $2;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -865,7 +865,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.login_user DESC, a.id DESC
 LIMIT $2;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -884,7 +884,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.login_user, a.id
 LIMIT $2;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -903,7 +903,7 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
 ORDER BY a.state DESC, a.id DESC
 LIMIT $2;
 
-SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.state AS host_state, h.host_key, h.region, h.zone,
+SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.name AS host, h.workspace_id AS host_workspace_id, a.host_grant_id, h.state AS host_state, h.host_key, h.region, h.zone,
        a.login_user, a.uid, a.address, p.endpoint, a.network, a.unit_network, h.unit_networks AS host_can_own, a.ssh_keys, a.labels, a.state, a.state_message, u.cpus, u.cpu_count,
        u.memory_max_bytes, u.volume_bytes, u.tasks_max, a.created_by, a.version, a.keys_version, a.keys_applied,
        (SELECT j.id FROM jobs j WHERE j.allocation_id = a.id AND j.state IN ('queued', 'running', 'cancelling') ORDER BY j.created_at DESC LIMIT 1) AS active_job,
@@ -925,13 +925,63 @@ LIMIT $2;
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed';
 
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
@@ -942,7 +992,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
@@ -952,7 +1027,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
@@ -964,7 +1064,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
@@ -975,7 +1100,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
@@ -986,7 +1136,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
@@ -997,7 +1172,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
@@ -1008,7 +1208,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
@@ -1019,7 +1244,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.host_id = $2
   AND h.state = 'ready'
@@ -1030,7 +1280,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.id = $2
   AND h.state = 'ready'
@@ -1041,7 +1316,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.id = $2
   AND u.host_id = $3
@@ -1061,7 +1361,836 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.admin_user <> $5
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $6 AND a.ended_at IS NULL)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($7 = '' OR p.network = $8));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND h.state = 'ready'
+  AND h.admin_user <> $5
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $6 AND a.ended_at IS NULL)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($7 = '' OR p.network = $8));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $5 AND a.ended_at IS NULL)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($6 = '' OR p.network = $7));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.admin_user <> $5
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($6 = '' OR p.network = $7));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.admin_user <> $5
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $6 AND a.ended_at IS NULL);
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.host_id = $5
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $6
+  AND h.region = $7
+  AND h.zone = $8
+  AND h.labels @> $9
+  AND h.admin_user <> $10
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $12::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $6
+  AND h.region = $7
+  AND h.zone = $8
+  AND h.labels @> $9
+  AND h.admin_user <> $10
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $12::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $7
+  AND h.region = $8
+  AND h.zone = $9
+  AND h.labels @> $10
+  AND h.admin_user <> $11
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $12 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $13::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($14 = '' OR p.network = $15));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.region = $7
+  AND h.zone = $8
+  AND h.labels @> $9
+  AND h.admin_user <> $10
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $12::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $7
+  AND h.region = $8
+  AND h.labels @> $9
+  AND h.admin_user <> $10
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $12::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $7
+  AND h.region = $8
+  AND h.zone = $9
+  AND h.admin_user <> $10
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $12::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $7
+  AND h.region = $8
+  AND h.zone = $9
+  AND h.labels @> $10
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $12::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $7
+  AND h.region = $8
+  AND h.zone = $9
+  AND h.labels @> $10
+  AND h.admin_user <> $11
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $12 AND a.ended_at IS NULL)
+  AND $13::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($14 = '' OR p.network = $15));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $7
+  AND h.region = $8
+  AND h.zone = $9
+  AND h.labels @> $10
+  AND h.admin_user <> $11
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $12 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $13::TEXT = ANY(h.networks);
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $7
+  AND h.region = $8
+  AND h.zone = $9
+  AND h.labels @> $10
+  AND h.admin_user <> $11
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $12 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $7
+  AND h.region = $8
+  AND h.zone = $9
+  AND h.labels @> $10
+  AND h.admin_user <> $11
+  AND h.unit_networks
+  AND $12::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $7
+  AND h.zone = $8
+  AND h.labels @> $9
+  AND h.admin_user <> $10
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $11 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $12::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($13 = '' OR p.network = $14));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
+  AND u.state <> 'removed'
+  AND u.state = 'free'
+  AND (u.workspace_id = $2
+    OR h.admin_user <> $3 AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $4 AND a.ended_at IS NULL))
+  AND u.id = $5
+  AND u.host_id = $6
+  AND h.state = 'ready'
+  AND u.cpu_count >= $7
+  AND h.region = $8
+  AND h.zone = $9
+  AND h.labels @> $10
+  AND h.admin_user <> $11
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $12 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $13::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($14 = '' OR p.network = $15));
+
+SELECT count(*), COALESCE(max(u.cpu_count), 0)
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
@@ -1072,7 +2201,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
@@ -1082,19 +2236,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
@@ -1105,7 +2272,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
@@ -1116,7 +2308,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
@@ -1127,7 +2344,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
@@ -1138,7 +2380,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
@@ -1149,7 +2416,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
@@ -1160,7 +2452,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
@@ -1170,19 +2487,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
@@ -1191,7 +2521,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
@@ -1201,7 +2556,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
@@ -1212,42 +2592,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $2 AND a.ended_at IS NULL)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.admin_user <> $2
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.admin_user <> $2
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL);
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
@@ -1257,7 +2627,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
@@ -1267,7 +2662,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
@@ -1277,7 +2697,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
@@ -1287,7 +2732,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
@@ -1297,7 +2767,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
@@ -1308,7 +2803,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
@@ -1319,7 +2839,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
@@ -1330,7 +2875,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
@@ -1341,7 +2911,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND h.state = 'ready'
@@ -1352,7 +2947,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND u.host_id = $2
@@ -1363,7 +2983,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND u.host_id = $2
@@ -1374,7 +3019,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND u.host_id = $2
@@ -1384,27 +3054,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.host_id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $3
-  AND h.region = $4
-  AND h.zone = $5
-  AND h.labels @> $6
-  AND h.admin_user <> $7
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $9::TEXT = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND u.id = $2
@@ -1415,7 +3090,32 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND u.id = $2
@@ -1426,251 +3126,37 @@ SELECT count(*), COALESCE(max(u.cpu_count), 0)
 SELECT count(*), COALESCE(max(u.cpu_count), 0)
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
+ WHERE (u.workspace_id = $1
+    OR u.id IN (SELECT r.id
+                  FROM (SELECT k.id, s.room,
+                               row_number() OVER (PARTITION BY k.host_id
+                                                  ORDER BY CASE WHEN k.state = 'free' THEN 0 ELSE 1 END, k.cpu_count DESC, k.id) AS n
+                          FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                          JOIN compute_units k ON k.host_id = s.host_id
+                         WHERE k.state <> 'removed') r
+                 WHERE r.n <= r.room))
   AND u.state <> 'removed'
   AND u.state = 'free'
   AND u.id = $2
   AND h.state = 'ready'
   AND h.health <> 'unreachable' AND h.job_health <> 'degraded';
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $3
-  AND h.region = $4
-  AND h.zone = $5
-  AND h.labels @> $6
-  AND h.admin_user <> $7
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $9::TEXT = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
-  AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $10::TEXT = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND h.region = $4
-  AND h.zone = $5
-  AND h.labels @> $6
-  AND h.admin_user <> $7
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $9::TEXT = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.labels @> $6
-  AND h.admin_user <> $7
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $9::TEXT = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.admin_user <> $7
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $9::TEXT = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $9::TEXT = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
-  AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND $10::TEXT = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
-  AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $10::TEXT = ANY(h.networks);
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
-  AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
-  AND h.admin_user <> $8
-  AND h.unit_networks
-  AND $9::TEXT = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-  AND u.cpu_count >= $4
-  AND h.zone = $5
-  AND h.labels @> $6
-  AND h.admin_user <> $7
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $8 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $9::TEXT = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($10 = '' OR p.network = $11));
-
-SELECT count(*), COALESCE(max(u.cpu_count), 0)
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
- WHERE u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.state = 'free'
-  AND u.id = $2
-  AND u.host_id = $3
-  AND h.state = 'ready'
-  AND u.cpu_count >= $4
-  AND h.region = $5
-  AND h.zone = $6
-  AND h.labels @> $7
-  AND h.admin_user <> $8
-  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
-  AND h.unit_networks
-  AND $10::TEXT = ANY(h.networks)
-  AND EXISTS (SELECT 1 FROM addresses p
-                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12));
 
 SELECT e.id, e.at, e.workspace_id, e.actor_kind, e.actor_id, e.actor_name, e.client, e.request_id, e.action, e.object_kind, e.object_id,
        e.object_name, e.job_id, e.state_before, e.state_after
@@ -1808,9 +3294,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -1827,9 +3313,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -1846,9 +3332,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -1865,9 +3351,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -1884,9 +3370,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -1903,9 +3389,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -1922,9 +3408,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -1941,9 +3427,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -1960,9 +3446,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -1979,9 +3465,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -1999,9 +3485,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -2019,9 +3505,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -2039,9 +3525,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -2059,9 +3545,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -2079,9 +3565,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -2099,9 +3585,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -2123,9 +3609,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -2142,9 +3628,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -2161,9 +3647,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -2180,9 +3666,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -2199,9 +3685,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -2218,9 +3704,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -2237,9 +3723,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -2256,9 +3742,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -2274,9 +3760,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -2292,9 +3778,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -2310,9 +3796,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -2328,9 +3814,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -2346,9 +3832,9 @@ SELECT h.id, h.workspace_id, h.organization_id, h.name, h.address, h.port, h.adm
                    FROM (SELECT u.state, count(*) AS n FROM compute_units u WHERE u.host_id = h.id AND u.state <> 'removed' GROUP BY u.state) s), '{}') AS units,
        (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.ended_at IS NULL) AS live_allocations,
        (SELECT count(*) FROM kube_nodes n WHERE n.host_id = h.id) AS cluster_nodes,
-       COALESCE((SELECT l.job_id FROM host_locks l WHERE l.host_id = h.id),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
-                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
+       COALESCE((SELECT l.job_id FROM host_locks l JOIN jobs lj ON lj.id = l.job_id AND lj.workspace_id = h.workspace_id WHERE l.host_id = h.id),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.lease_expires_at IS NOT NULL ORDER BY j.lease_expires_at DESC LIMIT 1),
+                (SELECT j.id FROM jobs j WHERE j.host_id = h.id AND j.workspace_id = h.workspace_id AND j.state = 'queued' ORDER BY j.created_at DESC LIMIT 1)) AS active_job
   FROM hosts h
  WHERE true
   AND h.workspace_id = $1
@@ -2357,6 +3843,7 @@ ORDER BY h.state, h.id
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2379,6 +3866,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $4;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2401,6 +3889,7 @@ ORDER BY j.created_at, j.id
 LIMIT $4;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2423,6 +3912,7 @@ ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
 LIMIT $5;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2445,6 +3935,7 @@ ORDER BY j.kind, j.created_at, j.id
 LIMIT $5;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2467,6 +3958,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2489,6 +3981,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $4;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2512,6 +4005,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $5;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2535,6 +4029,7 @@ ORDER BY j.created_at, j.id
 LIMIT $5;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2558,6 +4053,7 @@ ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
 LIMIT $6;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2581,6 +4077,7 @@ ORDER BY j.kind, j.created_at, j.id
 LIMIT $6;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2603,6 +4100,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2625,6 +4123,7 @@ ORDER BY j.created_at, j.id
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2647,6 +4146,7 @@ ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2669,6 +4169,7 @@ ORDER BY j.kind, j.created_at, j.id
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2690,6 +4191,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2711,6 +4213,7 @@ ORDER BY j.created_at, j.id
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2732,6 +4235,7 @@ ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2753,6 +4257,7 @@ ORDER BY j.kind, j.created_at, j.id
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2782,6 +4287,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $13;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2812,6 +4318,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $14;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2834,6 +4341,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2864,6 +4372,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $14;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2886,6 +4395,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2916,6 +4426,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $14;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2938,6 +4449,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2968,6 +4480,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $13;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -2998,6 +4511,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $14;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3020,6 +4534,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $4;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3042,6 +4557,7 @@ ORDER BY j.created_at, j.id
 LIMIT $4;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3064,6 +4580,7 @@ ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
 LIMIT $5;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3086,6 +4603,7 @@ ORDER BY j.kind, j.created_at, j.id
 LIMIT $5;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3108,6 +4626,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3130,6 +4649,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $4;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3153,6 +4673,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $5;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3176,6 +4697,7 @@ ORDER BY j.created_at, j.id
 LIMIT $5;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3199,6 +4721,7 @@ ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
 LIMIT $6;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3222,6 +4745,7 @@ ORDER BY j.kind, j.created_at, j.id
 LIMIT $6;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3244,6 +4768,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3266,6 +4791,7 @@ ORDER BY j.created_at, j.id
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3288,6 +4814,7 @@ ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3310,6 +4837,7 @@ ORDER BY j.kind, j.created_at, j.id
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3331,6 +4859,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3352,6 +4881,7 @@ ORDER BY j.created_at, j.id
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3373,6 +4903,7 @@ ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3394,6 +4925,7 @@ ORDER BY j.kind, j.created_at, j.id
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3416,6 +4948,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $4;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3438,6 +4971,7 @@ ORDER BY j.created_at, j.id
 LIMIT $4;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3460,6 +4994,7 @@ ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
 LIMIT $5;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3482,6 +5017,7 @@ ORDER BY j.kind, j.created_at, j.id
 LIMIT $5;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3504,6 +5040,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3526,6 +5063,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $4;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3549,6 +5087,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $5;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3572,6 +5111,7 @@ ORDER BY j.created_at, j.id
 LIMIT $5;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3595,6 +5135,7 @@ ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
 LIMIT $6;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3618,6 +5159,7 @@ ORDER BY j.kind, j.created_at, j.id
 LIMIT $6;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3640,6 +5182,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3662,6 +5205,7 @@ ORDER BY j.created_at, j.id
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3684,6 +5228,7 @@ ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3706,6 +5251,7 @@ ORDER BY j.kind, j.created_at, j.id
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3727,6 +5273,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3748,6 +5295,7 @@ ORDER BY j.created_at, j.id
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3769,6 +5317,7 @@ ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3790,6 +5339,7 @@ ORDER BY j.kind, j.created_at, j.id
 LIMIT $2;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3813,6 +5363,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $5;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3836,6 +5387,7 @@ ORDER BY j.created_at, j.id
 LIMIT $5;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3859,6 +5411,7 @@ ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
 LIMIT $6;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3882,6 +5435,7 @@ ORDER BY j.kind, j.created_at, j.id
 LIMIT $6;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3904,6 +5458,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3926,6 +5481,7 @@ ORDER BY j.created_at, j.id
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3948,6 +5504,7 @@ ORDER BY j.kind DESC, j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3970,6 +5527,7 @@ ORDER BY j.kind, j.created_at, j.id
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -3992,6 +5550,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -4014,6 +5573,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $4;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -4036,6 +5596,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -4058,6 +5619,7 @@ ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
 SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM hosts h WHERE h.id = j.host_id) AS host,
+       (SELECT hw.workspace_id FROM hosts hw WHERE hw.id = j.host_id) AS host_workspace_id,
        j.unit_id, (SELECT u.name FROM compute_units u WHERE u.id = j.unit_id) AS unit,
        j.allocation_id, (SELECT a.login_user FROM allocations a WHERE a.id = j.allocation_id) AS login_user,
        (SELECT a.ended_at FROM allocations a WHERE a.id = j.allocation_id) AS allocation_ended_at,
@@ -4079,7 +5641,7 @@ SELECT j.id, j.workspace_id, j.kind, j.args, j.host_id, (SELECT h.name FROM host
 ORDER BY j.created_at DESC, j.id DESC
 LIMIT $3;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4097,7 +5659,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $6;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4115,7 +5677,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at, p.id
 LIMIT $6;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4133,7 +5695,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $5;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4151,7 +5713,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $6;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4169,7 +5731,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $5;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4214,7 +5776,7 @@ EXISTS (SELECT 1
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $7;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4256,7 +5818,7 @@ EXISTS (SELECT 1
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $4;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4273,7 +5835,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $4;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4290,7 +5852,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at, p.id
 LIMIT $4;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4307,7 +5869,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $4;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4326,7 +5888,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $7;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4345,7 +5907,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at, p.id
 LIMIT $7;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4363,7 +5925,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $5;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4381,7 +5943,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at, p.id
 LIMIT $5;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4431,7 +5993,7 @@ EXISTS (SELECT 1
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $14;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4450,7 +6012,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $6;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4469,7 +6031,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at, p.id
 LIMIT $6;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4487,7 +6049,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $4;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4505,7 +6067,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at, p.id
 LIMIT $4;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4555,7 +6117,7 @@ EXISTS (SELECT 1
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $13;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4574,7 +6136,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $6;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4593,7 +6155,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at, p.id
 LIMIT $6;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4611,7 +6173,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $4;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4629,7 +6191,7 @@ SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS h
 ORDER BY p.created_at, p.id
 LIMIT $4;
 
-SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, p.unit_id, u.name AS unit, p.allocation_id,
+SELECT p.id, p.workspace_id, p.kind, p.action, p.request, p.host_id, h.name AS host, h.workspace_id AS host_workspace_id, p.unit_id, u.name AS unit, p.allocation_id,
        COALESCE(a.login_user, p.proposal->>'login_user') AS login_user, p.proposal, p.state, p.job_id, p.applied_job_id,
        p.playbook_version_id, v.playbook, v.version AS playbook_version, v.seeded, p.playbook_sha256, p.variables_sha256, p.rows_sha256,
        p.report_sha256, p.counts, p.requested_by, p.created_at, p.checked_at, p.expires_at, p.expires_at <= now() AS expired, p.asked_by,
@@ -4679,7 +6241,7 @@ EXISTS (SELECT 1
 ORDER BY p.created_at DESC, p.id DESC
 LIMIT $13;
 
-SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, p.version,
        p.created_at, p.updated_at
   FROM addresses p
   LEFT JOIN allocations a ON a.id = p.allocation_id
@@ -4689,7 +6251,7 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
 ORDER BY p.network DESC, p.sort_key DESC, p.id DESC
 LIMIT $5;
 
-SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, p.version,
        p.created_at, p.updated_at
   FROM addresses p
   LEFT JOIN allocations a ON a.id = p.allocation_id
@@ -4699,7 +6261,7 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
 ORDER BY p.network, p.sort_key, p.id
 LIMIT $5;
 
-SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, p.version,
        p.created_at, p.updated_at
   FROM addresses p
   LEFT JOIN allocations a ON a.id = p.allocation_id
@@ -4709,7 +6271,7 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
 ORDER BY p.state DESC, p.id DESC
 LIMIT $4;
 
-SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, p.version,
        p.created_at, p.updated_at
   FROM addresses p
   LEFT JOIN allocations a ON a.id = p.allocation_id
@@ -4719,7 +6281,7 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
 ORDER BY p.state, p.id
 LIMIT $4;
 
-SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, p.version,
        p.created_at, p.updated_at
   FROM addresses p
   LEFT JOIN allocations a ON a.id = p.allocation_id
@@ -4729,7 +6291,7 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
 ORDER BY p.network, p.sort_key, p.id
 LIMIT $3;
 
-SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, p.version,
        p.created_at, p.updated_at
   FROM addresses p
   LEFT JOIN allocations a ON a.id = p.allocation_id
@@ -4740,7 +6302,7 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
 ORDER BY p.network DESC, p.sort_key DESC, p.id DESC
 LIMIT $6;
 
-SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, p.version,
        p.created_at, p.updated_at
   FROM addresses p
   LEFT JOIN allocations a ON a.id = p.allocation_id
@@ -4751,7 +6313,7 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
 ORDER BY p.network, p.sort_key, p.id
 LIMIT $6;
 
-SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, p.version,
        p.created_at, p.updated_at
   FROM addresses p
   LEFT JOIN allocations a ON a.id = p.allocation_id
@@ -4762,7 +6324,7 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
 ORDER BY p.state DESC, p.id DESC
 LIMIT $5;
 
-SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, p.version,
        p.created_at, p.updated_at
   FROM addresses p
   LEFT JOIN allocations a ON a.id = p.allocation_id
@@ -4773,7 +6335,7 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
 ORDER BY p.state, p.id
 LIMIT $5;
 
-SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, p.version,
        p.created_at, p.updated_at
   FROM addresses p
   LEFT JOIN allocations a ON a.id = p.allocation_id
@@ -4785,7 +6347,7 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
 ORDER BY p.network, p.sort_key, p.id
 LIMIT $7;
 
-SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, p.version,
        p.created_at, p.updated_at
   FROM addresses p
   LEFT JOIN allocations a ON a.id = p.allocation_id
@@ -4795,7 +6357,7 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
 ORDER BY p.network DESC, p.sort_key DESC, p.id DESC
 LIMIT $3;
 
-SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, p.version,
        p.created_at, p.updated_at
   FROM addresses p
   LEFT JOIN allocations a ON a.id = p.allocation_id
@@ -4805,7 +6367,7 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
 ORDER BY p.network, p.sort_key, p.id
 LIMIT $3;
 
-SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, p.version,
        p.created_at, p.updated_at
   FROM addresses p
   LEFT JOIN allocations a ON a.id = p.allocation_id
@@ -4815,7 +6377,7 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
 ORDER BY p.state DESC, p.id DESC
 LIMIT $3;
 
-SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, p.version,
        p.created_at, p.updated_at
   FROM addresses p
   LEFT JOIN allocations a ON a.id = p.allocation_id
@@ -4825,7 +6387,7 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
 ORDER BY p.state, p.id
 LIMIT $3;
 
-SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, p.version,
        p.created_at, p.updated_at
   FROM addresses p
   LEFT JOIN allocations a ON a.id = p.allocation_id
@@ -4834,7 +6396,7 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
 ORDER BY p.network DESC, p.sort_key DESC, p.id DESC
 LIMIT $2;
 
-SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, p.version,
        p.created_at, p.updated_at
   FROM addresses p
   LEFT JOIN allocations a ON a.id = p.allocation_id
@@ -4843,7 +6405,7 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
 ORDER BY p.network, p.sort_key, p.id
 LIMIT $2;
 
-SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, p.version,
        p.created_at, p.updated_at
   FROM addresses p
   LEFT JOIN allocations a ON a.id = p.allocation_id
@@ -4852,7 +6414,7 @@ SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.sta
 ORDER BY p.state DESC, p.id DESC
 LIMIT $2;
 
-SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, p.version,
+SELECT p.id, p.workspace_id, p.network, p.address, p.sort_key, p.endpoint, p.state, p.allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, p.version,
        p.created_at, p.updated_at
   FROM addresses p
   LEFT JOIN allocations a ON a.id = p.allocation_id
@@ -4955,7 +6517,559 @@ SELECT t.id, t.kind, t.account_id, t.session_id, t.name, t.prefix, t.created_at,
 ORDER BY t.kind, t.id
 LIMIT $2;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND h.labels @> $2
+  AND u.state <> 'removed'
+ORDER BY u.name, u.id
+LIMIT $3;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND h.region = $2
+  AND u.state <> 'removed'
+ORDER BY u.name, u.id
+LIMIT $3;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND h.zone = $2
+  AND u.state <> 'removed'
+ORDER BY u.name, u.id
+LIMIT $3;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND position($2 IN lower(u.name)) > 0
+  AND u.state <> 'removed'
+ORDER BY u.name, u.id
+LIMIT $3;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND (u.cpu_count, u.id) < ($2, $3)
+ORDER BY u.cpu_count DESC, u.id DESC
+LIMIT $4;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND (u.cpu_count, u.id) > ($2, $3)
+ORDER BY u.cpu_count, u.id
+LIMIT $4;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND (u.name, u.id) < ($2, $3)
+ORDER BY u.name DESC, u.id DESC
+LIMIT $4;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND (u.name, u.id) > ($2, $3)
+ORDER BY u.name, u.id
+LIMIT $4;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND (u.state, u.id) < ($2, $3)
+ORDER BY u.state DESC, u.id DESC
+LIMIT $4;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND (u.state, u.id) > ($2, $3)
+ORDER BY u.state, u.id
+LIMIT $4;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.cpu_count >= $2
+ORDER BY u.name, u.id
+LIMIT $3;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+  AND u.host_id = $2
+ORDER BY u.name, u.id
+LIMIT $3;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+ORDER BY u.cpu_count DESC, u.id DESC
+LIMIT $2;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+ORDER BY u.cpu_count, u.id
+LIMIT $2;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+ORDER BY u.name DESC, u.id DESC
+LIMIT $2;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+ORDER BY u.name, u.id
+LIMIT $2;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+ORDER BY u.state DESC, u.id DESC
+LIMIT $2;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state <> 'removed'
+ORDER BY u.state, u.id
+LIMIT $2;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state = $2
+  AND (u.cpu_count, u.id) < ($3, $4)
+ORDER BY u.cpu_count DESC, u.id DESC
+LIMIT $5;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state = $2
+  AND (u.cpu_count, u.id) > ($3, $4)
+ORDER BY u.cpu_count, u.id
+LIMIT $5;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state = $2
+  AND (u.name, u.id) < ($3, $4)
+ORDER BY u.name DESC, u.id DESC
+LIMIT $5;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state = $2
+  AND (u.name, u.id) > ($3, $4)
+ORDER BY u.name, u.id
+LIMIT $5;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state = $2
+  AND (u.state, u.id) < ($3, $4)
+ORDER BY u.state DESC, u.id DESC
+LIMIT $5;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state = $2
+  AND (u.state, u.id) > ($3, $4)
+ORDER BY u.state, u.id
+LIMIT $5;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state = $2
+  AND h.region = $3
+  AND h.zone = $4
+  AND position($5 IN lower(u.name)) > 0
+  AND h.labels @> $6
+  AND u.host_id = $7
+  AND u.cpu_count >= $8
+  AND (u.name, u.id) > ($9, $10)
+ORDER BY u.name, u.id
+LIMIT $11;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state = $2
+ORDER BY u.cpu_count DESC, u.id DESC
+LIMIT $3;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state = $2
+ORDER BY u.cpu_count, u.id
+LIMIT $3;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state = $2
+ORDER BY u.name DESC, u.id DESC
+LIMIT $3;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state = $2
+ORDER BY u.name, u.id
+LIMIT $3;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state = $2
+ORDER BY u.state DESC, u.id DESC
+LIMIT $3;
+
+SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
+       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
+       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
+                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
+                                  'disk_bytes', w.disk_bytes)
+          FROM unit_use w
+         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
+ WHERE true
+  AND u.workspace_id = $1
+  AND u.state = $2
+ORDER BY u.state, u.id
+LIMIT $3;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -4992,7 +7106,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5016,7 +7130,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5052,7 +7166,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5072,7 +7186,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5100,7 +7214,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5140,7 +7254,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5164,7 +7278,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5201,7 +7315,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5238,7 +7352,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5263,7 +7377,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5300,7 +7414,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5321,7 +7435,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5347,7 +7461,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5385,7 +7499,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5407,7 +7521,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5432,7 +7546,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5469,7 +7583,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -5490,7 +7604,1521 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND $2::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND $2::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND $2::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND $2::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4
+FOR UPDATE OF u;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $6
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $6;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $6
+FOR UPDATE OF u;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.admin_user <> $2
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $3 AND a.ended_at IS NULL)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($4 = '' OR p.network = $5))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $6
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.labels @> $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.labels @> $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.labels @> $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.labels @> $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.region = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.region = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.region = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.region = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4
+FOR UPDATE OF u;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.unit_networks
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($2 = '' OR p.network = $3))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $4
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+  AND u.zone = $5
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $6
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+  AND u.zone = $5
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $6
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND h.zone = $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $2
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND u.host_id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND u.id = $2
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($3 = '' OR p.network = $4))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $5
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $10::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
+  AND u.zone = $13
+  AND EXISTS (SELECT 1 FROM compute_units o
+                 WHERE o.host_id = h.id AND o.state <> 'removed'
+                HAVING sum(CASE WHEN o.state = 'free' THEN 0 ELSE o.cpu_count END) * 100 < sum(o.cpu_count) * 72)
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $14
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $10::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
+  AND u.zone = $13
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $14
+FOR UPDATE OF u SKIP LOCKED;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $10::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $13;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+  FROM compute_units u
+  JOIN hosts h ON h.id = u.host_id
+ WHERE u.host_id IN (SELECT s.host_id
+                       FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+                      WHERE s.room > 0)
+  AND u.state = 'free'
+  AND u.id = $2
+  AND u.host_id = $3
+  AND h.state = 'ready'
+  AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+  AND u.cpu_count >= $4
+  AND h.region = $5
+  AND h.zone = $6
+  AND h.labels @> $7
+  AND h.admin_user <> $8
+  AND NOT EXISTS (SELECT 1 FROM allocations a WHERE a.host_id = u.host_id AND a.login_user = $9 AND a.ended_at IS NULL)
+  AND h.unit_networks
+  AND $10::TEXT = ANY(h.networks)
+  AND EXISTS (SELECT 1 FROM addresses p
+                 WHERE p.workspace_id = u.workspace_id AND p.network = ANY(h.networks) AND p.state = 'free' AND ($11 = '' OR p.network = $12))
+ORDER BY u.cpu_count, u.shuffle
+LIMIT $13
+FOR UPDATE OF u;
+
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5507,7 +9135,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5520,7 +9148,7 @@ SELECT u.id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5534,7 +9162,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5548,7 +9176,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5564,7 +9192,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5582,7 +9210,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5594,7 +9222,7 @@ SELECT u.id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $4;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5607,7 +9235,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5620,7 +9248,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5638,7 +9266,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5658,7 +9286,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $8
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5672,7 +9300,7 @@ SELECT u.id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $6;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5687,7 +9315,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5702,7 +9330,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5719,7 +9347,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5732,7 +9360,7 @@ SELECT u.id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5746,7 +9374,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5760,7 +9388,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5777,7 +9405,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5790,7 +9418,7 @@ SELECT u.id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5804,7 +9432,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5818,7 +9446,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5835,7 +9463,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5854,7 +9482,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5867,7 +9495,7 @@ SELECT u.id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $4;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5881,7 +9509,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5895,7 +9523,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5913,7 +9541,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5933,7 +9561,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $8
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5948,7 +9576,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5961,7 +9589,7 @@ SELECT u.id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5975,7 +9603,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -5992,7 +9620,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -6011,7 +9639,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $7
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -6024,7 +9652,7 @@ SELECT u.id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -6038,7 +9666,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -6052,7 +9680,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -6069,7 +9697,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -6082,7 +9710,7 @@ SELECT u.id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -6096,7 +9724,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -6110,7 +9738,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -6127,7 +9755,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -6140,7 +9768,7 @@ SELECT u.id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -6154,7 +9782,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -6168,7 +9796,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -6195,7 +9823,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $14
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -6219,7 +9847,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $14
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -6241,7 +9869,7 @@ SELECT u.id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $13;
 
-SELECT u.id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -6263,558 +9891,6 @@ SELECT u.id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $13
 FOR UPDATE OF u;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND h.labels @> $2
-  AND u.state <> 'removed'
-ORDER BY u.name, u.id
-LIMIT $3;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND h.region = $2
-  AND u.state <> 'removed'
-ORDER BY u.name, u.id
-LIMIT $3;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND h.zone = $2
-  AND u.state <> 'removed'
-ORDER BY u.name, u.id
-LIMIT $3;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND position($2 IN lower(u.name)) > 0
-  AND u.state <> 'removed'
-ORDER BY u.name, u.id
-LIMIT $3;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND (u.cpu_count, u.id) < ($2, $3)
-ORDER BY u.cpu_count DESC, u.id DESC
-LIMIT $4;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND (u.cpu_count, u.id) > ($2, $3)
-ORDER BY u.cpu_count, u.id
-LIMIT $4;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND (u.name, u.id) < ($2, $3)
-ORDER BY u.name DESC, u.id DESC
-LIMIT $4;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND (u.name, u.id) > ($2, $3)
-ORDER BY u.name, u.id
-LIMIT $4;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND (u.state, u.id) < ($2, $3)
-ORDER BY u.state DESC, u.id DESC
-LIMIT $4;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND (u.state, u.id) > ($2, $3)
-ORDER BY u.state, u.id
-LIMIT $4;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.cpu_count >= $2
-ORDER BY u.name, u.id
-LIMIT $3;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state <> 'removed'
-  AND u.host_id = $2
-ORDER BY u.name, u.id
-LIMIT $3;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state <> 'removed'
-ORDER BY u.cpu_count DESC, u.id DESC
-LIMIT $2;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state <> 'removed'
-ORDER BY u.cpu_count, u.id
-LIMIT $2;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state <> 'removed'
-ORDER BY u.name DESC, u.id DESC
-LIMIT $2;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state <> 'removed'
-ORDER BY u.name, u.id
-LIMIT $2;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state <> 'removed'
-ORDER BY u.state DESC, u.id DESC
-LIMIT $2;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state <> 'removed'
-ORDER BY u.state, u.id
-LIMIT $2;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state = $2
-  AND (u.cpu_count, u.id) < ($3, $4)
-ORDER BY u.cpu_count DESC, u.id DESC
-LIMIT $5;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state = $2
-  AND (u.cpu_count, u.id) > ($3, $4)
-ORDER BY u.cpu_count, u.id
-LIMIT $5;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state = $2
-  AND (u.name, u.id) < ($3, $4)
-ORDER BY u.name DESC, u.id DESC
-LIMIT $5;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state = $2
-  AND (u.name, u.id) > ($3, $4)
-ORDER BY u.name, u.id
-LIMIT $5;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state = $2
-  AND (u.state, u.id) < ($3, $4)
-ORDER BY u.state DESC, u.id DESC
-LIMIT $5;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state = $2
-  AND (u.state, u.id) > ($3, $4)
-ORDER BY u.state, u.id
-LIMIT $5;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state = $2
-  AND h.region = $3
-  AND h.zone = $4
-  AND position($5 IN lower(u.name)) > 0
-  AND h.labels @> $6
-  AND u.host_id = $7
-  AND u.cpu_count >= $8
-  AND (u.name, u.id) > ($9, $10)
-ORDER BY u.name, u.id
-LIMIT $11;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state = $2
-ORDER BY u.cpu_count DESC, u.id DESC
-LIMIT $3;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state = $2
-ORDER BY u.cpu_count, u.id
-LIMIT $3;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state = $2
-ORDER BY u.name DESC, u.id DESC
-LIMIT $3;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state = $2
-ORDER BY u.name, u.id
-LIMIT $3;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state = $2
-ORDER BY u.state DESC, u.id DESC
-LIMIT $3;
-
-SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
-       u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, u.version, u.created_at, u.updated_at,
-       (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
-                                  'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
-          FROM unit_use w
-         WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
-  FROM compute_units u
-  JOIN hosts h ON h.id = u.host_id
-  LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
- WHERE true
-  AND u.workspace_id = $1
-  AND u.state = $2
-ORDER BY u.state, u.id
-LIMIT $3;
 
 SELECT v.id, v.playbook, v.version, v.sha256, v.tree_sha256, v.size_bytes, v.decoded_bytes, v.files, v.seeded,
        v.version = p.default_version AS is_default, v.note, v.created_by, v.created_at, l.state AS lint_state,

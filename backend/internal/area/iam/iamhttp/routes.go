@@ -57,6 +57,7 @@ func Routes(parts Parts) func(*httpapi.Server) {
 		h.registerPasskeys()
 		billing{h}.register()
 		approvalRules{h}.register()
+		hostGrants{handlers: h}.register()
 		h.registerProviders()
 		h.registerLogins()
 		h.registerStreams()

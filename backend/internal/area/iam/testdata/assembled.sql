@@ -5888,6 +5888,166 @@ SELECT g.id, g.account_id, a.name AS account, a.kind AS account_kind, a.state AS
 ORDER BY g.created_at, g.id
 LIMIT $2;
 
+SELECT h.id, h.name, h.region, h.zone, (h.state = 'ready' AND h.health <> 'unreachable' AND h.job_health <> 'degraded') AS available, s.units,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.workspace_id = $1 AND a.ended_at IS NULL) AS in_use,
+       least(s.room, (SELECT count(*) FROM compute_units u WHERE u.host_id = h.id AND u.state = 'free'))::INT8 AS free
+  FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+  JOIN hosts h ON h.id = s.host_id
+ WHERE h.removed_at IS NULL
+  AND (h.name, h.id) < ($2, $3)
+ORDER BY h.name DESC, h.id DESC
+LIMIT $4;
+
+SELECT h.id, h.name, h.region, h.zone, (h.state = 'ready' AND h.health <> 'unreachable' AND h.job_health <> 'degraded') AS available, s.units,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.workspace_id = $1 AND a.ended_at IS NULL) AS in_use,
+       least(s.room, (SELECT count(*) FROM compute_units u WHERE u.host_id = h.id AND u.state = 'free'))::INT8 AS free
+  FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+  JOIN hosts h ON h.id = s.host_id
+ WHERE h.removed_at IS NULL
+  AND (h.name, h.id) > ($2, $3)
+ORDER BY h.name, h.id
+LIMIT $4;
+
+SELECT h.id, h.name, h.region, h.zone, (h.state = 'ready' AND h.health <> 'unreachable' AND h.job_health <> 'degraded') AS available, s.units,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.workspace_id = $1 AND a.ended_at IS NULL) AS in_use,
+       least(s.room, (SELECT count(*) FROM compute_units u WHERE u.host_id = h.id AND u.state = 'free'))::INT8 AS free
+  FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+  JOIN hosts h ON h.id = s.host_id
+ WHERE h.removed_at IS NULL
+  AND h.id = $2
+ORDER BY h.id
+LIMIT $3;
+
+SELECT h.id, h.name, h.region, h.zone, (h.state = 'ready' AND h.health <> 'unreachable' AND h.job_health <> 'degraded') AS available, s.units,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.workspace_id = $1 AND a.ended_at IS NULL) AS in_use,
+       least(s.room, (SELECT count(*) FROM compute_units u WHERE u.host_id = h.id AND u.state = 'free'))::INT8 AS free
+  FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+  JOIN hosts h ON h.id = s.host_id
+ WHERE h.removed_at IS NULL
+  AND h.name = $2
+ORDER BY h.id
+LIMIT $3;
+
+SELECT h.id, h.name, h.region, h.zone, (h.state = 'ready' AND h.health <> 'unreachable' AND h.job_health <> 'degraded') AS available, s.units,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.workspace_id = $1 AND a.ended_at IS NULL) AS in_use,
+       least(s.room, (SELECT count(*) FROM compute_units u WHERE u.host_id = h.id AND u.state = 'free'))::INT8 AS free
+  FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+  JOIN hosts h ON h.id = s.host_id
+ WHERE h.removed_at IS NULL
+ORDER BY h.name DESC, h.id DESC
+LIMIT $2;
+
+SELECT h.id, h.name, h.region, h.zone, (h.state = 'ready' AND h.health <> 'unreachable' AND h.job_health <> 'degraded') AS available, s.units,
+       (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.workspace_id = $1 AND a.ended_at IS NULL) AS in_use,
+       least(s.room, (SELECT count(*) FROM compute_units u WHERE u.host_id = h.id AND u.state = 'free'))::INT8 AS free
+  FROM (SELECT g.host_id,
+                   CASE WHEN bool_or(g.units IS NULL) THEN NULL ELSE sum(g.units)::INT8 END AS units,
+                   sum(CASE WHEN g.units IS NULL THEN 1000000
+                            ELSE greatest(0, g.units - (SELECT count(*) FROM allocations ga WHERE ga.host_grant_id = g.id AND ga.ended_at IS NULL)) END)::INT8 AS room
+              FROM host_grants g
+             WHERE g.revoked_at IS NULL AND g.workspace_id <> $1 AND g.scope_id IN (SELECT gw.id
+                      FROM workspaces gw
+                     WHERE gw.id = $1
+                     UNION ALL
+                    SELECT gp.project_id
+                      FROM workspaces gp
+                     WHERE gp.id = $1
+                     UNION ALL
+                    SELECT gq.organization_id
+                      FROM workspaces gv
+                      JOIN projects gq ON gq.id = gv.project_id
+                     WHERE gv.id = $1)
+             GROUP BY g.host_id) s
+  JOIN hosts h ON h.id = s.host_id
+ WHERE h.removed_at IS NULL
+ORDER BY h.name, h.id
+LIMIT $2;
+
 SELECT i.id, i.organization_id, i.scope, i.scope_id, COALESCE(r.name, i.role) AS role, i.role_id, i.account, i.email, i.inviter_id, i.taken_names,
        i.expires_at, i.created_by, i.created_at,
        COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path
@@ -6080,4 +6240,198 @@ SELECT i.id, i.organization_id, i.scope, i.scope_id, COALESCE(r.name, i.role) AS
    AND i.expires_at > now()
   AND i.organization_id = $1
 ORDER BY i.created_at, i.id
+LIMIT $2;
+
+SELECT t.id, t.workspace_id, t.host_id, h.name AS host, t.scope, t.scope_id, t.units, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM allocations a WHERE a.host_grant_id = t.id AND a.ended_at IS NULL) AS in_use
+  FROM host_grants t
+  JOIN hosts h ON h.id = t.host_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE h.removed_at IS NULL
+   AND (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM allocations l WHERE l.host_grant_id = t.id AND l.ended_at IS NULL))
+  AND t.workspace_id = $1
+  AND (t.created_at, t.id) < ($2, $3)
+ORDER BY t.created_at DESC, t.id DESC
+LIMIT $4;
+
+SELECT t.id, t.workspace_id, t.host_id, h.name AS host, t.scope, t.scope_id, t.units, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM allocations a WHERE a.host_grant_id = t.id AND a.ended_at IS NULL) AS in_use
+  FROM host_grants t
+  JOIN hosts h ON h.id = t.host_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE h.removed_at IS NULL
+   AND (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM allocations l WHERE l.host_grant_id = t.id AND l.ended_at IS NULL))
+  AND t.workspace_id = $1
+  AND (t.created_at, t.id) > ($2, $3)
+ORDER BY t.created_at, t.id
+LIMIT $4;
+
+SELECT t.id, t.workspace_id, t.host_id, h.name AS host, t.scope, t.scope_id, t.units, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM allocations a WHERE a.host_grant_id = t.id AND a.ended_at IS NULL) AS in_use
+  FROM host_grants t
+  JOIN hosts h ON h.id = t.host_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE h.removed_at IS NULL
+   AND (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM allocations l WHERE l.host_grant_id = t.id AND l.ended_at IS NULL))
+  AND t.workspace_id = $1
+  AND h.name = $2
+  AND (t.created_at, t.id) < ($3, $4)
+ORDER BY t.created_at DESC, t.id DESC
+LIMIT $5;
+
+SELECT t.id, t.workspace_id, t.host_id, h.name AS host, t.scope, t.scope_id, t.units, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM allocations a WHERE a.host_grant_id = t.id AND a.ended_at IS NULL) AS in_use
+  FROM host_grants t
+  JOIN hosts h ON h.id = t.host_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE h.removed_at IS NULL
+   AND (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM allocations l WHERE l.host_grant_id = t.id AND l.ended_at IS NULL))
+  AND t.workspace_id = $1
+  AND h.name = $2
+  AND (t.created_at, t.id) > ($3, $4)
+ORDER BY t.created_at, t.id
+LIMIT $5;
+
+SELECT t.id, t.workspace_id, t.host_id, h.name AS host, t.scope, t.scope_id, t.units, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM allocations a WHERE a.host_grant_id = t.id AND a.ended_at IS NULL) AS in_use
+  FROM host_grants t
+  JOIN hosts h ON h.id = t.host_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE h.removed_at IS NULL
+   AND (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM allocations l WHERE l.host_grant_id = t.id AND l.ended_at IS NULL))
+  AND t.workspace_id = $1
+  AND h.name = $2
+ORDER BY t.created_at DESC, t.id DESC
+LIMIT $3;
+
+SELECT t.id, t.workspace_id, t.host_id, h.name AS host, t.scope, t.scope_id, t.units, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM allocations a WHERE a.host_grant_id = t.id AND a.ended_at IS NULL) AS in_use
+  FROM host_grants t
+  JOIN hosts h ON h.id = t.host_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE h.removed_at IS NULL
+   AND (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM allocations l WHERE l.host_grant_id = t.id AND l.ended_at IS NULL))
+  AND t.workspace_id = $1
+  AND h.name = $2
+ORDER BY t.created_at, t.id
+LIMIT $3;
+
+SELECT t.id, t.workspace_id, t.host_id, h.name AS host, t.scope, t.scope_id, t.units, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM allocations a WHERE a.host_grant_id = t.id AND a.ended_at IS NULL) AS in_use
+  FROM host_grants t
+  JOIN hosts h ON h.id = t.host_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE h.removed_at IS NULL
+   AND (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM allocations l WHERE l.host_grant_id = t.id AND l.ended_at IS NULL))
+  AND t.workspace_id = $1
+  AND t.host_id = $2
+  AND (t.created_at, t.id) < ($3, $4)
+ORDER BY t.created_at DESC, t.id DESC
+LIMIT $5;
+
+SELECT t.id, t.workspace_id, t.host_id, h.name AS host, t.scope, t.scope_id, t.units, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM allocations a WHERE a.host_grant_id = t.id AND a.ended_at IS NULL) AS in_use
+  FROM host_grants t
+  JOIN hosts h ON h.id = t.host_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE h.removed_at IS NULL
+   AND (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM allocations l WHERE l.host_grant_id = t.id AND l.ended_at IS NULL))
+  AND t.workspace_id = $1
+  AND t.host_id = $2
+  AND (t.created_at, t.id) > ($3, $4)
+ORDER BY t.created_at, t.id
+LIMIT $5;
+
+SELECT t.id, t.workspace_id, t.host_id, h.name AS host, t.scope, t.scope_id, t.units, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM allocations a WHERE a.host_grant_id = t.id AND a.ended_at IS NULL) AS in_use
+  FROM host_grants t
+  JOIN hosts h ON h.id = t.host_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE h.removed_at IS NULL
+   AND (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM allocations l WHERE l.host_grant_id = t.id AND l.ended_at IS NULL))
+  AND t.workspace_id = $1
+  AND t.host_id = $2
+ORDER BY t.created_at DESC, t.id DESC
+LIMIT $3;
+
+SELECT t.id, t.workspace_id, t.host_id, h.name AS host, t.scope, t.scope_id, t.units, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM allocations a WHERE a.host_grant_id = t.id AND a.ended_at IS NULL) AS in_use
+  FROM host_grants t
+  JOIN hosts h ON h.id = t.host_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE h.removed_at IS NULL
+   AND (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM allocations l WHERE l.host_grant_id = t.id AND l.ended_at IS NULL))
+  AND t.workspace_id = $1
+  AND t.host_id = $2
+ORDER BY t.created_at, t.id
+LIMIT $3;
+
+SELECT t.id, t.workspace_id, t.host_id, h.name AS host, t.scope, t.scope_id, t.units, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM allocations a WHERE a.host_grant_id = t.id AND a.ended_at IS NULL) AS in_use
+  FROM host_grants t
+  JOIN hosts h ON h.id = t.host_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE h.removed_at IS NULL
+   AND (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM allocations l WHERE l.host_grant_id = t.id AND l.ended_at IS NULL))
+  AND t.workspace_id = $1
+ORDER BY t.created_at DESC, t.id DESC
+LIMIT $2;
+
+SELECT t.id, t.workspace_id, t.host_id, h.name AS host, t.scope, t.scope_id, t.units, t.version, t.created_by, t.created_at, t.updated_at, t.revoked_at,
+       COALESCE(o.name || '/' || wp.name || '/' || w.name, o.name || '/' || p.name, o.name) AS path,
+       (SELECT count(*) FROM allocations a WHERE a.host_grant_id = t.id AND a.ended_at IS NULL) AS in_use
+  FROM host_grants t
+  JOIN hosts h ON h.id = t.host_id
+  LEFT JOIN workspaces w ON w.id = t.scope_id AND t.scope = 'workspace'
+  LEFT JOIN projects wp ON wp.id = w.project_id
+  LEFT JOIN projects p ON p.id = t.scope_id AND t.scope = 'project'
+  JOIN organizations o ON o.id = COALESCE(wp.organization_id, p.organization_id, t.scope_id)
+ WHERE h.removed_at IS NULL
+   AND (t.revoked_at IS NULL OR EXISTS (SELECT 1 FROM allocations l WHERE l.host_grant_id = t.id AND l.ended_at IS NULL))
+  AND t.workspace_id = $1
+ORDER BY t.created_at, t.id
 LIMIT $2;
