@@ -233,3 +233,35 @@ func TestAJobWaitsForAQuota(t *testing.T) {
 	}
 	b.aligned()
 }
+
+// Who follows a job that waits for a quota is told of it, and when that is over, without asking again.
+func TestTheStreamTellsOfAQuota(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.running()
+	b.mustDo(http.MethodPost, "/quotas", api.SetQuota{Scope: "default/default", Resource: "jobs", Amount: 1}, 200)
+	h2 := decode[api.Host](t, b.mustDo(http.MethodPost, "/hosts", api.RegisterHost{Name: "h2", Address: "127.0.0.1"}, 202))
+	waiting := &running{b: b, id: uuid.MustParse(h2.ActiveJob)}
+	events, stop := waiting.follow(b.url, "")
+	defer stop()
+	told := func(want bool) {
+		t.Helper()
+		end := time.After(30 * time.Second)
+		for {
+			select {
+			case e, open := <-events:
+				if !open {
+					t.Fatal("the stream ended")
+				}
+				if e.event == "state" && strings.Contains(e.data, `"waits_for"`) == want {
+					return
+				}
+			case <-end:
+				t.Fatalf("not told that it waits: %t", want)
+			}
+		}
+	}
+	told(true)
+	b.mustDo(http.MethodPost, "/quotas", api.SetQuota{Scope: "default/default", Resource: "jobs", Amount: 2}, 200)
+	told(false)
+}
