@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -105,6 +106,13 @@ func (a *API) Answer(route string, status int, object any, job ...string) {
 // Refuse makes a route answer with a problem.
 func (a *API) Refuse(route string, p api.Problem) {
 	a.On(route, func(w http.ResponseWriter, _ *http.Request) { Problem(w, p) })
+}
+
+// All returns all calls so far.
+func (a *API) All() []Call {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.calls)
 }
 
 // Calls returns the calls of a route.
