@@ -11,7 +11,7 @@ type HostGrant struct {
 	Workspace  string      `json:"workspace" doc:"id of the workspace of the host"`
 	HostID     string      `json:"host_id" format:"uuid"`
 	Host       string      `json:"host"`
-	ScopeKind  string      `json:"scope_kind" enum:"organization,project,workspace"`
+	ScopeKind  string      `json:"scope_kind" enum:"organization,project,workspace" doc:"noun of the scope"`
 	ScopeID    string      `json:"scope_id" format:"uuid" doc:"id of the scope that may use the host, with all that is in it"`
 	Scope      string      `json:"scope" doc:"path of the scope"`
 	Units      *int64      `json:"units,omitempty" doc:"number of units that the scope may have there at once; none: the whole host"`
@@ -22,7 +22,7 @@ type HostGrant struct {
 	CreatedBy  string      `json:"created_by"`
 	CreatedAt  time.Time   `json:"created_at"`
 	UpdatedAt  time.Time   `json:"updated_at"`
-	RevokedAt  *time.Time  `json:"revoked_at,omitempty"`
+	RevokedAt  *time.Time  `json:"revoked_at,omitempty" doc:"no new allocation from then on"`
 }
 
 // CreateHostGrant grants a host.
