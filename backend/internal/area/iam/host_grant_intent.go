@@ -49,7 +49,7 @@ func CreateHostGrant(ctx context.Context, tx *intent.Tx, host scope.Ref[HostGran
 	if at.ID == host.Workspace() {
 		return HostGrant{}, fault.Conflictf("host_grant_own", "The host is of this workspace already.")
 	}
-	h, err := db.First[grantable](ctx, tx.Reader, fault.ErrNotFound, sqlHostToGrant+" AND h.id = $2", host.Workspace(), host.ID())
+	h, err := db.First[grantable](ctx, tx.Reader, fault.ErrNotFound, sqlHostToGrantByID, host.Workspace(), host.ID())
 	if err != nil {
 		return HostGrant{}, err
 	}

@@ -126,6 +126,8 @@ SELECT h.id, h.name, h.purpose
   FROM hosts h
  WHERE h.workspace_id = $1 AND h.removed_at IS NULL`
 
+	sqlHostToGrantByID = sqlHostToGrant + ` AND h.id = $2`
+
 	sqlInsertHostGrant = `
 INSERT INTO host_grants (id, workspace_id, host_id, scope, scope_id, units, created_by)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -169,7 +171,7 @@ type grantable struct {
 
 // FindHostToGrant finds a host of a workspace.
 func FindHostToGrant(ctx context.Context, q db.Reader, workspace uuid.UUID, text string) (scope.Ref[HostGrant], error) {
-	found, ref, err := scope.Find(ctx, q, sqlHostToGrant+" AND h.id = $2", sqlHostToGrant+" AND h.name = $2", workspace, text, func(h grantable) uuid.UUID { return h.ID })
+	found, ref, err := scope.Find(ctx, q, sqlHostToGrantByID, sqlHostToGrant+" AND h.name = $2", workspace, text, func(h grantable) uuid.UUID { return h.ID })
 	return scope.Found[HostGrant](found.ID, ref.Workspace()), err
 }
 
