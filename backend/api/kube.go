@@ -48,7 +48,7 @@ type Cluster struct {
 	Endpoint          string      `json:"endpoint" doc:"host:port where its API server answers"`
 	PodRange          string      `json:"pod_range" doc:"range of the addresses of pods"`
 	ServiceRange      string      `json:"service_range" doc:"range of the addresses of services"`
-	State             string      `json:"state" enum:"pending,creating,active,degraded,failed,deleting,delete_failed"`
+	State             string      `json:"state" enum:"pending,creating,active,degraded,changing,failed,deleting,delete_failed"`
 	StateMeans        string      `json:"state_means" doc:"the state in a sentence"`
 	Message           string      `json:"message,omitempty" doc:"why it is failed or degraded"`
 	CA                string      `json:"ca,omitempty" doc:"authority of the cluster (PEM)"`
@@ -64,9 +64,9 @@ type Cluster struct {
 type CreateCluster struct {
 	Name              string   `json:"name" minLength:"1" maxLength:"40" pattern:"^[a-z][a-z0-9-]*$" patternDescription:"lower-case letters, digits and -, beginning with a letter" doc:"of the cluster; kubeconfigs call it so"`
 	KubernetesVersion string   `json:"kubernetes_version" minLength:"1" maxLength:"32" doc:"name of an active version of the catalog"`
-	ControlPlane      []string `json:"control_plane" minItems:"1" maxItems:"1" doc:"name or id of the host of the control plane; its purpose is kubernetes"`
+	ControlPlane      []string `json:"control_plane" minItems:"1" maxItems:"7" doc:"names or ids of the hosts of the control planes, 1, 3, 5 or 7; their purpose is kubernetes"`
 	Workers           []string `json:"workers,omitempty" maxItems:"49" doc:"names or ids of the hosts of the workers; their purpose is kubernetes"`
-	Endpoint          string   `json:"endpoint,omitempty" maxLength:"300" doc:"name or IPv4 address under which nodes and people reach the API server, with a port if it is not 6443; default: the address of the control plane"`
+	Endpoint          string   `json:"endpoint,omitempty" maxLength:"300" doc:"name or IPv4 address under which nodes and people reach the API server, with a port if it is not 6443; default: the address of the one control plane. Several need a load-balanced name or a virtual address"`
 	PodRange          string   `json:"pod_range,omitempty" maxLength:"32" default:"10.244.0.0/16" doc:"private range for the addresses of pods; each node gets a /24 of it"`
 	ServiceRange      string   `json:"service_range,omitempty" maxLength:"32" default:"10.96.0.0/16" doc:"private range for the addresses of services"`
 }
@@ -93,31 +93,33 @@ type Kubeconfig struct {
 // ClusterFilter narrows a list of clusters.
 type ClusterFilter struct {
 	PageQuery
-	State string `query:"state" enum:"pending,creating,active,degraded,failed,deleting,delete_failed"`
+	State string `query:"state" enum:"pending,creating,active,degraded,changing,failed,deleting,delete_failed"`
 }
 
 // ClusterNode is a host as a node of a cluster.
 type ClusterNode struct {
-	ID         string    `json:"id" format:"uuid"`
-	Cluster    string    `json:"cluster" doc:"name of its cluster"`
-	ClusterID  string    `json:"cluster_id" format:"uuid" doc:"id of its cluster"`
-	HostID     string    `json:"host_id" format:"uuid" doc:"id of its host"`
-	Name       string    `json:"name" doc:"of the host and of the node"`
-	Role       string    `json:"role" enum:"control_plane,worker" doc:"what it is for"`
-	Address    string    `json:"address" doc:"of the uplink of the host"`
-	PodRange   string    `json:"pod_range" doc:"range of the addresses of its pods"`
-	State      string    `json:"state" enum:"pending,prepared,joined,ready,not_ready,left"`
-	StateMeans string    `json:"state_means" doc:"the state in a sentence"`
-	Message    string    `json:"message,omitempty" doc:"why it is not ready"`
-	Version    int64     `json:"version" doc:"also the ETag"`
-	CreatedAt  time.Time `json:"created_at"`
-	UpdatedAt  time.Time `json:"updated_at"`
+	ID                string      `json:"id" format:"uuid"`
+	Cluster           string      `json:"cluster" doc:"name of its cluster"`
+	ClusterID         string      `json:"cluster_id" format:"uuid" doc:"id of its cluster"`
+	HostID            string      `json:"host_id" format:"uuid" doc:"id of its host"`
+	Name              string      `json:"name" doc:"of the host and of the node"`
+	Role              string      `json:"role" enum:"control_plane,worker" doc:"what it is for"`
+	Address           string      `json:"address" doc:"of the uplink of the host"`
+	PodRange          string      `json:"pod_range" doc:"range of the addresses of its pods"`
+	KubernetesVersion string      `json:"kubernetes_version" doc:"that a job brought to it"`
+	Operations        []Operation `json:"operations" nullable:"false" doc:"what can be done with it now, and what prevents the rest"`
+	State             string      `json:"state" enum:"pending,prepared,joined,ready,not_ready,leaving,left"`
+	StateMeans        string      `json:"state_means" doc:"the state in a sentence"`
+	Message           string      `json:"message,omitempty" doc:"why it is not ready"`
+	Version           int64       `json:"version" doc:"also the ETag"`
+	CreatedAt         time.Time   `json:"created_at"`
+	UpdatedAt         time.Time   `json:"updated_at"`
 }
 
 // ClusterNodeFilter narrows a list of nodes.
 type ClusterNodeFilter struct {
 	PageQuery
-	State string `query:"state" enum:"pending,prepared,joined,ready,not_ready,left"`
+	State string `query:"state" enum:"pending,prepared,joined,ready,not_ready,leaving,left"`
 }
 
 // ClusterBinding is the role of an account in a cluster.
@@ -147,6 +149,23 @@ type ClusterBindingFilter struct {
 	Role string `query:"role" enum:"viewer,editor,admin" doc:"what the account may do in the cluster"`
 }
 
+// AddClusterNodes asks for more nodes of a cluster.
+type AddClusterNodes struct {
+	ControlPlane []string `json:"control_plane,omitempty" maxItems:"6" doc:"names or ids of hosts for control planes; the endpoint has to lead to them too"`
+	Workers      []string `json:"workers,omitempty" maxItems:"49" doc:"names or ids of hosts for workers"`
+}
+
+// RemoveClusterNode takes a node out of its cluster.
+type RemoveClusterNode struct {
+	Confirm string `json:"confirm" maxLength:"64" doc:"repeat the name of the node to confirm that its pods are evicted and Kubernetes is taken off its host"`
+}
+
+// ReplaceClusterNode puts another host in the place of a node.
+type ReplaceClusterNode struct {
+	Host    string `json:"host" minLength:"1" maxLength:"64" doc:"name or id of the host that takes its place"`
+	Confirm string `json:"confirm" maxLength:"64" doc:"repeat the name of the node that goes"`
+}
+
 var _ = addRoutes(
 	Route{"list-kube-versions", http.MethodGet, "/kube-versions", "project.workspace.cluster:read", "kubernetes", "List the versions of Kubernetes that clusters can have", false},
 	Route{"create-kube-version", http.MethodPost, "/kube-versions", "installation.kube_version:set", "kubernetes", "Add a version of Kubernetes with its bundle", false},
@@ -157,13 +176,19 @@ var _ = addRoutes(
 	Route{"create-cluster", http.MethodPost, "/clusters", "project.workspace.cluster:create", "kubernetes", "Create the cluster of a kubernetes workspace", true},
 	Route{"get-cluster", http.MethodGet, "/clusters/{id}", "project.workspace.cluster:read", "kubernetes", "Show a cluster", false},
 	Route{"delete-cluster", http.MethodPost, "/clusters/{id}/delete", "project.workspace.cluster:delete", "kubernetes", "Delete a cluster and take Kubernetes off its hosts", true},
+	Route{"add-cluster-nodes", http.MethodPost, "/clusters/{id}/add-nodes", "project.workspace.cluster:update", "kubernetes", "Join more hosts to a cluster", true},
 	Route{"issue-kubeconfig", http.MethodPost, "/clusters/{id}/kubeconfig", "project.workspace.cluster:connect", "kubernetes", "Issue a kubeconfig with a short client certificate of your own", false},
 	Route{"list-cluster-nodes", http.MethodGet, "/cluster-nodes", "project.workspace.cluster:read", "kubernetes", "List the nodes of clusters", false},
 	Route{"get-cluster-node", http.MethodGet, "/cluster-nodes/{id}", "project.workspace.cluster:read", "kubernetes", "Show a node", false},
+	Route{"remove-cluster-node", http.MethodPost, "/cluster-nodes/{id}/remove", "project.workspace.cluster:update", "kubernetes", "Drain a node, take it out of its cluster and take Kubernetes off its host", true},
+	Route{"replace-cluster-node", http.MethodPost, "/cluster-nodes/{id}/replace", "project.workspace.cluster:update", "kubernetes", "Put another host in the place of a node", true},
 	Route{"list-cluster-bindings", http.MethodGet, "/cluster-bindings", "project.workspace.cluster:read", "kubernetes", "List who has a role in a cluster", false},
 	Route{"create-cluster-binding", http.MethodPost, "/cluster-bindings", "project.workspace.cluster_binding:create", "kubernetes", "Give an account a role in a cluster", false},
 	Route{"get-cluster-binding", http.MethodGet, "/cluster-bindings/{id}", "project.workspace.cluster:read", "kubernetes", "Show a binding", false},
 	Route{"delete-cluster-binding", http.MethodDelete, "/cluster-bindings/{id}", "project.workspace.cluster_binding:delete", "kubernetes", "Take an account's role in a cluster away", false},
 )
 
-var _ = nameJobs(map[string]string{"cluster_create": "Create cluster", "cluster_delete": "Delete cluster"})
+var _ = nameJobs(map[string]string{
+	"cluster_create": "Create cluster", "cluster_delete": "Delete cluster",
+	"cluster_add_nodes": "Add nodes to cluster", "cluster_remove_node": "Remove node of cluster", "cluster_replace_node": "Replace node of cluster",
+})

@@ -1,11 +1,12 @@
 #!/usr/bin/python
-"""Runs kubeadm on a host: makes a control plane, joins a worker, or takes a node away.
+"""Runs kubeadm on a host: makes a control plane, joins a worker or another control plane, or takes a node away.
 
 - A mark is written last. What a cut run left is taken away by kubeadm itself before it is tried again, so that a second
   run of a finished one changes nothing.
 - C(init) returns C(kloigos_result) with the authority of the cluster and a certificate that it signed for the request of
   Kloigos. Neither is secret, and the key of the certificate is not on the host.
-- The token of C(joined) stands in a file that only root can read, for as long as kubeadm runs, and in no message.
+- C(uploaded) hands the keys of the cluster, encrypted, to the cluster itself, for C(control_plane) on another host to fetch.
+- Tokens and keys stand in a file that only root can read, for as long as kubeadm runs, and in no message.
 - C(absent) looks at what is left afterwards and fails if anything is: kubeadm ends well although it left containers,
   interfaces and tables of the packet filter.
 
@@ -27,9 +28,9 @@ from ansible.module_utils.kloigos import Work, read_mark, write_mark
 
 DOCUMENTATION = r"""
 module: kloigos_kubeadm
-short_description: Make a control plane, join a worker, or take a node away
+short_description: Make a control plane, join a node, or take a node away
 options:
-  state: {type: str, required: true, choices: [init, joined, absent], description: See above}
+  state: {type: str, required: true, choices: [init, joined, uploaded, control_plane, absent], description: See above}
   node: {type: str, required: true, description: Name of the node}
   version: {type: str, description: Version of Kubernetes}
   address: {type: str, description: Address of the node}
@@ -41,6 +42,7 @@ options:
   request: {type: str, description: Request for a certificate (PEM)}
   token: {type: str, description: Lets the node join}
   ca_hash: {type: str, description: Of the authority of the cluster}
+  certificate_key: {type: str, description: Encrypts the keys of the cluster on their way to another control plane}
 author: Kloigos
 """
 
@@ -64,7 +66,7 @@ TABLES = re.compile(r"table (ip|ip6) (kube-proxy)$", re.M)
 # The plugins of CNI make a chain for each pod, and remove it only if they are asked to.
 CHAINS = re.compile(r"^:((?:KUBE|CNI)-[A-Za-z0-9-]+) ", re.M)
 OF_CHAINS = re.compile(r"\b(?:KUBE|CNI)-")
-TOKEN = re.compile(r"\b[a-z0-9]{6}\.[a-z0-9]{16}\b")
+TOKEN = re.compile(r"\b(?:[a-z0-9]{6}\.[a-z0-9]{16}|(?<!sha256:)[0-9a-f]{64})\b")
 # A control plane in a machine that is emulated takes minutes.
 PATIENCE = "15m0s"
 # Who leads has to say so in time, or ends. The usual 10 seconds are too few for a slow machine, which then starts it over and over.
@@ -80,6 +82,7 @@ PLAIN = {
     "pod_range": r"[0-9.]{7,15}/[0-9]{1,2}",
     "token": r"[a-z0-9]{6}\.[a-z0-9]{16}",
     "ca_hash": r"sha256:[0-9a-f]{64}",
+    "certificate_key": r"[0-9a-f]{64}",
 }
 
 
@@ -108,14 +111,14 @@ class Kubeadm(Work):
             self.reset()
         return True
 
-    def kubeadm(self, verb, documents):
+    def kubeadm(self, verb, documents, *more):
         """Runs kubeadm with a configuration that only root can read, and that is gone afterwards."""
         descriptor, path = tempfile.mkstemp(prefix="kloigos-kubeadm-", dir="/run")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:  # 0600
                 file.write("\n---\n".join(json.dumps(document) for document in documents))
             self.run([SYSTEMCTL, "--quiet", "enable", "kubelet.service"])
-            self.run([KUBEADM, verb, "--config", path])
+            self.run([KUBEADM, verb, *more, "--config", path])
         finally:
             os.unlink(path)
 
@@ -194,18 +197,47 @@ class Kubeadm(Work):
     # joined
 
     def joined(self):
-        wanted = {"role": "worker", "endpoint": self.params["endpoint"], "ca_hash": self.params["ca_hash"]}
+        self.join("worker", {})
+
+    def join(self, role, more):
+        wanted = {"role": role, "endpoint": self.params["endpoint"], "ca_hash": self.params["ca_hash"]}
         if not self.begin(wanted):
             return
-        self.kubeadm("join", [{
-            "apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "JoinConfiguration",
-            "discovery": {"bootstrapToken": {
+        self.kubeadm("join", [dict(
+            more,
+            apiVersion="kubeadm.k8s.io/v1beta4", kind="JoinConfiguration",
+            discovery={"bootstrapToken": {
                 "apiServerEndpoint": self.params["endpoint"], "token": self.params["token"], "caCertHashes": [self.params["ca_hash"]],
             }},
-            "nodeRegistration": self.registration(),
-            "timeouts": self.timeouts(),
-        }])
+            nodeRegistration=self.registration(),
+            timeouts=self.timeouts(),
+        )])
         write_mark(MARK, wanted)
+
+    # control_plane
+
+    def control_plane(self):
+        self.join("control_plane", {"controlPlane": {
+            "localAPIEndpoint": {"advertiseAddress": self.params["address"], "bindPort": 6443}, "certificateKey": self.params["certificate_key"],
+        }})
+
+    # uploaded
+
+    def uploaded(self):
+        """A new key for each join: it is done again each time, and the backend deletes what it left."""
+        self.change("create", "secret", "kube-system/kubeadm-certs", note="the keys of the cluster, encrypted, for one join")
+        if self.check:
+            return
+        self.kubeadm("init", [
+            {
+                "apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "InitConfiguration", "certificateKey": self.params["certificate_key"],
+                "localAPIEndpoint": {"advertiseAddress": self.params["address"], "bindPort": 6443}, "nodeRegistration": self.registration(),
+            },
+            {
+                "apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "ClusterConfiguration",
+                "kubernetesVersion": self.params["version"], "controlPlaneEndpoint": self.params["endpoint"],
+            },
+        ], "phase", "upload-certs", "--upload-certs")
 
     # absent
 
@@ -287,20 +319,23 @@ def main():
     text = {name: {"type": "str"} for name in ("version", "address", "endpoint", "endpoint_host", "cluster", "service_range", "pod_range", "request", "ca_hash")}
     module = AnsibleModule(
         argument_spec={
-            "state": {"type": "str", "required": True, "choices": ["init", "joined", "absent"]},
+            "state": {"type": "str", "required": True, "choices": ["init", "joined", "uploaded", "control_plane", "absent"]},
             "node": {"type": "str", "required": True},
             "token": {"type": "str", "no_log": True},
+            "certificate_key": {"type": "str", "no_log": True},
             **text,
         },
         required_if=[
             ("state", "init", ("version", "address", "endpoint", "endpoint_host", "cluster", "service_range", "pod_range", "request")),
             ("state", "joined", ("address", "endpoint", "token", "ca_hash")),
+            ("state", "uploaded", ("version", "address", "endpoint", "certificate_key")),
+            ("state", "control_plane", ("address", "endpoint", "token", "ca_hash", "certificate_key")),
         ],
         supports_check_mode=True,
     )
     kubeadm = Kubeadm(module)
     try:
-        {"init": kubeadm.init, "joined": kubeadm.joined, "absent": kubeadm.absent}[module.params["state"]]()
+        getattr(kubeadm, module.params["state"])()
     except (OSError, ValueError, KeyError) as problem:
         module.fail_json(msg="kubeadm: %s" % TOKEN.sub("(token)", repr(problem)))
     result = {"changed": bool(kubeadm.changes), "kloigos_changes": kubeadm.changes}

@@ -119,3 +119,18 @@ func (c *Client) GetClusterBinding(ctx context.Context, id string) (api.ClusterB
 func (c *Client) DeleteClusterBinding(ctx context.Context, id string, opts ...Option) error {
 	return remove(ctx, c, in("cluster-bindings", id), opts)
 }
+
+// AddClusterNodes joins more hosts to a cluster.
+func (c *Client) AddClusterNodes(ctx context.Context, id string, body api.AddClusterNodes, opts ...Option) (cl api.Cluster, jobID string, err error) {
+	return long[api.Cluster](ctx, c, http.MethodPost, in("clusters", id, "add-nodes"), body, opts)
+}
+
+// RemoveClusterNode takes a node out of its cluster.
+func (c *Client) RemoveClusterNode(ctx context.Context, id string, body api.RemoveClusterNode, opts ...Option) (n api.ClusterNode, jobID string, err error) {
+	return long[api.ClusterNode](ctx, c, http.MethodPost, in("cluster-nodes", id, "remove"), body, opts)
+}
+
+// ReplaceClusterNode puts another host in the place of a node.
+func (c *Client) ReplaceClusterNode(ctx context.Context, id string, body api.ReplaceClusterNode, opts ...Option) (n api.ClusterNode, jobID string, err error) {
+	return long[api.ClusterNode](ctx, c, http.MethodPost, in("cluster-nodes", id, "replace"), body, opts)
+}

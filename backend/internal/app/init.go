@@ -38,7 +38,8 @@ var seeds = []struct{ name, description string }{
 	{"unit_deallocate", "Ends all that runs in a unit, removes its tenant and wipes its volume."},
 	{"kube_prepare", "Brings container runtime, programs and images of Kubernetes to a host, and its routes to other nodes."},
 	{"kubeadm_init", "Makes the control plane of a cluster and has it sign the certificate of Kloigos."},
-	{"kubeadm_join", "Joins a worker to a cluster."},
+	{"kubeadm_join", "Joins a worker or another control plane to a cluster."},
+	{"kube_etcd", "Asks the members of etcd of a cluster how they are, and takes one out."},
 	{"kubeadm_reset", "Takes Kubernetes off a host; packages stay."},
 }
 

@@ -25,7 +25,7 @@ func kubeArea(p Parts) Area {
 	}
 	return Area{
 		Nouns:    []work.Noun{kube.ClusterJobs},
-		Kinds:    []work.Kind{kube.ClusterCreate, kube.ClusterDelete},
+		Kinds:    kube.Kinds(),
 		Handlers: kubework.Handlers(config),
 		Routes:   kubehttp.Routes(kubehttp.Parts{Engine: p.Engine, Keys: p.Keyset, Kinds: p.Kinds, Issue: config.Issue}),
 		Policies: kubework.Policies(config),

@@ -46,7 +46,7 @@ type kubeSite struct {
 
 func newKubeSite(t *testing.T) *kubeSite {
 	t.Helper()
-	kinds, err := work.NewRegistry([]work.Noun{kube.ClusterJobs}, []work.Kind{kube.ClusterCreate, kube.ClusterDelete})
+	kinds, err := work.NewRegistry([]work.Noun{kube.ClusterJobs}, kube.Kinds())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,6 +121,11 @@ const bundleSum = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00
 
 func (k *kubeSite) create(controlPlane string, workers ...string) (cluster, job uuid.UUID) {
 	k.T.Helper()
+	return k.createWith([]string{controlPlane}, workers...)
+}
+
+func (k *kubeSite) createWith(controlPlanes []string, workers ...string) (cluster, job uuid.UUID) {
+	k.T.Helper()
 	err := kernel.Engine{DB: k.DB.DB}.Do(k.T.Context(), kernel.Call{Actor: audit.Actor{Kind: audit.Account, Name: "ada"}, Installation: true}, func(tx *kernel.Tx) error {
 		_, err := kube.CreateVersion(k.T.Context(), tx, kube.VersionDraft{Name: "v1.36.3", Active: true, Bundle: "/srv/kubernetes.tar", BundleSHA256: bundleSum})
 		return err
@@ -130,7 +135,7 @@ func (k *kubeSite) create(controlPlane string, workers ...string) (cluster, job 
 	}
 	err = k.do(func(tx *kernel.Tx) (err error) {
 		cluster, job, err = kube.CreateCluster(k.T.Context(), tx, k.keys, k.kinds, kube.ClusterDraft{
-			Name: "apps", KubeVersion: "v1.36.3", ControlPlane: []string{controlPlane}, Workers: workers, Endpoint: k.server.Endpoint,
+			Name: "apps", KubeVersion: "v1.36.3", ControlPlane: controlPlanes, Workers: workers, Endpoint: k.server.Endpoint,
 			PodRange: kube.DefaultPodRange, ServiceRange: kube.DefaultServiceRange,
 		})
 		return err

@@ -53,6 +53,7 @@ var cluster = shape.Noun[api.Cluster, api.ClusterFilter]{
 	Actions: []shape.Action{
 		shape.CreateJob("create-cluster", "name", (*client.Client).CreateCluster),
 		shape.StartWith("delete", "delete-cluster", (*client.Client).DeleteCluster).Typed("confirm"),
+		shape.StartWith("add-nodes", "add-cluster-nodes", (*client.Client).AddClusterNodes),
 		shape.DoWith("kubeconfig", "issue-kubeconfig", (*client.Client).IssueKubeconfig),
 	},
 }
@@ -67,11 +68,16 @@ var clusterNode = shape.Noun[api.ClusterNode, api.ClusterNodeFilter]{
 		{Header: "PODS", Value: func(n api.ClusterNode) string { return n.PodRange }},
 		{Header: "MESSAGE", Value: func(n api.ClusterNode) string { return n.Message }},
 	},
-	ID:     func(n api.ClusterNode) string { return n.ID },
-	Label:  func(n api.ClusterNode) string { return n.Name },
-	List:   shape.List("list-cluster-nodes", (*client.Client).AllClusterNodes),
-	Get:    shape.Get("get-cluster-node", (*client.Client).GetClusterNode),
-	ByName: true,
+	ID:         func(n api.ClusterNode) string { return n.ID },
+	Label:      func(n api.ClusterNode) string { return n.Name },
+	List:       shape.List("list-cluster-nodes", (*client.Client).AllClusterNodes),
+	Get:        shape.Get("get-cluster-node", (*client.Client).GetClusterNode),
+	ByName:     true,
+	Operations: func(n api.ClusterNode) []api.Operation { return n.Operations },
+	Actions: []shape.Action{
+		shape.StartWith("remove", "remove-cluster-node", (*client.Client).RemoveClusterNode).Typed("confirm"),
+		shape.StartWith("replace", "replace-cluster-node", (*client.Client).ReplaceClusterNode).Typed("confirm"),
+	},
 }
 
 var clusterBinding = shape.Noun[api.ClusterBinding, api.ClusterBindingFilter]{

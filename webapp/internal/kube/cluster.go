@@ -3,6 +3,7 @@
 package kube
 
 import (
+	"context"
 	"net/url"
 	"slices"
 	"strings"
@@ -36,10 +37,10 @@ var Area = page.Area{
 
 var (
 	clusterTones = states.Tones{
-		"pending": ui.Line, "creating": ui.Busy, "active": ui.Good, "degraded": ui.Bad, "failed": ui.Bad, "deleting": ui.Busy, "delete_failed": ui.Bad,
+		"pending": ui.Line, "creating": ui.Busy, "active": ui.Good, "degraded": ui.Bad, "changing": ui.Busy, "failed": ui.Bad, "deleting": ui.Busy, "delete_failed": ui.Bad,
 	}
 	nodeTones = states.Tones{
-		"pending": ui.Line, "prepared": ui.Busy, "joined": ui.Busy, "ready": ui.Good, "not_ready": ui.Bad, "left": ui.Gone,
+		"pending": ui.Line, "prepared": ui.Busy, "joined": ui.Busy, "ready": ui.Good, "not_ready": ui.Bad, "leaving": ui.Busy, "left": ui.Gone,
 	}
 )
 
@@ -50,6 +51,8 @@ func mount(r fiber.Router, a *page.App) {
 	r.Get("/clusters/:id", a.Page(show))
 	r.Post("/clusters/:id/delete", a.Page(remove))
 	r.Post("/clusters/:id/kubeconfig", a.Page(connect))
+	r.Post("/clusters/:id/nodes", a.Page(addNodes))
+	r.Post("/clusters/:id/nodes/:node/remove", a.Page(removeNode))
 	r.Post("/clusters/:id/bindings", a.Page(bind))
 	r.Post("/clusters/:id/bindings/:binding/delete", a.Page(unbind))
 	r.Get("/kube-versions", a.Page(versions))
@@ -83,7 +86,9 @@ type view struct {
 	Bindings []api.ClusterBinding
 	Made     *api.Kubeconfig
 	Key      string
-	Form     ui.Form // of a binding
+	Form     ui.Form     // of a binding
+	More     ui.Form     // of more nodes
+	Hosts    []ui.Choice // that can be nodes
 }
 
 func show(r *page.Request) error { return draw(r, fiber.StatusOK, view{}) }
@@ -93,9 +98,12 @@ func draw(r *page.Request, status int, v view) error {
 	if err != nil {
 		return err
 	}
-	v.Cluster, v.Key, v.Form.Key = c, page.NewKey(), page.NewKey()
+	v.Cluster, v.Key, v.Form.Key, v.More.Key = c, page.NewKey(), page.NewKey(), page.NewKey()
 	if v.Form.Values == nil {
 		v.Form.Values = url.Values{}
+	}
+	if v.More.Values == nil {
+		v.More.Values = url.Values{}
 	}
 	g, ctx := errgroup.WithContext(r.Ctx)
 	g.Go(func() (err error) {
@@ -112,9 +120,16 @@ func draw(r *page.Request, status int, v view) error {
 		v.Bindings = slices.DeleteFunc(found.Items, func(b api.ClusterBinding) bool { return b.ClusterID != c.ID })
 		return err
 	})
+	g.Go(func() (err error) {
+		v.Hosts, err = hosts(ctx, r)
+		return err
+	})
 	if err := g.Wait(); err != nil {
 		return err
 	}
+	v.Hosts = slices.DeleteFunc(v.Hosts, func(h ui.Choice) bool {
+		return slices.ContainsFunc(v.Nodes, func(n api.ClusterNode) bool { return n.Name == h.Value })
+	})
 	v.Up, v.Name, v.Here = []ui.Target{clustersTarget}, c.Name, "/clusters/"+c.ID
 	v.Tone, v.State, v.Means, v.Message = clusterTones.Of(c.State), c.State, c.StateMeans, c.Message
 	v.Operations = page.Operations(c.Operations, []ui.Operation{
@@ -148,19 +163,52 @@ func drawNew(r *page.Request, status int, f ui.Form) error {
 		}
 		return err
 	})
-	g.Go(func() error {
-		found, err := r.API.ListHosts(ctx, api.HostFilter{State: "ready", PageQuery: api.PageQuery{Limit: 200}})
-		for _, h := range found.Items {
-			if h.Purpose == "kubernetes" {
-				v.Hosts = append(v.Hosts, ui.Choice{Value: h.Name, Label: h.Name})
-			}
-		}
-		return page.Optional(err)
+	g.Go(func() (err error) {
+		v.Hosts, err = hosts(ctx, r)
+		return err
 	})
 	if err := g.Wait(); err != nil {
 		return err
 	}
 	return r.Show(page.View{Title: v.Title, Nav: "/clusters", Status: status, Body: newPage(v)})
+}
+
+// hosts are those that can be nodes, as far as whoever asks may see them.
+func hosts(ctx context.Context, r *page.Request) (all []ui.Choice, err error) {
+	found, err := r.API.ListHosts(ctx, api.HostFilter{State: "ready", PageQuery: api.PageQuery{Limit: 200}})
+	for _, h := range found.Items {
+		if h.Purpose == "kubernetes" {
+			all = append(all, ui.Choice{Value: h.Name, Label: h.Name})
+		}
+	}
+	return all, page.Optional(err)
+}
+
+func addNodes(r *page.Request) error {
+	host, role := r.Form("host"), r.Form("node_role")
+	in := api.AddClusterNodes{Workers: []string{host}}
+	if role == "control_plane" {
+		in = api.AddClusterNodes{ControlPlane: []string{host}}
+	}
+	_, job, err := r.API.AddClusterNodes(r.Ctx, r.Param("id"), in, r.Once())
+	if err == nil {
+		return r.GoJob(job, "/clusters/"+r.Param("id"), "")
+	}
+	return page.Refused(err, func(status int, wrong ui.Problems) error {
+		return draw(r, status, view{More: ui.Form{Values: url.Values{"host": {host}, "node_role": {role}}, Wrong: wrong}})
+	})
+}
+
+func removeNode(r *page.Request) error {
+	n, err := r.API.GetClusterNode(r.Ctx, r.Param("node"))
+	if err != nil {
+		return err
+	}
+	_, job, err := r.API.RemoveClusterNode(r.Ctx, n.ID, api.RemoveClusterNode{Confirm: n.Name}, r.Once())
+	if err != nil {
+		return err
+	}
+	return r.GoJob(job, "/clusters/"+r.Param("id"), "")
 }
 
 func create(r *page.Request) error {

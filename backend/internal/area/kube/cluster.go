@@ -26,6 +26,7 @@ const (
 	ClusterCreating     ClusterState = "creating"
 	ClusterActive       ClusterState = "active"
 	ClusterDegraded     ClusterState = "degraded"
+	ClusterChanging     ClusterState = "changing"
 	ClusterFailed       ClusterState = "failed"
 	ClusterDeleting     ClusterState = "deleting"
 	ClusterDeleteFailed ClusterState = "delete_failed"
@@ -38,6 +39,9 @@ const (
 	CreateFailed    lifecycle.Event = "create_failed"
 	HealthLost      lifecycle.Event = "health_lost"
 	HealthBack      lifecycle.Event = "health_back"
+	ChangeRequested lifecycle.Event = "change_requested"
+	ChangeSucceeded lifecycle.Event = "change_succeeded"
+	ChangeFailed    lifecycle.Event = "change_failed"
 	DeleteRequested lifecycle.Event = "delete_requested"
 	DeleteFailed    lifecycle.Event = "delete_failed"
 )
@@ -46,6 +50,7 @@ const (
 const (
 	createWithin = 4 * time.Hour
 	deleteWithin = 2 * time.Hour
+	changeWithin = 12 * time.Hour
 )
 
 // ClusterLifecycle is the life of a cluster. It ends with the removal of its row.
@@ -55,7 +60,8 @@ var ClusterLifecycle = lifecycle.Lifecycle[ClusterState]{
 		{State: ClusterPending, Means: "asked for; its job has not begun"},
 		{State: ClusterCreating, Means: "a job makes its control plane and joins its nodes", Deadline: createWithin},
 		{State: ClusterActive, Means: "its API server answers and all nodes are ready"},
-		{State: ClusterDegraded, Means: "its API server does not answer, or a node is not ready; see its conditions", Failed: true},
+		{State: ClusterDegraded, Means: "its API server does not answer, a node is not ready, or a job that changed it failed; see its conditions", Failed: true},
+		{State: ClusterChanging, Means: "a job changes its nodes, its version or its certificates", Deadline: changeWithin},
 		{State: ClusterFailed, Means: "it could not be made; read the job, fix the cause, then retry the job or delete the cluster", Failed: true},
 		{State: ClusterDeleting, Means: "a job takes Kubernetes off its hosts", Deadline: deleteWithin},
 		{State: ClusterDeleteFailed, Means: "a host could not be cleaned; read the job, fix the cause, then delete the cluster again", Failed: true},
@@ -67,6 +73,10 @@ var ClusterLifecycle = lifecycle.Lifecycle[ClusterState]{
 		{From: ClusterCreating, On: CreateFailed, To: ClusterFailed},
 		{From: ClusterActive, On: HealthLost, To: ClusterDegraded},
 		{From: ClusterDegraded, On: HealthBack, To: ClusterActive},
+		{From: ClusterActive, On: ChangeRequested, To: ClusterChanging},
+		{From: ClusterDegraded, On: ChangeRequested, To: ClusterChanging},
+		{From: ClusterChanging, On: ChangeSucceeded, To: ClusterActive},
+		{From: ClusterChanging, On: ChangeFailed, To: ClusterDegraded},
 		{From: ClusterActive, On: DeleteRequested, To: ClusterDeleting},
 		{From: ClusterDegraded, On: DeleteRequested, To: ClusterDeleting},
 		{From: ClusterFailed, On: DeleteRequested, To: ClusterDeleting},
@@ -81,6 +91,7 @@ type Cluster struct {
 	WorkspaceID      uuid.UUID    `db:"workspace_id"`
 	Name             string       `db:"name"`
 	KubeVersion      string       `db:"kube_version"`
+	TargetVersion    string       `db:"target_version"` // that it is being upgraded to; "" outside of an upgrade
 	Endpoint         string       `db:"endpoint"`
 	PodRange         string       `db:"pod_range"`
 	ServiceRange     string       `db:"service_range"`
@@ -115,7 +126,7 @@ const MaxNodes = 50
 type ClusterDraft struct {
 	Name         string
 	KubeVersion  string   // name or id
-	ControlPlane []string // hosts, by name or id; one
+	ControlPlane []string // hosts, by name or id
 	Workers      []string
 	Endpoint     string // host, address, or either with a port; empty for the address of the control plane
 	PodRange     string
@@ -133,9 +144,7 @@ func (d ClusterDraft) check() (pods, services netip.Prefix, err error) {
 	if !clusterName.MatchString(d.Name) {
 		bad.Add("name", "Use 1 to 40 lower-case letters, digits and -; begin with a letter, and end with a letter or a digit.")
 	}
-	if len(d.ControlPlane) != 1 {
-		bad.Add("control_plane", "Name one host. Several control planes are not supported yet.")
-	}
+	checkControlPlanes(&bad, len(d.ControlPlane), d.Endpoint)
 	if all := slices.Concat(d.ControlPlane, d.Workers); len(all) > MaxNodes {
 		bad.Add("workers", "A cluster is made of at most %d hosts.", MaxNodes)
 	}
@@ -144,14 +153,29 @@ func (d ClusterDraft) check() (pods, services netip.Prefix, err error) {
 	if pods.IsValid() && services.IsValid() && pods.Overlaps(services) {
 		bad.Add("service_range", "%s overlaps the range of the pods.", services)
 	}
-	if pods.IsValid() && len(d.Workers)+1 > 1<<(nodeBits-pods.Bits()) {
-		bad.Add("pod_range", "%s has no /%d for each of the %d hosts.", pods, nodeBits, len(d.Workers)+1)
+	if pods.IsValid() && len(d.ControlPlane)+len(d.Workers) > 1<<(nodeBits-pods.Bits()) {
+		bad.Add("pod_range", "%s has no /%d for each of the %d hosts.", pods, nodeBits, len(d.ControlPlane)+len(d.Workers))
 	}
 	if d.Endpoint != "" {
 		_, err := ParseEndpoint(d.Endpoint)
 		bad.Check("endpoint", err)
 	}
 	return pods, services, bad.OrNil()
+}
+
+// MaxControlPlanes bounds the members of etcd: more of them make it slower, and no safer.
+const MaxControlPlanes = 7
+
+// checkControlPlanes: etcd needs more than half of its members, so that an even number is no safer than one less.
+func checkControlPlanes(bad *fault.Invalid, n int, endpoint string) {
+	switch {
+	case n == 0:
+		bad.Add("control_plane", "Name at least one host.")
+	case n > MaxControlPlanes || n%2 == 0:
+		bad.Add("control_plane", "Name 1, 3, 5 or 7 hosts. An even number survives no more failures than one host less.")
+	case n > 1 && endpoint == "":
+		bad.Add("endpoint", "Several control planes need a name or an address that leads to all of them.")
+	}
 }
 
 // checkRange reads a private range of IPv4 whose prefix has a length between two bounds.
@@ -207,10 +231,16 @@ func (c Cluster) CanDelete() error {
 
 // CanConnect tells why nobody gets a kubeconfig now; nil if people do.
 func (c Cluster) CanConnect() error {
-	if c.State != ClusterActive && c.State != ClusterDegraded {
+	if c.State != ClusterActive && c.State != ClusterDegraded && c.State != ClusterChanging {
 		return fault.Conflictf("cluster_state", "The cluster is %s: %s.", c.State, ClusterLifecycle.Info(c.State).Means)
 	}
 	return nil
+}
+
+// CanChange tells why no job can change a cluster now; nil if one can.
+func (c Cluster) CanChange() error {
+	_, err := ClusterLifecycle.Next(c.State, ChangeRequested)
+	return err
 }
 
 // OpenAdminKey returns the private key (PEM) of our own access to a cluster.

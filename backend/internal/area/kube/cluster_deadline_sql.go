@@ -33,8 +33,11 @@ func endLostCluster(ctx context.Context, tx *db.Tx, lost reconcile.Ending) error
 		return err
 	}
 	on := CreateFailed
-	if c.State == ClusterDeleting {
+	switch c.State {
+	case ClusterDeleting:
 		on = DeleteFailed
+	case ClusterChanging:
+		on = ChangeFailed
 	}
 	if err := moveCluster(ctx, tx, lost.ID, on, lost.Message); err != nil {
 		return err

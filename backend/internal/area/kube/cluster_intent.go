@@ -55,7 +55,7 @@ func CreateCluster(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, kind
 		return uuid.Nil, uuid.Nil, fault.Conflictf("workspace_type", "The workspace %s is of type %s. A cluster needs a workspace of type %s.", in.Name, in.Type, workspaceType)
 	}
 	made := Cluster{ID: uuid.New(), WorkspaceID: tx.Call().Workspace, Name: draft.Name, PodRange: pods.String(), ServiceRange: services.String(), State: ClusterLifecycle.Initial}
-	nodes, err := chosen(ctx, tx, draft)
+	nodes, err := chosen(ctx, tx, draft, true)
 	if err != nil {
 		return uuid.Nil, uuid.Nil, err
 	}
@@ -77,8 +77,9 @@ func CreateCluster(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, kind
 	return made.ID, job, err
 }
 
-// chosen are the hosts that a draft names, the control plane first; a fault.Invalid says which of them can't be nodes.
-func chosen(ctx context.Context, tx *intent.Tx, draft ClusterDraft) ([]Node, error) {
+// chosen are the hosts that a draft names, the control planes first; a fault.Invalid says which of them can't be nodes. anew:
+// they are for a new cluster, whose version has to be offered.
+func chosen(ctx context.Context, tx *intent.Tx, draft ClusterDraft, anew bool) ([]Node, error) {
 	var bad fault.Invalid
 	version, err := keepVersion(ctx, tx.Tx, draft.KubeVersion)
 	switch {
@@ -86,7 +87,7 @@ func chosen(ctx context.Context, tx *intent.Tx, draft ClusterDraft) ([]Node, err
 		bad.Add("kubernetes_version", "The catalog has no such version.")
 	case err != nil:
 		return nil, fmt.Errorf("look for a version of Kubernetes: %w", err)
-	case !version.Active:
+	case !version.Active && anew:
 		bad.Add("kubernetes_version", "%s is not offered to new clusters.", version.Name)
 	}
 	found, err := keepHosts(ctx, tx.Tx, tx.Call().Workspace, slices.Concat(draft.ControlPlane, draft.Workers))

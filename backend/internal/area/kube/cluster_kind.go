@@ -21,6 +21,7 @@ const (
 const (
 	PrepareStep      = "prepare"
 	ControlPlaneStep = "control_plane"
+	MembersStep      = "control_planes"
 	APIStep          = "api"
 	WorkersStep      = "workers"
 	RoutesStep       = "routes"
@@ -35,6 +36,7 @@ const (
 	InitPlaybook    = "kubeadm_init"
 	JoinPlaybook    = "kubeadm_join"
 	ResetPlaybook   = "kubeadm_reset"
+	EtcdPlaybook    = "kube_etcd"
 )
 
 // playsWithin bounds how long a step with plays waits for its hosts, which other jobs may hold.
@@ -48,13 +50,14 @@ var ClusterCreate = work.Kind{
 		{Name: PrepareStep, Means: "bring container runtime, binaries and images to every host, one after the other", Within: playsWithin},
 		{Name: ControlPlaneStep, Means: "make the control plane, and let it sign our own certificate", Within: playsWithin},
 		{Name: APIStep, Means: "wait until the API server answers, and set up the access of accounts", Within: 15 * time.Minute},
+		{Name: MembersStep, Means: "join the other control planes, one after the other, each a member of etcd", Within: playsWithin},
 		{Name: WorkersStep, Means: "join the workers, one after the other, each with a token of its own", Within: playsWithin},
 		{Name: RoutesStep, Means: "tell every host how the pods of the others are reached", Within: playsWithin},
 		{Name: ReadyStep, Means: "wait until the cluster calls every node ready", Within: 15 * time.Minute},
 	},
 	Deadline:  createWithin,
 	Locks:     []string{ClusterRole},
-	Playbooks: []string{PreparePlaybook, InitPlaybook, JoinPlaybook},
+	Playbooks: []string{PreparePlaybook, InitPlaybook, JoinPlaybook, EtcdPlaybook},
 
 	Start:   []work.Move{{Role: ClusterRole, On: CreateRequested}},
 	Success: []work.Move{{Role: ClusterRole, On: CreateSucceeded}},
@@ -67,7 +70,7 @@ var ClusterDelete = work.Kind{
 	Means: "takes Kubernetes off the hosts of a cluster and deletes the cluster",
 	Steps: []work.Step{
 		{Name: ResetWorkersStep, Means: "take Kubernetes off the workers", Within: playsWithin},
-		{Name: ResetStep, Means: "take Kubernetes off the control plane; this deletes the data of the cluster", Within: playsWithin},
+		{Name: ResetStep, Means: "take Kubernetes off the control planes; this deletes the data of the cluster", Within: playsWithin},
 	},
 	Deadline:  deleteWithin,
 	Locks:     []string{ClusterRole},

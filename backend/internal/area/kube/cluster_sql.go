@@ -11,7 +11,7 @@ import (
 )
 
 const sqlCluster = `
-SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
+SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
        c.admin_key_sealed, c.admin_certificate, c.ca,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,

@@ -11,9 +11,10 @@ import (
 )
 
 const sqlNode = `
-SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name, n.role,
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS cluster_version, c.state AS cluster_state,
+       (SELECT count(*) FROM kube_nodes o WHERE o.cluster_id = n.cluster_id AND o.role = 'control_plane') AS control_planes, n.host_id, n.name, n.role,
        COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
-       n.token_id, n.version, n.created_at, n.updated_at
+       n.token_id, n.kube_version, n.version, n.created_at, n.updated_at
   FROM kube_nodes n
   JOIN kube_clusters c ON c.id = n.cluster_id
   JOIN hosts h ON h.id = n.host_id
@@ -71,3 +72,7 @@ const sqlSetToken = `
 UPDATE kube_nodes
    SET token_id = $2, updated_at = now()
  WHERE id = $1`
+
+const sqlForgetNode = `
+DELETE FROM kube_nodes
+ WHERE id = $1 AND state = 'left'`

@@ -33,6 +33,8 @@ type Server struct {
 
 	mu       sync.Mutex
 	nodes    map[string]bool // name to ready
+	cordoned map[string]bool
+	pods     map[string][]Pod // by node
 	objects  map[string]json.RawMessage
 	requests []string
 	refuse   func(method, path string) int
@@ -45,7 +47,7 @@ func New(t testing.TB) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{t: t, key: key, nodes: map[string]bool{}, objects: map[string]json.RawMessage{}}
+	s := &Server{t: t, key: key, nodes: map[string]bool{}, cordoned: map[string]bool{}, pods: map[string][]Pod{}, objects: map[string]json.RawMessage{}}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "kubernetes"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(365 * 24 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
@@ -122,6 +124,34 @@ func (s *Server) SetNode(name string, ready bool) {
 	s.nodes[name] = ready
 }
 
+// Pod runs on a node until it is evicted.
+type Pod struct {
+	Name    string
+	Refused int // evictions that its disruption budget refuses before one goes
+}
+
+// SetPods says what runs on a node.
+func (s *Server) SetPods(node string, pods ...Pod) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pods[node] = pods
+}
+
+// Knows tells whether the cluster has a node, and whether new pods are kept off it.
+func (s *Server) Knows(node string) (known, cordoned bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, known = s.nodes[node]
+	return known, s.cordoned[node]
+}
+
+// Put keeps an object as somebody else would make it.
+func (s *Server) Put(path string, body map[string]any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keep(path, body)
+}
+
 // Refuse answers requests with a status; 0 lets one through.
 func (s *Server) Refuse(f func(method, path string) int) {
 	s.mu.Lock()
@@ -167,7 +197,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	var body map[string]any
-	if r.Body != nil && (r.Method == http.MethodPost || r.Method == http.MethodPut) {
+	if r.Body != nil && (r.Method == http.MethodPost || r.Method == http.MethodPut || r.Method == http.MethodPatch) {
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 			s.answer(w, http.StatusBadRequest, map[string]any{"message": err.Error()})
 			return
@@ -178,6 +208,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte("ok"))
 	case r.URL.Path == "/api/v1/nodes":
 		s.answer(w, http.StatusOK, map[string]any{"items": s.nodeList()})
+	case strings.HasPrefix(r.URL.Path, "/api/v1/nodes/"):
+		s.node(w, r.Method, strings.TrimPrefix(r.URL.Path, "/api/v1/nodes/"), body)
+	case r.URL.Path == "/api/v1/pods":
+		s.answer(w, http.StatusOK, map[string]any{"items": s.podList(strings.TrimPrefix(r.URL.Query().Get("fieldSelector"), "spec.nodeName="))})
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/eviction"):
+		s.evict(w, body)
 	case r.Method == http.MethodPost:
 		s.create(w, r.URL.Path, body)
 	case r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/approval"):
@@ -210,6 +246,53 @@ func (s *Server) nodeList() (items []any) {
 		}})
 	}
 	return items
+}
+
+func (s *Server) node(w http.ResponseWriter, method, name string, body map[string]any) {
+	if _, known := s.nodes[name]; !known {
+		s.answer(w, http.StatusNotFound, map[string]any{"reason": "NotFound"})
+		return
+	}
+	switch method {
+	case http.MethodPatch:
+		spec, _ := body["spec"].(map[string]any)
+		s.cordoned[name], _ = spec["unschedulable"].(bool)
+	case http.MethodDelete:
+		delete(s.nodes, name)
+	}
+	s.answer(w, http.StatusOK, map[string]any{})
+}
+
+func (s *Server) podList(node string) []any {
+	items := []any{}
+	for on, pods := range s.pods {
+		for _, p := range pods {
+			if node == "" || on == node {
+				items = append(items, map[string]any{"metadata": map[string]any{"name": p.Name, "namespace": "default"}})
+			}
+		}
+	}
+	return items
+}
+
+// evict lets a pod go at once, or refuses as a disruption budget does.
+func (s *Server) evict(w http.ResponseWriter, body map[string]any) {
+	metadata, _ := body["metadata"].(map[string]any)
+	for node, pods := range s.pods {
+		at := slices.IndexFunc(pods, func(p Pod) bool { return p.Name == metadata["name"] })
+		if at < 0 {
+			continue
+		}
+		if pods[at].Refused > 0 {
+			pods[at].Refused--
+			s.answer(w, http.StatusTooManyRequests, map[string]any{"reason": "TooManyRequests", "message": "Cannot evict pod as it would violate the pod's disruption budget."})
+			return
+		}
+		s.pods[node] = slices.Delete(pods, at, at+1)
+		s.answer(w, http.StatusCreated, map[string]any{})
+		return
+	}
+	s.answer(w, http.StatusNotFound, map[string]any{"reason": "NotFound"})
 }
 
 func (s *Server) create(w http.ResponseWriter, path string, body map[string]any) {

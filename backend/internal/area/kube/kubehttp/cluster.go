@@ -32,6 +32,7 @@ func (h handlers) clusters() {
 	}))
 	httpapi.Register(h.server, "get-cluster", n.Get)
 	httpapi.Register(h.server, "delete-cluster", n.remove, httpapi.Example(api.DeleteCluster{Confirm: "apps"}))
+	httpapi.Register(h.server, "add-cluster-nodes", n.addNodes, httpapi.Example(api.AddClusterNodes{Workers: []string{"fra1-053"}}))
 	httpapi.Register(h.server, "issue-kubeconfig", n.issue, httpapi.Example(api.IssueKubeconfig{Hours: 1}))
 }
 
@@ -74,6 +75,16 @@ func (n clusters) remove(ctx context.Context, in *httpapi.ChangeOf[api.DeleteClu
 	}
 	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) {
 		return kube.AskDelete(ctx, tx, n.Kinds, ref, version, in.Body.Confirm)
+	})
+}
+
+func (n clusters) addNodes(ctx context.Context, in *httpapi.OnOf[api.AddClusterNodes]) (*httpapi.Accepted[api.Cluster], error) {
+	_, ref, err := kube.FindCluster(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) {
+		return kube.AskAddNodes(ctx, tx, n.Kinds, ref, kube.NodesDraft{ControlPlane: in.Body.ControlPlane, Workers: in.Body.Workers})
 	})
 }
 
@@ -121,6 +132,8 @@ func presentCluster(c kube.Cluster) api.Cluster {
 		ID: c.ID.String(), Workspace: c.WorkspaceID.String(), Name: c.Name, KubernetesVersion: c.KubeVersion, Endpoint: c.Endpoint,
 		PodRange: c.PodRange, ServiceRange: c.ServiceRange, State: string(c.State), StateMeans: kube.ClusterLifecycle.Info(c.State).Means,
 		Message: c.StateMessage, CA: c.CA, Nodes: c.Nodes, NodesReady: c.Ready, Version: c.Version, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
-		Operations: []api.Operation{httpapi.OperationOf("kubeconfig", c.CanConnect()), httpapi.OperationOf("delete", c.CanDelete())},
+		Operations: []api.Operation{
+			httpapi.OperationOf("kubeconfig", c.CanConnect()), httpapi.OperationOf("add_nodes", c.CanChange()), httpapi.OperationOf("delete", c.CanDelete()),
+		},
 	}
 }

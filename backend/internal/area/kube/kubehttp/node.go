@@ -1,20 +1,52 @@
 package kubehttp
 
 import (
+	"cmp"
 	"context"
+
+	"github.com/google/uuid"
 
 	"kloigos/backend/api"
 	"kloigos/backend/internal/area/kube"
 	"kloigos/backend/internal/httpapi"
 	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/intent"
 )
 
+// nodes is the routes of nodes that are not those of every noun.
+type nodes struct {
+	httpapi.Noun[kube.Node, api.ClusterNode]
+	handlers
+}
+
 func (h handlers) nodes() {
-	n := httpapi.Noun[kube.Node, api.ClusterNode]{
+	n := nodes{httpapi.Noun[kube.Node, api.ClusterNode]{
 		Server: h.server, Engine: h.Engine, Find: kube.FindNode, Present: presentNode, Version: func(n kube.Node) int64 { return n.Version },
-	}
+	}, h}
 	httpapi.Register(h.server, "list-cluster-nodes", h.listNodes, httpapi.Sorted(kube.NodeSorting))
 	httpapi.Register(h.server, "get-cluster-node", n.Get)
+	httpapi.Register(h.server, "remove-cluster-node", n.remove, httpapi.Example(api.RemoveClusterNode{Confirm: "fra1-051"}))
+	httpapi.Register(h.server, "replace-cluster-node", n.replace, httpapi.Example(api.ReplaceClusterNode{Host: "fra1-053", Confirm: "fra1-051"}))
+}
+
+func (n nodes) remove(ctx context.Context, in *httpapi.OnOf[api.RemoveClusterNode]) (*httpapi.Accepted[api.ClusterNode], error) {
+	_, ref, err := kube.FindNode(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) {
+		return kube.AskRemoveNode(ctx, tx, n.Kinds, ref, in.Body.Confirm)
+	})
+}
+
+func (n nodes) replace(ctx context.Context, in *httpapi.OnOf[api.ReplaceClusterNode]) (*httpapi.Accepted[api.ClusterNode], error) {
+	_, ref, err := kube.FindNode(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) {
+		return kube.AskReplaceNode(ctx, tx, n.Kinds, ref, in.Body.Host, in.Body.Confirm)
+	})
 }
 
 func (h handlers) listNodes(ctx context.Context, in *struct{ api.ClusterNodeFilter }) (*httpapi.Object[api.Page[api.ClusterNode]], error) {
@@ -28,9 +60,11 @@ func (h handlers) listNodes(ctx context.Context, in *struct{ api.ClusterNodeFilt
 }
 
 func presentNode(n kube.Node) api.ClusterNode {
+	can := n.MayLeave()
 	return api.ClusterNode{
 		ID: n.ID.String(), Cluster: n.Cluster, ClusterID: n.ClusterID.String(), HostID: n.HostID.String(), Name: n.Name, Role: n.Role, Address: n.Address,
-		PodRange: n.PodRange, State: string(n.State), StateMeans: kube.NodeLifecycle.Info(n.State).Means, Message: n.StateMessage, Version: n.Version,
-		CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt,
+		PodRange: n.PodRange, KubernetesVersion: cmp.Or(n.KubeVersion, n.ClusterVersion), State: string(n.State), StateMeans: kube.NodeLifecycle.Info(n.State).Means,
+		Message: n.StateMessage, Version: n.Version, CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt,
+		Operations: []api.Operation{httpapi.OperationOf("remove", can), httpapi.OperationOf("replace", can)},
 	}
 }

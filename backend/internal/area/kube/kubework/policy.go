@@ -40,7 +40,7 @@ func clusterPolicy(config Config) reconcile.Policy {
 			if err != nil {
 				return reconcile.Outcome{}, fmt.Errorf("load cluster %s: %w", item.ObjectID, err)
 			}
-			if c.State != kube.ClusterActive && c.State != kube.ClusterDegraded {
+			if c.CanConnect() != nil {
 				return reconcile.Outcome{}, nil // its job looks after it
 			}
 			return look{config, c, item.Observe}.run(ctx)
@@ -67,6 +67,9 @@ func (l look) run(ctx context.Context) (reconcile.Outcome, error) {
 		answers.Status, answers.Reason, answers.Message = reconcile.False, "no_answer", fmt.Sprintf("The API server at %s is not ready: %s.", l.cluster.Endpoint, err)
 		answers.Fault, answers.RetryHelps = reconcile.FaultDependency, true
 		out.Conditions = append(out.Conditions, answers)
+		if l.cluster.State == kube.ClusterChanging {
+			return out, nil
+		}
 		return l.judge(ctx, out, answers.Message)
 	}
 	out.Conditions = append(out.Conditions, answers)
@@ -75,6 +78,10 @@ func (l look) run(ctx context.Context) (reconcile.Outcome, error) {
 		return out, err
 	}
 	out.Changed += int64(changed)
+	if l.cluster.State == kube.ClusterChanging { // who may do what is kept; the rest is its job's
+		out.Conditions = append(out.Conditions, bindings)
+		return out, nil
+	}
 	nodes, cause, err := l.nodes(ctx, client)
 	if err != nil {
 		return out, err
@@ -200,6 +207,10 @@ func (l look) nodes(ctx context.Context, client *kubeapi.Client) (c reconcile.Co
 	}
 	var told []string
 	for _, row := range rows {
+		if !row.InCluster() {
+			told = append(told, fmt.Sprintf("%s: its job ended while it was %s; retry the job, or remove the node.", row.Name, row.State))
+			continue
+		}
 		on, why := kube.NodeIsReady, whyNotReady(found, row.Name)
 		if why != "" {
 			on, told = kube.NodeIsNotReady, append(told, row.Name+": "+strings.TrimSuffix(why, ".")+".")

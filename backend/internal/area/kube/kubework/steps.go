@@ -25,10 +25,20 @@ func Handlers(config Config) work.Handlers {
 	s := steps{config}
 	return work.Handlers{
 		kube.ClusterCreate.Name: {
-			kube.PrepareStep: s.prepare, kube.ControlPlaneStep: s.controlPlane, kube.APIStep: s.api, kube.WorkersStep: s.workers,
-			kube.RoutesStep: s.routes, kube.ReadyStep: s.ready,
+			kube.PrepareStep: s.prepare, kube.ControlPlaneStep: s.controlPlane, kube.APIStep: s.api, kube.MembersStep: s.members,
+			kube.WorkersStep: s.workers, kube.RoutesStep: s.routes, kube.ReadyStep: s.ready,
 		},
 		kube.ClusterDelete.Name: {kube.ResetWorkersStep: s.resetWorkers, kube.ResetStep: s.resetControlPlane},
+		kube.ClusterAddNodes.Name: {
+			kube.PrepareStep: s.prepare, kube.MembersStep: s.members, kube.WorkersStep: s.workers, kube.RoutesStep: s.routes, kube.ReadyStep: s.ready,
+		},
+		kube.ClusterRemoveNode.Name: {
+			kube.DrainStep: s.drain, kube.RemoveStep: s.remove, kube.ResetStep: s.resetLeaving, kube.RoutesStep: s.routes, kube.ReadyStep: s.ready,
+		},
+		kube.ClusterReplaceNode.Name: {
+			kube.PrepareStep: s.prepare, kube.MembersStep: s.members, kube.WorkersStep: s.workers, kube.DrainStep: s.drain, kube.RemoveStep: s.remove,
+			kube.ResetStep: s.resetLeaving, kube.RoutesStep: s.routes, kube.ReadyStep: s.ready,
+		},
 	}
 }
 
@@ -57,7 +67,27 @@ func (s steps) load(ctx context.Context, a *work.Attempt) (w world, err error) {
 	return w, nil
 }
 
-func (w world) workers() []kube.Node { return w.nodes[1:] }
+// of are the nodes of a role.
+func (w world) of(role string) []kube.Node {
+	return slices.DeleteFunc(slices.Clone(w.nodes), func(n kube.Node) bool { return n.Role != role })
+}
+
+// reached are the nodes that are in the cluster and on hosts that plays can reach.
+func (w world) reached() []kube.Node {
+	return slices.DeleteFunc(slices.Clone(w.nodes), func(n kube.Node) bool { return !n.InCluster() || n.HostState == kube.HostLost })
+}
+
+// speaker is a control plane that plays about the whole cluster run on: one that is in it, and ready if any is.
+func (w world) speaker() (kube.Node, error) {
+	all := slices.DeleteFunc(w.reached(), func(n kube.Node) bool { return n.Role != kube.ControlPlane })
+	if len(all) == 0 {
+		return kube.Node{}, &work.Error{Code: "no_control_plane", Message: "No control plane of the cluster can be reached.", NextStep: "Bring a control plane back, then retry the job."}
+	}
+	if at := slices.IndexFunc(all, func(n kube.Node) bool { return n.State == kube.NodeReady }); at >= 0 {
+		return all[at], nil
+	}
+	return all[0], nil
+}
 
 // record writes what a step found, if the attempt is still the one that counts.
 func (s steps) record(ctx context.Context, a *work.Attempt, f func(tx *db.Tx) error) error {
@@ -168,11 +198,18 @@ func (s steps) workers(ctx context.Context, a *work.Attempt) error {
 		return err
 	}
 	defer client.Close()
-	for _, n := range w.workers() {
+	hash, err := caHash(w.CA)
+	if err != nil {
+		return err
+	}
+	for _, n := range w.of(kube.Worker) {
 		if n.State != kube.NodePrepared {
 			continue
 		}
-		if err := s.join(ctx, a, client, w, n); err != nil {
+		err := s.join(ctx, a, client, n, func(token string) Play {
+			return Play{Host: n.HostID, Playbook: kube.JoinPlaybook, File: mainFile, Vars: w.joinVars(n, token, hash)}
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -182,9 +219,9 @@ func (s steps) workers(ctx context.Context, a *work.Attempt) error {
 // tokenValid is how long a token may be used. It is deleted as soon as the node has joined.
 const tokenValid = 30 * time.Minute
 
-// join joins one worker with a token of its own. Its id is in the row before the token is made: an attempt that is cut leaves
+// join joins one node with a token of its own. Its id is in the row before the token is made: an attempt that is cut leaves
 // at most one, which the next attempt deletes. The secret is in no row.
-func (s steps) join(ctx context.Context, a *work.Attempt, client *kubeapi.Client, w world, n kube.Node) error {
+func (s steps) join(ctx context.Context, a *work.Attempt, client *kubeapi.Client, n kube.Node, play func(token string) Play) error {
 	if n.TokenID != "" {
 		if err := client.DeleteToken(ctx, n.TokenID); err != nil {
 			return notYet(ctx, apiPause, err)
@@ -200,14 +237,10 @@ func (s steps) join(ctx context.Context, a *work.Attempt, client *kubeapi.Client
 	if err := client.CreateToken(ctx, id, secret, time.Now().Add(tokenValid)); err != nil {
 		return notYet(ctx, apiPause, err)
 	}
-	hash, err := caHash(w.CA)
-	if err != nil {
-		return err
-	}
 	a.Log.Note("Joining %s.", n.Name)
-	_, played := s.Play(ctx, a, Play{
-		Host: n.HostID, Playbook: kube.JoinPlaybook, File: mainFile, Vars: w.joinVars(n, id+"."+secret, hash), Secrets: []string{secret, id + "." + secret},
-	})
+	joins := play(id + "." + secret)
+	joins.Secrets = append(joins.Secrets, secret, id+"."+secret)
+	_, played := s.Play(ctx, a, joins)
 	// Also after a failure or a cancel: nobody needs the token any more.
 	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
@@ -261,10 +294,10 @@ func caHash(ca string) (string, error) {
 
 func (s steps) routes(ctx context.Context, a *work.Attempt) error {
 	w, err := s.load(ctx, a)
-	if err != nil || len(w.nodes) == 1 {
+	if err != nil || len(w.nodes) == 1 && a.Kind == kube.ClusterCreate.Name {
 		return err
 	}
-	for _, n := range w.nodes {
+	for _, n := range w.reached() {
 		if _, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: kube.PreparePlaybook, File: routesFile, Vars: w.routesVars(n)}); err != nil {
 			return err
 		}
@@ -288,6 +321,9 @@ func (s steps) ready(ctx context.Context, a *work.Attempt) error {
 	}
 	var missing []string
 	for _, n := range w.nodes {
+		if n.State != kube.NodeJoined { // what was there before is its policy's to judge
+			continue
+		}
 		if why := whyNotReady(found, n.Name); why != "" {
 			missing = append(missing, n.Name+": "+why)
 			continue
@@ -299,7 +335,7 @@ func (s steps) ready(ctx context.Context, a *work.Attempt) error {
 	if len(missing) > 0 {
 		return work.NotYet(readyPause, fmt.Sprintf("%d of %d nodes are not ready; %s", len(missing), len(w.nodes), missing[0]))
 	}
-	a.Outcome("The cluster answers at %s. Its %d nodes are ready.", w.Endpoint, len(w.nodes))
+	a.Outcome("The cluster answers at %s. It has %d nodes.", w.Endpoint, len(w.nodes))
 	return nil
 }
 
@@ -319,7 +355,7 @@ func (s steps) resetWorkers(ctx context.Context, a *work.Attempt) error {
 	if err != nil {
 		return err
 	}
-	return s.reset(ctx, a, w, w.workers())
+	return s.reset(ctx, a, w, w.of(kube.Worker))
 }
 
 func (s steps) resetControlPlane(ctx context.Context, a *work.Attempt) error {
@@ -327,7 +363,7 @@ func (s steps) resetControlPlane(ctx context.Context, a *work.Attempt) error {
 	if err != nil {
 		return err
 	}
-	if err := s.reset(ctx, a, w, w.nodes[:1]); err != nil {
+	if err := s.reset(ctx, a, w, w.of(kube.ControlPlane)); err != nil {
 		return err
 	}
 	a.Outcome("Kubernetes was taken off %d hosts.", len(w.nodes))

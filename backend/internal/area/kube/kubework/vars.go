@@ -18,6 +18,9 @@ import (
 const (
 	mainFile   = "playbook.yml"
 	routesFile = "routes.yml"
+	memberFile = "control_plane.yml"
+	uploadFile = "upload.yml"
+	removeFile = "remove.yml"
 )
 
 // prepareVars are the variables of kube_prepare.
@@ -46,7 +49,7 @@ type routesVars struct {
 func (w world) routesVars(n kube.Node) routesVars {
 	vars := routesVars{Routes: []route{}}
 	for _, other := range w.nodes {
-		if other.ID != n.ID && other.HostState != kube.HostLost {
+		if other.ID != n.ID && other.InCluster() && other.HostState != kube.HostLost {
 			vars.Routes = append(vars.Routes, route{Range: other.PodRange, Via: other.Address})
 		}
 	}
@@ -84,6 +87,44 @@ type joinVars struct {
 
 func (w world) joinVars(n kube.Node, token, hash string) joinVars {
 	return joinVars{Node: n.Name, Address: n.Address, Endpoint: w.Endpoint, Token: token, CAHash: hash}
+}
+
+// memberVars are the variables of the control planes of kubeadm_join.
+type memberVars struct {
+	Node           string `json:"kubeadm_join_control_plane_node"`
+	Address        string `json:"kubeadm_join_control_plane_address"`
+	Endpoint       string `json:"kubeadm_join_control_plane_endpoint"`
+	Token          string `json:"kubeadm_join_control_plane_token"`
+	CAHash         string `json:"kubeadm_join_control_plane_ca_hash"`
+	CertificateKey string `json:"kubeadm_join_control_plane_certificate_key"`
+}
+
+func (w world) memberVars(n kube.Node, token, hash, key string) memberVars {
+	return memberVars{Node: n.Name, Address: n.Address, Endpoint: w.Endpoint, Token: token, CAHash: hash, CertificateKey: key}
+}
+
+// uploadVars are the variables of the control plane that hands the keys of the cluster to one that joins.
+type uploadVars struct {
+	Version        string `json:"kubeadm_upload_version"`
+	Node           string `json:"kubeadm_upload_node"`
+	Address        string `json:"kubeadm_upload_address"`
+	Endpoint       string `json:"kubeadm_upload_endpoint"`
+	CertificateKey string `json:"kubeadm_upload_certificate_key"`
+}
+
+func (w world) uploadVars(n kube.Node, key string) uploadVars {
+	return uploadVars{Version: w.KubeVersion, Node: n.Name, Address: n.Address, Endpoint: w.Endpoint, CertificateKey: key}
+}
+
+// etcdVars are the variables of a look at etcd.
+type etcdVars struct {
+	Node string `json:"kube_etcd_status_node"`
+}
+
+// etcdRemoveVars are the variables of the removal of a member of etcd.
+type etcdRemoveVars struct {
+	Member  string `json:"kube_etcd_remove_member"`
+	Address string `json:"kube_etcd_remove_address"`
 }
 
 // resetVars are the variables of kubeadm_reset.
@@ -174,7 +215,10 @@ func Playbooks() map[string]map[string]Run {
 	return map[string]map[string]Run{
 		kube.PreparePlaybook: {mainFile: {"kube_prepare", prepareVars{}}, routesFile: {"kube_routes", routesVars{}}},
 		kube.InitPlaybook:    {mainFile: {"kubeadm_init", initVars{}}},
-		kube.JoinPlaybook:    {mainFile: {"kubeadm_join", joinVars{}}},
-		kube.ResetPlaybook:   {mainFile: {"kubeadm_reset", resetVars{}}},
+		kube.JoinPlaybook: {
+			mainFile: {"kubeadm_join", joinVars{}}, memberFile: {"kubeadm_join_control_plane", memberVars{}}, uploadFile: {"kubeadm_upload", uploadVars{}},
+		},
+		kube.EtcdPlaybook:  {mainFile: {"kube_etcd_status", etcdVars{}}, removeFile: {"kube_etcd_remove", etcdRemoveVars{}}},
+		kube.ResetPlaybook: {mainFile: {"kubeadm_reset", resetVars{}}},
 	}
 }

@@ -72,7 +72,7 @@ SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.ac
 ORDER BY b.account, b.id
 LIMIT $2;
 
-SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
+SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
        c.admin_key_sealed, c.admin_certificate, c.ca,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
@@ -84,7 +84,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.
 ORDER BY c.name DESC, c.id DESC
 LIMIT $4;
 
-SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
+SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
        c.admin_key_sealed, c.admin_certificate, c.ca,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
@@ -96,7 +96,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.
 ORDER BY c.name, c.id
 LIMIT $4;
 
-SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
+SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
        c.admin_key_sealed, c.admin_certificate, c.ca,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
@@ -109,7 +109,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.
 ORDER BY c.name DESC, c.id DESC
 LIMIT $5;
 
-SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
+SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
        c.admin_key_sealed, c.admin_certificate, c.ca,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
@@ -122,7 +122,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.
 ORDER BY c.name, c.id
 LIMIT $5;
 
-SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
+SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
        c.admin_key_sealed, c.admin_certificate, c.ca,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
@@ -134,7 +134,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.
 ORDER BY c.name DESC, c.id DESC
 LIMIT $3;
 
-SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
+SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
        c.admin_key_sealed, c.admin_certificate, c.ca,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
@@ -146,7 +146,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.
 ORDER BY c.name, c.id
 LIMIT $3;
 
-SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
+SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
        c.admin_key_sealed, c.admin_certificate, c.ca,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
@@ -157,7 +157,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.
 ORDER BY c.name DESC, c.id DESC
 LIMIT $2;
 
-SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
+SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoint, c.pod_range, c.service_range, c.state, c.state_message,
        c.admin_key_sealed, c.admin_certificate, c.ca,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
@@ -168,9 +168,10 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.endpoint, c.pod_range, c.
 ORDER BY c.name, c.id
 LIMIT $2;
 
-SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name, n.role,
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS cluster_version, c.state AS cluster_state,
+       (SELECT count(*) FROM kube_nodes o WHERE o.cluster_id = n.cluster_id AND o.role = 'control_plane') AS control_planes, n.host_id, n.name, n.role,
        COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
-       n.token_id, n.version, n.created_at, n.updated_at
+       n.token_id, n.kube_version, n.version, n.created_at, n.updated_at
   FROM kube_nodes n
   JOIN kube_clusters c ON c.id = n.cluster_id
   JOIN hosts h ON h.id = n.host_id
@@ -180,9 +181,10 @@ SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name,
 ORDER BY n.name DESC, n.id DESC
 LIMIT $4;
 
-SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name, n.role,
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS cluster_version, c.state AS cluster_state,
+       (SELECT count(*) FROM kube_nodes o WHERE o.cluster_id = n.cluster_id AND o.role = 'control_plane') AS control_planes, n.host_id, n.name, n.role,
        COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
-       n.token_id, n.version, n.created_at, n.updated_at
+       n.token_id, n.kube_version, n.version, n.created_at, n.updated_at
   FROM kube_nodes n
   JOIN kube_clusters c ON c.id = n.cluster_id
   JOIN hosts h ON h.id = n.host_id
@@ -192,9 +194,10 @@ SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name,
 ORDER BY n.name, n.id
 LIMIT $4;
 
-SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name, n.role,
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS cluster_version, c.state AS cluster_state,
+       (SELECT count(*) FROM kube_nodes o WHERE o.cluster_id = n.cluster_id AND o.role = 'control_plane') AS control_planes, n.host_id, n.name, n.role,
        COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
-       n.token_id, n.version, n.created_at, n.updated_at
+       n.token_id, n.kube_version, n.version, n.created_at, n.updated_at
   FROM kube_nodes n
   JOIN kube_clusters c ON c.id = n.cluster_id
   JOIN hosts h ON h.id = n.host_id
@@ -205,9 +208,10 @@ SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name,
 ORDER BY n.name DESC, n.id DESC
 LIMIT $5;
 
-SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name, n.role,
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS cluster_version, c.state AS cluster_state,
+       (SELECT count(*) FROM kube_nodes o WHERE o.cluster_id = n.cluster_id AND o.role = 'control_plane') AS control_planes, n.host_id, n.name, n.role,
        COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
-       n.token_id, n.version, n.created_at, n.updated_at
+       n.token_id, n.kube_version, n.version, n.created_at, n.updated_at
   FROM kube_nodes n
   JOIN kube_clusters c ON c.id = n.cluster_id
   JOIN hosts h ON h.id = n.host_id
@@ -218,9 +222,10 @@ SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name,
 ORDER BY n.name, n.id
 LIMIT $5;
 
-SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name, n.role,
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS cluster_version, c.state AS cluster_state,
+       (SELECT count(*) FROM kube_nodes o WHERE o.cluster_id = n.cluster_id AND o.role = 'control_plane') AS control_planes, n.host_id, n.name, n.role,
        COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
-       n.token_id, n.version, n.created_at, n.updated_at
+       n.token_id, n.kube_version, n.version, n.created_at, n.updated_at
   FROM kube_nodes n
   JOIN kube_clusters c ON c.id = n.cluster_id
   JOIN hosts h ON h.id = n.host_id
@@ -230,9 +235,10 @@ SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name,
 ORDER BY n.name DESC, n.id DESC
 LIMIT $3;
 
-SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name, n.role,
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS cluster_version, c.state AS cluster_state,
+       (SELECT count(*) FROM kube_nodes o WHERE o.cluster_id = n.cluster_id AND o.role = 'control_plane') AS control_planes, n.host_id, n.name, n.role,
        COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
-       n.token_id, n.version, n.created_at, n.updated_at
+       n.token_id, n.kube_version, n.version, n.created_at, n.updated_at
   FROM kube_nodes n
   JOIN kube_clusters c ON c.id = n.cluster_id
   JOIN hosts h ON h.id = n.host_id
@@ -242,9 +248,10 @@ SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name,
 ORDER BY n.name, n.id
 LIMIT $3;
 
-SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name, n.role,
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS cluster_version, c.state AS cluster_state,
+       (SELECT count(*) FROM kube_nodes o WHERE o.cluster_id = n.cluster_id AND o.role = 'control_plane') AS control_planes, n.host_id, n.name, n.role,
        COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
-       n.token_id, n.version, n.created_at, n.updated_at
+       n.token_id, n.kube_version, n.version, n.created_at, n.updated_at
   FROM kube_nodes n
   JOIN kube_clusters c ON c.id = n.cluster_id
   JOIN hosts h ON h.id = n.host_id
@@ -253,9 +260,10 @@ SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name,
 ORDER BY n.name DESC, n.id DESC
 LIMIT $2;
 
-SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.host_id, n.name, n.role,
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS cluster_version, c.state AS cluster_state,
+       (SELECT count(*) FROM kube_nodes o WHERE o.cluster_id = n.cluster_id AND o.role = 'control_plane') AS control_planes, n.host_id, n.name, n.role,
        COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
-       n.token_id, n.version, n.created_at, n.updated_at
+       n.token_id, n.kube_version, n.version, n.created_at, n.updated_at
   FROM kube_nodes n
   JOIN kube_clusters c ON c.id = n.cluster_id
   JOIN hosts h ON h.id = n.host_id

@@ -126,6 +126,9 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 	if in != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
+	if method == http.MethodPatch {
+		request.Header.Set("Content-Type", "application/merge-patch+json")
+	}
 	answer, err := c.http.Do(request)
 	if err != nil {
 		return fmt.Errorf("ask the API server: %w", err)
@@ -148,6 +151,11 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 		return fmt.Errorf("read the answer of the API server: %w", err)
 	}
 	return nil
+}
+
+// patch merges a change into an object.
+func (c *Client) patch(ctx context.Context, path string, change any) error {
+	return c.call(ctx, http.MethodPatch, path, nil, change, nil)
 }
 
 // maxMessage bounds what is shown of an answer.

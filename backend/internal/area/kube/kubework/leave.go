@@ -1,0 +1,150 @@
+package kubework
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"kloigos/backend/internal/area/kube"
+	"kloigos/backend/internal/area/kube/kubework/kubeapi"
+	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/work"
+)
+
+// drainPause is how often a node that is drained is looked at.
+const drainPause = 2 * time.Second
+
+// leaving are the nodes that a job takes out of the cluster.
+func (w world) leaving() []kube.Node {
+	return slices.DeleteFunc(slices.Clone(w.nodes), func(n kube.Node) bool { return n.State != kube.NodeLeaving })
+}
+
+// drain empties the nodes that leave. A machine that was declared lost runs nothing any more.
+func (s steps) drain(ctx context.Context, a *work.Attempt) error {
+	w, err := s.load(ctx, a)
+	if err != nil {
+		return err
+	}
+	client, err := s.open(w.Cluster)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	for _, n := range w.leaving() {
+		if n.HostState == kube.HostLost {
+			a.Log.Note("%s was declared lost; nothing runs there.", n.Name)
+			continue
+		}
+		if err := drainNode(ctx, client, n.Name); err != nil {
+			return err
+		}
+		a.Log.Note("%s is drained.", n.Name)
+	}
+	return nil
+}
+
+// drainNode keeps new pods off a node and evicts those that are there; a work.NotYet while some are left.
+func drainNode(ctx context.Context, client *kubeapi.Client, name string) error {
+	known, err := client.Cordon(ctx, name, true)
+	if err != nil {
+		return notYet(ctx, drainPause, err)
+	}
+	if !known {
+		return nil // it has never joined, or is out already
+	}
+	left, err := client.Evict(ctx, name)
+	if err != nil {
+		return notYet(ctx, drainPause, err)
+	}
+	if len(left) > 0 {
+		return work.NotYet(drainPause, fmt.Sprintf("%d pods are left on %s; %s", len(left), name, left[0]))
+	}
+	return nil
+}
+
+// remove takes nodes out of etcd and out of the cluster. A member of etcd goes only if the others can decide without it, as
+// they themselves say.
+func (s steps) remove(ctx context.Context, a *work.Attempt) error {
+	w, err := s.load(ctx, a)
+	if err != nil {
+		return err
+	}
+	client, err := s.open(w.Cluster)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	for _, n := range w.leaving() {
+		if n.Role == kube.ControlPlane {
+			if err := s.leaveEtcd(ctx, a, w, n); err != nil {
+				return err
+			}
+		}
+		if err := client.DeleteNode(ctx, n.Name); err != nil {
+			return notYet(ctx, apiPause, err)
+		}
+	}
+	return nil
+}
+
+func (s steps) leaveEtcd(ctx context.Context, a *work.Attempt, w world, n kube.Node) error {
+	speaker, err := w.speaker()
+	if err != nil {
+		return err
+	}
+	members, err := s.etcd(ctx, a, speaker)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(members, func(m member) bool { return m.is(n) })
+	if at < 0 {
+		return nil
+	}
+	var others, ready int
+	for i, m := range members {
+		if i == at || m.Learner {
+			continue
+		}
+		others++
+		if m.Healthy {
+			ready++
+		}
+	}
+	if members[at].Learner {
+		return s.removeMember(ctx, a, speaker, n)
+	}
+	if err := kube.KeepsQuorum(n.Name, others, ready, members[at].Healthy); err != nil {
+		return &work.Error{Code: "etcd_quorum", Message: err.Error(), NextStep: "Mend the other control planes, then retry the job."}
+	}
+	a.Log.Note("Taking %s out of etcd, which has %d other members.", n.Name, others)
+	return s.removeMember(ctx, a, speaker, n)
+}
+
+// resetLeaving takes Kubernetes off the hosts of nodes that are out of the cluster, and forgets the nodes.
+func (s steps) resetLeaving(ctx context.Context, a *work.Attempt) error {
+	w, err := s.load(ctx, a)
+	if err != nil {
+		return err
+	}
+	for _, n := range w.leaving() {
+		if n.HostState == kube.HostLost {
+			a.Log.Note("%s was declared lost; nothing is done there.", n.Name)
+		} else {
+			a.Log.Note("Taking Kubernetes off %s.", n.Name)
+			if _, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: kube.ResetPlaybook, File: mainFile, Vars: w.resetVars(n)}); err != nil {
+				return err
+			}
+		}
+		err := s.record(ctx, a, func(tx *db.Tx) error {
+			if err := kube.MoveNode(ctx, tx, n.ID, kube.NodeHasLeft, ""); err != nil {
+				return err
+			}
+			return kube.ForgetNode(ctx, tx, n.ID)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

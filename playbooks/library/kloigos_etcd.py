@@ -1,0 +1,132 @@
+#!/usr/bin/python
+"""Speaks to the etcd of a control plane, through the JSON gateway that every etcd has: no program of etcd is needed on the host.
+
+- C(status) returns C(kloigos_result) with the members. Each is asked by itself, so that one that is down is told of.
+- C(removed) takes a member out, by its name, or by its address if it has never started. One that is no member is out.
+
+It trusts the authority of etcd alone, and shows the client certificate that kubeadm made for looking at its health.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import ssl
+import urllib.error
+import urllib.request
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.kloigos import Work
+
+DOCUMENTATION = r"""
+module: kloigos_etcd
+short_description: Ask the members of etcd how they are, or take one out
+options:
+  state: {type: str, required: true, choices: [status, removed], description: See above}
+  node: {type: str, required: true, description: Name of the node that asks, or of the member that goes}
+  address: {type: str, description: Address of the member that goes}
+author: Kloigos
+"""
+
+PKI = "/etc/kubernetes/pki/etcd/"
+ENDPOINT = "https://127.0.0.1:2379"
+PATIENCE = 10
+LIMIT = 1 << 20
+NODE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+ADDRESS = re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){3}")
+CLIENT_URL = re.compile(r"https://[0-9.]{7,15}:[0-9]{1,5}")
+
+
+class Etcd(Work):
+    def __init__(self, module):
+        super().__init__(module)
+        self.result = None
+        if not NODE.fullmatch(self.params["node"]):
+            module.fail_json(msg="node is malformed")
+        if self.params["address"] is not None and not ADDRESS.fullmatch(self.params["address"]):
+            module.fail_json(msg="address is malformed")
+        self.trust = ssl.create_default_context(cafile=PKI + "ca.crt")
+        self.trust.load_cert_chain(PKI + "healthcheck-client.crt", PKI + "healthcheck-client.key")
+
+    def ask(self, path, body, endpoint=ENDPOINT):
+        request = urllib.request.Request(endpoint + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=PATIENCE, context=self.trust) as answer:
+            return json.loads(answer.read(LIMIT))
+
+    def members(self):
+        return self.ask("/v3/cluster/member/list", {}).get("members", [])
+
+    # status
+
+    def status(self):
+        members = [self.one(member) for member in self.members()]
+        self.result = {"members": members}
+
+    def one(self, member):
+        found = {
+            "name": str(member.get("name", ""))[:64],
+            "peers": [str(url)[:200] for url in member.get("peerURLs", [])][:4],
+            "learner": bool(member.get("isLearner")),
+            "healthy": False,
+            "why": "it has never started",
+            "size": 0,
+        }
+        for url in member.get("clientURLs", []):
+            if not CLIENT_URL.fullmatch(url):
+                found["why"] = "its address is no HTTPS address of IPv4"
+                continue
+            try:
+                said = self.ask("/v3/maintenance/status", {}, url)
+            except (OSError, ValueError) as problem:
+                found["why"] = str(problem)[:200]
+                continue
+            found["size"] = int(said.get("dbSize", 0))
+            found["why"] = "; ".join(said.get("errors", []))[:200]
+            if said.get("leader", "0") == "0":
+                found["why"] = "it knows no leader"
+            found["healthy"] = not found["why"]
+            break
+        return found
+
+    # removed
+
+    def removed(self):
+        for member in self.members():
+            name, peers = member.get("name", ""), member.get("peerURLs", [])
+            at = self.params["address"] is not None and any("//%s:" % self.params["address"] in url for url in peers)
+            if name != self.params["node"] and (name or not at):
+                continue
+            self.change("remove", "member of etcd", self.params["node"])
+            if not self.check:
+                self.ask("/v3/cluster/member/remove", {"ID": member["ID"]})
+
+
+def words(problem):
+    """What etcd says of a refusal stands in the body."""
+    if isinstance(problem, urllib.error.HTTPError):
+        return "etcd answered %d: %s" % (problem.code, problem.read(2000).decode("utf-8", "replace"))
+    return "etcd: %s" % problem
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec={
+            "state": {"type": "str", "required": True, "choices": ["status", "removed"]},
+            "node": {"type": "str", "required": True},
+            "address": {"type": "str"},
+        },
+        supports_check_mode=True,
+    )
+    try:
+        etcd = Etcd(module)
+        {"status": etcd.status, "removed": etcd.removed}[module.params["state"]]()
+    except (OSError, ValueError, KeyError) as problem:
+        module.fail_json(msg=words(problem))
+    result = {"changed": bool(etcd.changes), "kloigos_changes": etcd.changes}
+    if etcd.result is not None:
+        result["kloigos_result"] = etcd.result
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()
