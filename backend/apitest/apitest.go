@@ -107,6 +107,7 @@ func (s *Site) areas() app.Areas {
 	d := s.site.DB.DB
 	areas, err := app.NewAreas(app.Parts{DB: d, Engine: kernel.Engine{DB: d}, Keyset: keys, Config: config.Config{
 		DNSResolver: &netip.AddrPort{}, ChannelNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		ManagementNetworks: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")},
 	}, Version: "test", Repair: s.repair, Play: s.site.Worker(nil).PlayFor})
 	if err != nil {
 		s.t.Fatal(err)

@@ -24,17 +24,24 @@ import (
 const (
 	Version     = "v1.36.3"
 	EtcdVersion = "v3.6.16"
+	// KamajiVersion is the only one that its module has. It brings Kubernetes 1.30 with it.
+	KamajiVersion = "v1.0.0"
 )
 
 // staging is the version of the libraries that belong to a version of Kubernetes.
 func staging(version string) string { return "v0" + strings.TrimPrefix(version, "v1") }
 
-// etcd is the name of its program; all others are of Kubernetes.
-const etcd = "etcd"
+// Names of programs that are not of Kubernetes.
+const (
+	etcd   = "etcd"
+	kamaji = "kamaji"
+)
+
+const kamajiModule = "github.com/clastix/kamaji"
 
 // Programs are all that can be built, the cheapest for tests first.
 func Programs() []string {
-	return []string{etcd, "kube-apiserver", "kube-controller-manager", "kubeadm", "kubectl", "kubelet", "kube-scheduler", "kube-proxy"}
+	return []string{etcd, "kube-apiserver", "kube-controller-manager", "kubeadm", "kubectl", "kubelet", "kube-scheduler", "kube-proxy", kamaji}
 }
 
 // Builder builds programs that the cache lacks.
@@ -109,6 +116,10 @@ func (b Builder) build(ctx context.Context, program string) error {
 			return "module kloigos-etcd\n\ngo 1.26.0\n\ntool " + target + "\n\nrequire " + target + " " + EtcdVersion + "\n", nil
 		}
 	}
+	if program == kamaji {
+		target, linked = kamajiModule, "-s -w"
+		module = func() (string, error) { return b.kamaji(ctx, dir) }
+	}
 	text, err := module()
 	if err != nil {
 		return err
@@ -127,6 +138,65 @@ func (b Builder) build(ctx context.Context, program string) error {
 		return err
 	}
 	return os.Rename(made, b.Path(program))
+}
+
+// ownModule downloads a module, and returns its directory with its go.mod.
+func (b Builder) ownModule(ctx context.Context, dir, module string) (folder, text string, err error) {
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module kloigos-kubernetes\n\ngo 1.26.0\n"), 0o600); err != nil {
+		return "", "", err
+	}
+	out, err := b.run(ctx, dir, "go", "mod", "download", "-json", module)
+	if err != nil {
+		return "", "", err
+	}
+	found := regexp.MustCompile(`"Dir": "([^"]+)"`).FindSubmatch(out)
+	if found == nil {
+		return "", "", errors.New("go says nothing of where the module is")
+	}
+	own, err := os.ReadFile(filepath.Join(string(found[1]), "go.mod"))
+	return string(found[1]), string(own), err
+}
+
+// kamaji is a module that can build Kamaji: it needs the replaces of Kamaji's own.
+func (b Builder) kamaji(ctx context.Context, dir string) (string, error) {
+	_, own, err := b.ownModule(ctx, dir, kamajiModule+"@"+KamajiVersion)
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "module kloigos-kamaji\n\ngo 1.26.0\n\ntool %s\n\nrequire %s %s\n", kamajiModule, kamajiModule, KamajiVersion)
+	for _, part := range strings.Split(own, "\nreplace ")[1:] {
+		if strings.HasPrefix(part, "(") {
+			part, _, _ = strings.Cut(part, "\n)")
+			part += "\n)"
+		} else {
+			part, _, _ = strings.Cut(part, "\n")
+		}
+		text.WriteString("\nreplace " + part + "\n")
+	}
+	return text.String(), nil
+}
+
+// KamajiDefinitions are the definitions of Kamaji's types (YAML), out of its module.
+func (b Builder) KamajiDefinitions(ctx context.Context) ([][]byte, error) {
+	dir, err := os.MkdirTemp("", "kloigos-kamaji-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	folder, _, err := b.ownModule(ctx, dir, kamajiModule+"@"+KamajiVersion)
+	if err != nil {
+		return nil, err
+	}
+	var all [][]byte
+	for _, name := range []string{"datastore.yaml", "tenantcontrolplane.yaml"} {
+		text, err := os.ReadFile(filepath.Join(folder, "charts/kamaji/crds", name))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, text)
+	}
+	return all, nil
 }
 
 var stagingLine = regexp.MustCompile(`(?m)^\t(k8s\.io/[a-z-]+) => \./staging`)
@@ -151,7 +221,7 @@ func (b Builder) kubernetes(ctx context.Context, dir string) (string, error) {
 	var text strings.Builder
 	text.WriteString("module kloigos-kubernetes\n\ngo 1.26.0\n\ngodebug default=go1.26\n\ntool (\n")
 	for _, program := range Programs() {
-		if program != etcd {
+		if program != etcd && program != kamaji {
 			fmt.Fprintf(&text, "\tk8s.io/kubernetes/cmd/%s\n", program)
 		}
 	}

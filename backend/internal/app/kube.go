@@ -10,6 +10,7 @@ import (
 	"kloigos/backend/internal/area/kube/kubework"
 	"kloigos/backend/internal/bundle"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/egress"
 	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/kernel/work"
 	"kloigos/backend/internal/worker"
@@ -19,17 +20,21 @@ import (
 func kubeArea(p Parts) Area {
 	config := kubework.Config{
 		DB: p.DB, Keys: p.Keyset, Check: func(a netip.Addr) error { return domain.CheckTarget(a, p.Targets) },
+		Managers: egress.Rule{Allowed: p.Config.ManagementNetworks, Denied: p.Config.DeniedNetworks},
 		Play: func(ctx context.Context, a *work.Attempt, play kubework.Play) (json.RawMessage, error) {
 			return p.Play(ctx, a, worker.HostPlay(play))
 		},
 	}
 	return Area{
-		Nouns:    []work.Noun{kube.ClusterJobs},
-		Kinds:    kube.Kinds(),
-		Handlers: kubework.Handlers(config),
-		Routes:   kubehttp.Routes(kubehttp.Parts{Engine: p.Engine, Keys: p.Keyset, Kinds: p.Kinds, Issue: config.Issue}),
-		Policies: kubework.Policies(config),
-		InFlight: []reconcile.Deadlines{kube.ClustersInFlight()},
+		Nouns:    []work.Noun{kube.ClusterJobs, kube.HostedJobs},
+		Kinds:    append(kube.Kinds(), kube.HostedKinds()...),
+		Handlers: handlers(kubework.Handlers(config), kubework.HostedHandlers(config)),
+		Routes: routes(
+			kubehttp.Routes(kubehttp.Parts{Engine: p.Engine, Keys: p.Keyset, Kinds: p.Kinds, Issue: config.Issue}),
+			kubehttp.HostedRoutes(kubehttp.HostedParts{Engine: p.Engine, Keys: p.Keyset, Kinds: p.Kinds, Rule: config.Managers, Check: config.CheckManagement}),
+		),
+		Policies: append(kubework.Policies(config), kubework.HostedPolicies(config)...),
+		InFlight: []reconcile.Deadlines{kube.ClustersInFlight(), kube.HostedInFlight()},
 		NotReconciled: map[string]string{
 			"cluster_binding": "the policy of its cluster keeps it",
 			"kube_version":    "an operator writes it; the policy of a cluster looks at what its nodes have",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/netip"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/kernel/audit"
+	"kloigos/backend/internal/kernel/egress"
 	kernel "kloigos/backend/internal/kernel/intent"
 	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/kernel/secret"
@@ -46,7 +48,7 @@ type kubeSite struct {
 
 func newKubeSite(t *testing.T) *kubeSite {
 	t.Helper()
-	kinds, err := work.NewRegistry([]work.Noun{kube.ClusterJobs}, kube.Kinds())
+	kinds, err := work.NewRegistry([]work.Noun{kube.ClusterJobs, kube.HostedJobs}, append(kube.Kinds(), kube.HostedKinds()...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,12 +62,15 @@ func newKubeSite(t *testing.T) *kubeSite {
 	t.Cleanup(k.pool.Close)
 	k.sql(`INSERT INTO workspaces (id, project_id, name, type) SELECT $1, w.project_id, 'apps', 'kubernetes' FROM workspaces w WHERE w.id = $2`, k.workspace, domain.DefaultWorkspace)
 	k.config = kubework.Config{DB: k.DB.DB, Keys: k.keys, Check: func(netip.Addr) error { return nil }}
+	k.config.Managers = egress.Rule{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	k.work = func() queue.Work {
 		w, config := k.Worker(nil), k.config
 		config.Play = func(ctx context.Context, a *work.Attempt, p kubework.Play) (json.RawMessage, error) {
 			return w.PlayFor(ctx, a, worker.HostPlay(p))
 		}
-		return queue.Kinds(&work.Runner{DB: k.DB.DB, Registry: kinds, Handlers: kubework.Handlers(config), Backend: "backend-1"}, w.Work)
+		handlers := kubework.Handlers(config)
+		maps.Copy(handlers, kubework.HostedHandlers(config))
+		return queue.Kinds(&work.Runner{DB: k.DB.DB, Registry: kinds, Handlers: handlers, Backend: "backend-1"}, w.Work)
 	}
 	k.Runner.Handle("kube_prepare", scripted.Script{})
 	k.Runner.Handle("kubeadm_join", scripted.Script{})

@@ -32,6 +32,8 @@ func All() []shape.Entry {
 		clusterNode,
 		clusterBinding,
 		kubeVersion,
+		hostedControlPlane,
+		managementCluster,
 		organization,
 		project,
 		workspace,

@@ -31,6 +31,7 @@ import (
 	"kloigos/webapp/internal/eventstream"
 	"kloigos/webapp/internal/host"
 	"kloigos/webapp/internal/hostgrant"
+	"kloigos/webapp/internal/hosting"
 	"kloigos/webapp/internal/identity"
 	"kloigos/webapp/internal/invitation"
 	"kloigos/webapp/internal/job"
@@ -84,6 +85,7 @@ var areas = []page.Area{
 	dns.RecordSets,
 	channel.Area,
 	kube.Area,
+	hosting.Area,
 	event.Area,
 	eventstream.Area,
 	organization.Area,

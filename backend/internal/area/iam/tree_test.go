@@ -359,6 +359,7 @@ var notCounted = map[string]string{
 	"dns_record_sets": "they belong to a zone, which is counted", "channel_deliveries": "they belong to a channel, which is counted",
 	"kube_nodes": "they belong to a cluster, which is counted", "kube_bindings": "they belong to a cluster, which is counted",
 	"host_grants": "they belong to a host, which is counted",
+	"kube_hosted": "they belong to a cluster, which is counted",
 	"agents":      "they belong to a host, which is counted", "drifts": "they belong to a host, which is counted", "agent_tokens": "they only expire",
 }
 

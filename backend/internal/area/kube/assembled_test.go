@@ -22,6 +22,16 @@ func TestAssembledStatements(t *testing.T) {
 					return err
 				}
 			}
+			for _, sort := range HostedSorting.Names() {
+				if _, err := HostedPlanes(ctx, q, HostedFilter{State: filter, Sort: sort, After: after, Limit: 1}); err != nil {
+					return err
+				}
+			}
+			for _, sort := range ManagementSorting.Names() {
+				if _, err := Managements(ctx, q, ManagementFilter{Pool: filter, Sort: sort, After: after, Limit: 1}); err != nil {
+					return err
+				}
+			}
 			for _, sort := range NodeSorting.Names() {
 				if _, err := Nodes(ctx, q, NodeFilter{State: filter, Sort: sort, After: after, Limit: 1}); err != nil {
 					return err

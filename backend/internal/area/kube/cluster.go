@@ -101,7 +101,8 @@ type Cluster struct {
 	AdminCertificate string       `db:"admin_certificate"` // PEM
 	CA               string       `db:"ca"`                // PEM
 	Nodes            int64        `db:"nodes"`
-	Ready            int64        `db:"ready"` // of the nodes
+	Ready            int64        `db:"ready"`  // of the nodes
+	Hosted           bool         `db:"hosted"` // its control plane runs in a management cluster
 	Version          int64        `db:"version"`
 	CreatedAt        time.Time    `db:"created_at"`
 	UpdatedAt        time.Time    `db:"updated_at"`
@@ -237,8 +238,13 @@ func (c Cluster) CanConnect() error {
 	return nil
 }
 
+var errHosted = fault.Conflictf("hosted_control_plane", "The control plane of the cluster is hosted. Its nodes stay those that it was made with.")
+
 // CanChange tells why no job can change a cluster now; nil if one can.
 func (c Cluster) CanChange() error {
+	if c.Hosted {
+		return errHosted
+	}
 	_, err := ClusterLifecycle.Next(c.State, ChangeRequested)
 	return err
 }

@@ -193,7 +193,15 @@ func AskDelete(ctx context.Context, tx *intent.Tx, kinds *work.Registry, ref sco
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("list the nodes of a cluster: %w", err)
 	}
-	return kinds.Ask(ctx, tx, c.job(ClusterDelete.Name, nodes), c.entry("delete", c.facts(), nil))
+	wanted := c.job(ClusterDelete.Name, nodes)
+	h, err := HostedOf(ctx, tx.Reader, c.ID)
+	switch {
+	case err == nil:
+		wanted = h.job(HostedDelete.Name, nodes)
+	case !errors.Is(err, fault.ErrNotFound):
+		return uuid.Nil, fmt.Errorf("look for a hosted control plane: %w", err)
+	}
+	return kinds.Ask(ctx, tx, wanted, c.entry("delete", c.facts(), nil))
 }
 
 // moveCluster moves a cluster on an event. message says why, where the event is a failure.

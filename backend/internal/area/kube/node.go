@@ -108,6 +108,9 @@ func (n Node) MayLeave() error {
 	if _, err := ClusterLifecycle.Next(n.ClusterState, ChangeRequested); err != nil {
 		return err
 	}
+	if n.ControlPlanes == 0 {
+		return errHosted
+	}
 	if n.Role == ControlPlane && n.ControlPlanes == 1 {
 		return KeepsQuorum(n.Name, 0, 0, true)
 	}

@@ -48,6 +48,7 @@ type Config struct {
 	DeniedNetworks     []netip.Prefix  // in which no host may be
 	ChannelNetworks    []netip.Prefix  // private ranges that notification channels may lead to
 	IdentityNetworks   []netip.Prefix  // private ranges that identity providers may be in
+	ManagementNetworks []netip.Prefix  // private ranges that management clusters of hosted control planes may be in
 	WebURL             *url.URL        // of the web app, as browsers reach it; nil: nobody logs in by an identity provider
 	FirstUID, LastUID  int64           // for tenants
 	UnitNetwork        string          // of new allocations: "host" or "unit"
@@ -113,6 +114,10 @@ func settings() []setting {
 		}},
 		{"KLOIGOS_IDENTITY_NETWORKS", "identity-networks", "private networks that identity providers may be in, loopback included, comma-separated; empty for none", "", func(c *Config, v string) (err error) {
 			c.IdentityNetworks, err = prefixes(v)
+			return err
+		}},
+		{"KLOIGOS_MANAGEMENT_NETWORKS", "management-networks", "private networks that management clusters of hosted control planes may be in, loopback included, comma-separated; empty for none", "", func(c *Config, v string) (err error) {
+			c.ManagementNetworks, err = prefixes(v)
 			return err
 		}},
 		{"KLOIGOS_WEB_URL", "web-url", "URL of the web app as browsers reach it, such as https://kloigos.example.org; identity providers send browsers back there; empty for no logins by one", "", setWebURL},

@@ -34,6 +34,8 @@ SELECT 'identity_logins', l.id::TEXT, l.sealed, 'identity_logins/' || l.id::TEXT
 UNION ALL
 SELECT 'kube_clusters', c.id::TEXT, c.admin_key_sealed, 'kube_clusters/' || c.id::TEXT FROM kube_clusters c WHERE length(c.admin_key_sealed) > 0
 UNION ALL
+SELECT 'kube_management_clusters', m.id::TEXT, m.credentials_sealed, 'kube_management_clusters/' || m.id::TEXT FROM kube_management_clusters m
+UNION ALL
 SELECT 'event_streams', e.id::TEXT, e.secret_sealed, 'event_streams/' || e.id::TEXT FROM event_streams e WHERE length(e.secret_sealed) > 0`
 
 // Each writes only if the value is still what was read. It wakes no policy, because the secret itself stays the same.
@@ -47,6 +49,7 @@ const (
 	sqlResealProvider = `UPDATE identity_providers SET secret_sealed = $2 WHERE id = $1::UUID AND secret_sealed = $3`
 	sqlResealLogin    = `UPDATE identity_logins SET sealed = $2 WHERE id = $1::UUID AND sealed = $3`
 	sqlResealCluster  = `UPDATE kube_clusters SET admin_key_sealed = $2 WHERE id = $1::UUID AND admin_key_sealed = $3`
+	sqlResealManager  = `UPDATE kube_management_clusters SET credentials_sealed = $2 WHERE id = $1::UUID AND credentials_sealed = $3`
 	sqlResealStream   = `UPDATE event_streams SET secret_sealed = $2 WHERE id = $1::UUID AND secret_sealed = $3`
 )
 
@@ -54,6 +57,7 @@ var resealing = map[string]db.Statement{
 	"settings": sqlResealSetting, "organization_keys": sqlResealKey, "dns_zones": sqlResealZone, "channels": sqlResealChannel,
 	"channel_secrets": sqlResealSecret, "second_factors": sqlResealFactor, "identity_providers": sqlResealProvider,
 	"identity_logins": sqlResealLogin, "kube_clusters": sqlResealCluster, "event_streams": sqlResealStream,
+	"kube_management_clusters": sqlResealManager,
 }
 
 // Values reads all sealed values.

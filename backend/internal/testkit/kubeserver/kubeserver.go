@@ -38,6 +38,7 @@ type Server struct {
 	objects  map[string]json.RawMessage
 	requests []string
 	refuse   func(method, path string) int
+	version  string
 }
 
 // New starts a server that ends with the test.
@@ -47,7 +48,7 @@ func New(t testing.TB) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{t: t, key: key, nodes: map[string]bool{}, cordoned: map[string]bool{}, pods: map[string][]Pod{}, objects: map[string]json.RawMessage{}}
+	s := &Server{t: t, key: key, nodes: map[string]bool{}, cordoned: map[string]bool{}, pods: map[string][]Pod{}, objects: map[string]json.RawMessage{}, version: "v1.36.3"}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "kubernetes"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(365 * 24 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
@@ -152,6 +153,13 @@ func (s *Server) Put(path string, body map[string]any) {
 	s.keep(path, body)
 }
 
+// SetVersion says which version the API server has.
+func (s *Server) SetVersion(version string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version = version
+}
+
 // Refuse answers requests with a status; 0 lets one through.
 func (s *Server) Refuse(f func(method, path string) int) {
 	s.mu.Lock()
@@ -204,6 +212,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	switch {
+	case r.URL.Path == "/version":
+		s.answer(w, http.StatusOK, map[string]any{"gitVersion": s.version})
 	case r.URL.Path == "/readyz":
 		_, _ = w.Write([]byte("ok"))
 	case r.URL.Path == "/api/v1/nodes":

@@ -12,6 +12,7 @@ import (
 	"kloigos/backend/internal/area/kube"
 	"kloigos/backend/internal/area/kube/kubework/kubeapi"
 	"kloigos/backend/internal/kernel/db"
+	"kloigos/backend/internal/kernel/egress"
 	"kloigos/backend/internal/kernel/secret"
 	"kloigos/backend/internal/kernel/work"
 
@@ -33,6 +34,8 @@ type Config struct {
 	Keys *secret.Keyset
 	// Check judges the addresses of API servers, by the rule for hosts.
 	Check func(netip.Addr) error
+	// Managers judges the addresses of management clusters.
+	Managers egress.Rule
 	// Play runs a play for an attempt, which comes to be the one holder of the host for as long as it takes. It returns what
 	// the host answered. A host that another job holds is a work.NotYet.
 	Play func(ctx context.Context, a *work.Attempt, p Play) (json.RawMessage, error)

@@ -43,6 +43,9 @@ func clusterPolicy(config Config) reconcile.Policy {
 			if c.CanConnect() != nil {
 				return reconcile.Outcome{}, nil // its job looks after it
 			}
+			if quiet, err := config.sleeping(ctx, c.ID); quiet || err != nil {
+				return reconcile.Outcome{}, err // nobody expects it to answer
+			}
 			return look{config, c, item.Observe}.run(ctx)
 		},
 	}

@@ -18,6 +18,8 @@ import (
 	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/lifecycle"
 	"kloigos/backend/internal/kernel/work"
+
+	"github.com/google/uuid"
 )
 
 // Handlers are what the steps of the jobs about clusters do.
@@ -61,7 +63,8 @@ func (s steps) load(ctx context.Context, a *work.Attempt) (w world, err error) {
 	if w.nodes, err = kube.NodesOf(ctx, a.DB.Reader, w.ID); err != nil {
 		return w, fmt.Errorf("load the nodes: %w", err)
 	}
-	if len(w.nodes) == 0 || w.nodes[0].Role != kube.ControlPlane {
+	hosted := a.Object(kube.HostedRole).ID != uuid.Nil // its nodes are workers, if it has any
+	if !hosted && (len(w.nodes) == 0 || w.nodes[0].Role != kube.ControlPlane) {
 		return w, errors.New("the cluster has no control plane")
 	}
 	return w, nil

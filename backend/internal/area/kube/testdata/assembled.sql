@@ -76,6 +76,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        c.admin_key_sealed, c.admin_certificate, c.ca,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
+       EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
        c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
@@ -88,6 +89,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        c.admin_key_sealed, c.admin_certificate, c.ca,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
+       EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
        c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
@@ -100,6 +102,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        c.admin_key_sealed, c.admin_certificate, c.ca,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
+       EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
        c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
@@ -113,6 +116,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        c.admin_key_sealed, c.admin_certificate, c.ca,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
+       EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
        c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
@@ -126,6 +130,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        c.admin_key_sealed, c.admin_certificate, c.ca,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
+       EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
        c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
@@ -138,6 +143,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        c.admin_key_sealed, c.admin_certificate, c.ca,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
+       EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
        c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
@@ -150,6 +156,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        c.admin_key_sealed, c.admin_certificate, c.ca,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
+       EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
        c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
@@ -161,12 +168,189 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        c.admin_key_sealed, c.admin_certificate, c.ca,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
+       EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
        c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
   AND c.workspace_id = $1
 ORDER BY c.name, c.id
 LIMIT $2;
+
+SELECT h.id, h.workspace_id, h.cluster_id, c.name AS cluster, c.kube_version, h.management_cluster_id, m.pool, h.slot, h.namespace, h.replicas, h.konnectivity, h.core_dns,
+       h.port, h.konnectivity_port, h.target_version, h.state, h.state_message, h.version, h.created_at, h.updated_at
+  FROM kube_hosted h
+  JOIN kube_clusters c ON c.id = h.cluster_id
+  JOIN kube_management_clusters m ON m.id = h.management_cluster_id
+ WHERE true
+  AND h.workspace_id = $1
+  AND (c.name, h.id) < ($2, $3)
+ORDER BY c.name DESC, h.id DESC
+LIMIT $4;
+
+SELECT h.id, h.workspace_id, h.cluster_id, c.name AS cluster, c.kube_version, h.management_cluster_id, m.pool, h.slot, h.namespace, h.replicas, h.konnectivity, h.core_dns,
+       h.port, h.konnectivity_port, h.target_version, h.state, h.state_message, h.version, h.created_at, h.updated_at
+  FROM kube_hosted h
+  JOIN kube_clusters c ON c.id = h.cluster_id
+  JOIN kube_management_clusters m ON m.id = h.management_cluster_id
+ WHERE true
+  AND h.workspace_id = $1
+  AND (c.name, h.id) > ($2, $3)
+ORDER BY c.name, h.id
+LIMIT $4;
+
+SELECT h.id, h.workspace_id, h.cluster_id, c.name AS cluster, c.kube_version, h.management_cluster_id, m.pool, h.slot, h.namespace, h.replicas, h.konnectivity, h.core_dns,
+       h.port, h.konnectivity_port, h.target_version, h.state, h.state_message, h.version, h.created_at, h.updated_at
+  FROM kube_hosted h
+  JOIN kube_clusters c ON c.id = h.cluster_id
+  JOIN kube_management_clusters m ON m.id = h.management_cluster_id
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.state = $2
+  AND (c.name, h.id) < ($3, $4)
+ORDER BY c.name DESC, h.id DESC
+LIMIT $5;
+
+SELECT h.id, h.workspace_id, h.cluster_id, c.name AS cluster, c.kube_version, h.management_cluster_id, m.pool, h.slot, h.namespace, h.replicas, h.konnectivity, h.core_dns,
+       h.port, h.konnectivity_port, h.target_version, h.state, h.state_message, h.version, h.created_at, h.updated_at
+  FROM kube_hosted h
+  JOIN kube_clusters c ON c.id = h.cluster_id
+  JOIN kube_management_clusters m ON m.id = h.management_cluster_id
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.state = $2
+  AND (c.name, h.id) > ($3, $4)
+ORDER BY c.name, h.id
+LIMIT $5;
+
+SELECT h.id, h.workspace_id, h.cluster_id, c.name AS cluster, c.kube_version, h.management_cluster_id, m.pool, h.slot, h.namespace, h.replicas, h.konnectivity, h.core_dns,
+       h.port, h.konnectivity_port, h.target_version, h.state, h.state_message, h.version, h.created_at, h.updated_at
+  FROM kube_hosted h
+  JOIN kube_clusters c ON c.id = h.cluster_id
+  JOIN kube_management_clusters m ON m.id = h.management_cluster_id
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.state = $2
+ORDER BY c.name DESC, h.id DESC
+LIMIT $3;
+
+SELECT h.id, h.workspace_id, h.cluster_id, c.name AS cluster, c.kube_version, h.management_cluster_id, m.pool, h.slot, h.namespace, h.replicas, h.konnectivity, h.core_dns,
+       h.port, h.konnectivity_port, h.target_version, h.state, h.state_message, h.version, h.created_at, h.updated_at
+  FROM kube_hosted h
+  JOIN kube_clusters c ON c.id = h.cluster_id
+  JOIN kube_management_clusters m ON m.id = h.management_cluster_id
+ WHERE true
+  AND h.workspace_id = $1
+  AND h.state = $2
+ORDER BY c.name, h.id
+LIMIT $3;
+
+SELECT h.id, h.workspace_id, h.cluster_id, c.name AS cluster, c.kube_version, h.management_cluster_id, m.pool, h.slot, h.namespace, h.replicas, h.konnectivity, h.core_dns,
+       h.port, h.konnectivity_port, h.target_version, h.state, h.state_message, h.version, h.created_at, h.updated_at
+  FROM kube_hosted h
+  JOIN kube_clusters c ON c.id = h.cluster_id
+  JOIN kube_management_clusters m ON m.id = h.management_cluster_id
+ WHERE true
+  AND h.workspace_id = $1
+ORDER BY c.name DESC, h.id DESC
+LIMIT $2;
+
+SELECT h.id, h.workspace_id, h.cluster_id, c.name AS cluster, c.kube_version, h.management_cluster_id, m.pool, h.slot, h.namespace, h.replicas, h.konnectivity, h.core_dns,
+       h.port, h.konnectivity_port, h.target_version, h.state, h.state_message, h.version, h.created_at, h.updated_at
+  FROM kube_hosted h
+  JOIN kube_clusters c ON c.id = h.cluster_id
+  JOIN kube_management_clusters m ON m.id = h.management_cluster_id
+ WHERE true
+  AND h.workspace_id = $1
+ORDER BY c.name, h.id
+LIMIT $2;
+
+SELECT m.id, m.name, m.pool, m.active, m.server, m.credentials_sealed, m.data_store, m.newest_version, m.service_type, m.address, m.first_port, m.capacity,
+       (SELECT count(*) FROM kube_hosted h WHERE h.management_cluster_id = m.id) AS hosted,
+       s.healthy, COALESCE(s.message, '') AS message, COALESCE(s.kubernetes_version, '') AS kubernetes_version, s.seen_at,
+       m.version, m.created_at, m.updated_at
+  FROM kube_management_clusters m
+  LEFT JOIN kube_management_seen s ON s.management_cluster_id = m.id
+ WHERE true
+  AND (m.name, m.id) < ($1, $2)
+ORDER BY m.name DESC, m.id DESC
+LIMIT $3;
+
+SELECT m.id, m.name, m.pool, m.active, m.server, m.credentials_sealed, m.data_store, m.newest_version, m.service_type, m.address, m.first_port, m.capacity,
+       (SELECT count(*) FROM kube_hosted h WHERE h.management_cluster_id = m.id) AS hosted,
+       s.healthy, COALESCE(s.message, '') AS message, COALESCE(s.kubernetes_version, '') AS kubernetes_version, s.seen_at,
+       m.version, m.created_at, m.updated_at
+  FROM kube_management_clusters m
+  LEFT JOIN kube_management_seen s ON s.management_cluster_id = m.id
+ WHERE true
+  AND (m.name, m.id) > ($1, $2)
+ORDER BY m.name, m.id
+LIMIT $3;
+
+SELECT m.id, m.name, m.pool, m.active, m.server, m.credentials_sealed, m.data_store, m.newest_version, m.service_type, m.address, m.first_port, m.capacity,
+       (SELECT count(*) FROM kube_hosted h WHERE h.management_cluster_id = m.id) AS hosted,
+       s.healthy, COALESCE(s.message, '') AS message, COALESCE(s.kubernetes_version, '') AS kubernetes_version, s.seen_at,
+       m.version, m.created_at, m.updated_at
+  FROM kube_management_clusters m
+  LEFT JOIN kube_management_seen s ON s.management_cluster_id = m.id
+ WHERE true
+  AND m.pool = $1
+  AND (m.name, m.id) < ($2, $3)
+ORDER BY m.name DESC, m.id DESC
+LIMIT $4;
+
+SELECT m.id, m.name, m.pool, m.active, m.server, m.credentials_sealed, m.data_store, m.newest_version, m.service_type, m.address, m.first_port, m.capacity,
+       (SELECT count(*) FROM kube_hosted h WHERE h.management_cluster_id = m.id) AS hosted,
+       s.healthy, COALESCE(s.message, '') AS message, COALESCE(s.kubernetes_version, '') AS kubernetes_version, s.seen_at,
+       m.version, m.created_at, m.updated_at
+  FROM kube_management_clusters m
+  LEFT JOIN kube_management_seen s ON s.management_cluster_id = m.id
+ WHERE true
+  AND m.pool = $1
+  AND (m.name, m.id) > ($2, $3)
+ORDER BY m.name, m.id
+LIMIT $4;
+
+SELECT m.id, m.name, m.pool, m.active, m.server, m.credentials_sealed, m.data_store, m.newest_version, m.service_type, m.address, m.first_port, m.capacity,
+       (SELECT count(*) FROM kube_hosted h WHERE h.management_cluster_id = m.id) AS hosted,
+       s.healthy, COALESCE(s.message, '') AS message, COALESCE(s.kubernetes_version, '') AS kubernetes_version, s.seen_at,
+       m.version, m.created_at, m.updated_at
+  FROM kube_management_clusters m
+  LEFT JOIN kube_management_seen s ON s.management_cluster_id = m.id
+ WHERE true
+  AND m.pool = $1
+ORDER BY m.name DESC, m.id DESC
+LIMIT $2;
+
+SELECT m.id, m.name, m.pool, m.active, m.server, m.credentials_sealed, m.data_store, m.newest_version, m.service_type, m.address, m.first_port, m.capacity,
+       (SELECT count(*) FROM kube_hosted h WHERE h.management_cluster_id = m.id) AS hosted,
+       s.healthy, COALESCE(s.message, '') AS message, COALESCE(s.kubernetes_version, '') AS kubernetes_version, s.seen_at,
+       m.version, m.created_at, m.updated_at
+  FROM kube_management_clusters m
+  LEFT JOIN kube_management_seen s ON s.management_cluster_id = m.id
+ WHERE true
+  AND m.pool = $1
+ORDER BY m.name, m.id
+LIMIT $2;
+
+SELECT m.id, m.name, m.pool, m.active, m.server, m.credentials_sealed, m.data_store, m.newest_version, m.service_type, m.address, m.first_port, m.capacity,
+       (SELECT count(*) FROM kube_hosted h WHERE h.management_cluster_id = m.id) AS hosted,
+       s.healthy, COALESCE(s.message, '') AS message, COALESCE(s.kubernetes_version, '') AS kubernetes_version, s.seen_at,
+       m.version, m.created_at, m.updated_at
+  FROM kube_management_clusters m
+  LEFT JOIN kube_management_seen s ON s.management_cluster_id = m.id
+ WHERE true
+ORDER BY m.name DESC, m.id DESC
+LIMIT $1;
+
+SELECT m.id, m.name, m.pool, m.active, m.server, m.credentials_sealed, m.data_store, m.newest_version, m.service_type, m.address, m.first_port, m.capacity,
+       (SELECT count(*) FROM kube_hosted h WHERE h.management_cluster_id = m.id) AS hosted,
+       s.healthy, COALESCE(s.message, '') AS message, COALESCE(s.kubernetes_version, '') AS kubernetes_version, s.seen_at,
+       m.version, m.created_at, m.updated_at
+  FROM kube_management_clusters m
+  LEFT JOIN kube_management_seen s ON s.management_cluster_id = m.id
+ WHERE true
+ORDER BY m.name, m.id
+LIMIT $1;
 
 SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS cluster_version, c.state AS cluster_state,
        (SELECT count(*) FROM kube_nodes o WHERE o.cluster_id = n.cluster_id AND o.role = 'control_plane') AS control_planes, n.host_id, n.name, n.role,

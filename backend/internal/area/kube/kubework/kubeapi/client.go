@@ -76,6 +76,11 @@ func New(c Config) (*Client, error) {
 	}}, nil
 }
 
+// Over makes a client that speaks through a client of HTTP which somebody else bounds and secures.
+func Over(endpoint string, client *http.Client) *Client {
+	return &Client{endpoint: endpoint, http: client}
+}
+
 // Close lets go of idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
@@ -172,7 +177,9 @@ func refusal(status int, text []byte) error {
 	return &Error{Status: status, Reason: clean(said.Reason), Message: clean(said.Message)}
 }
 
-// clean keeps what can be shown of a text from outside.
+// Clean keeps what can be shown of a text from outside.
+func Clean(text string) string { return clean(text) }
+
 func clean(text string) string {
 	out := make([]rune, 0, min(len(text), maxMessage))
 	for _, r := range text {

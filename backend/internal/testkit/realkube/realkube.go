@@ -1,0 +1,169 @@
+// Package realkube runs etcd and a kube-apiserver on loopback for tests that need real ones. They are built by ./task kube:binaries;
+// without them a test is skipped.
+package realkube
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"kloigos/rig/kube"
+)
+
+// Cluster is an API server with its etcd.
+type Cluster struct {
+	Endpoint string // host:port
+	CA       []byte // PEM
+	Admin    []byte // client certificate of an administrator (PEM)
+	AdminKey []byte // PEM
+	Builder  kube.Builder
+
+	t      *testing.T
+	dir    string
+	key    *ecdsa.PrivateKey
+	cert   *x509.Certificate
+	server *process
+	args   []string
+}
+
+// New starts a cluster until the test ends.
+func New(t *testing.T) *Cluster {
+	t.Helper()
+	dir, err := kube.DefaultDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Cluster{t: t, Builder: kube.Builder{Dir: dir, Log: io.Discard}, dir: t.TempDir()}
+	if missing := c.Builder.Missing("etcd", "kube-apiserver"); len(missing) > 0 {
+		t.Skipf("not built: %s; run ./task kube:binaries", strings.Join(missing, ", "))
+	}
+	c.authority()
+	c.Issue("apiserver", pkix.Name{CommonName: "kube-apiserver"})
+	c.Admin, c.AdminKey = c.Issue("admin", pkix.Name{CommonName: "kloigos", Organization: []string{"system:masters"}})
+	etcd, peer, port := FreePort(t), FreePort(t), FreePort(t)
+	c.start("etcd", "--data-dir", t.TempDir(), "--listen-client-urls", "http://127.0.0.1:"+etcd, "--advertise-client-urls", "http://127.0.0.1:"+etcd,
+		"--listen-peer-urls", "http://127.0.0.1:"+peer, "--initial-advertise-peer-urls", "http://127.0.0.1:"+peer, "--initial-cluster", "default=http://127.0.0.1:"+peer, "--unsafe-no-fsync")
+	c.args = []string{
+		"--etcd-servers", "http://127.0.0.1:" + etcd, "--bind-address", "127.0.0.1", "--secure-port", port, "--advertise-address", "192.0.2.10",
+		"--endpoint-reconciler-type", "none", "--tls-cert-file", c.path("apiserver.crt"), "--tls-private-key-file", c.path("apiserver.key"), "--client-ca-file", c.path("ca.crt"),
+		"--authorization-mode", "RBAC", "--service-cluster-ip-range", "10.96.0.0/16", "--service-account-issuer", "https://kubernetes.default.svc",
+		"--service-account-key-file", c.path("ca.key"), "--service-account-signing-key-file", c.path("ca.key"), "--cert-dir", t.TempDir(),
+	}
+	c.Endpoint = "127.0.0.1:" + port
+	c.Start()
+	return c
+}
+
+// Start starts the API server, again after Kill.
+func (c *Cluster) Start() { c.server = c.start("kube-apiserver", c.args...) }
+
+// Kill ends the API server at once. What it kept stays.
+func (c *Cluster) Kill() {
+	_ = c.server.cmd.Process.Kill()
+	<-c.server.done
+}
+
+func (c *Cluster) path(name string) string { return filepath.Join(c.dir, name) }
+
+func (c *Cluster) must(err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *Cluster) authority() {
+	var err error
+	c.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	c.must(err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "kubernetes"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(48 * time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &c.key.PublicKey, c.key)
+	c.must(err)
+	c.cert, err = x509.ParseCertificate(der)
+	c.must(err)
+	c.CA = c.write("ca.crt", "CERTIFICATE", der)
+	private, err := x509.MarshalECPrivateKey(c.key)
+	c.must(err)
+	c.write("ca.key", "EC PRIVATE KEY", private)
+}
+
+// Issue makes a certificate for loopback, signed by the authority of the cluster, and its key.
+func (c *Cluster) Issue(name string, subject pkix.Name) (certificate, key []byte) {
+	c.t.Helper()
+	made, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	c.must(err)
+	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
+	c.must(err)
+	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: serial, Subject: subject, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"localhost"},
+	}, c.cert, &made.PublicKey, c.key)
+	c.must(err)
+	private, err := x509.MarshalPKCS8PrivateKey(made)
+	c.must(err)
+	return c.write(name+".crt", "CERTIFICATE", der), c.write(name+".key", "PRIVATE KEY", private)
+}
+
+func (c *Cluster) write(name, kind string, der []byte) []byte {
+	text := pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+	c.must(os.WriteFile(c.path(name), text, 0o600))
+	return text
+}
+
+// FreePort is one that nothing listens on.
+func FreePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
+}
+
+type process struct {
+	cmd  *exec.Cmd
+	done chan struct{}
+}
+
+// start runs a program until the test ends. What it said is told where the test fails.
+func (c *Cluster) start(program string, args ...string) *process {
+	c.t.Helper()
+	said, err := os.Create(filepath.Join(c.t.TempDir(), program+".log"))
+	c.must(err)
+	p := &process{exec.Command(c.Builder.Path(program), args...), make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = said, said
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	c.must(p.cmd.Start())
+	go func() {
+		_ = p.cmd.Wait()
+		close(p.done)
+	}()
+	c.t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-p.done
+		_ = said.Close()
+		if text, err := os.ReadFile(said.Name()); err == nil && c.t.Failed() {
+			c.t.Logf("%s: %s", program, text[max(0, len(text)-3000):])
+		}
+	})
+	return p
+}
