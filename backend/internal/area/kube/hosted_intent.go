@@ -137,10 +137,10 @@ func (m Management) refuses(version string) string {
 	switch {
 	case !m.Active:
 		return "one is not active"
+	case m.Takes(version) != nil: // first what waiting does not mend
+		return "one has a Kamaji that takes nothing newer than " + m.NewestVersion
 	case m.Healthy != nil && !*m.Healthy:
 		return "one is not healthy"
-	case m.Takes(version) != nil:
-		return "one has a Kamaji that takes nothing newer than " + m.NewestVersion
 	}
 	return ""
 }
