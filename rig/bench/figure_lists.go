@@ -189,7 +189,7 @@ func (b *Bed) rendered(ctx context.Context, s *backend, scale Scale, cursors []s
 				return true
 			},
 			take: expect(http.StatusOK),
-		}.in(ctx))
+		}.inContext(ctx))
 		if err != nil {
 			return nil, fmt.Errorf("render pages: %w", err)
 		}

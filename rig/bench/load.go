@@ -52,8 +52,8 @@ func (l load) run(ctx context.Context) (measured, error) {
 	return m, nil
 }
 
-// in is run for who calls it later.
-func (l load) in(ctx context.Context) func() (measured, error) {
+// inContext is run for who calls it later.
+func (l load) inContext(ctx context.Context) func() (measured, error) {
 	return func() (measured, error) { return l.run(ctx) }
 }
 

@@ -156,7 +156,7 @@ func (w *Wire) connect(client net.Conn) {
 	var both sync.WaitGroup
 	both.Go(func() {
 		defer func() { _ = server.Close() }()
-		w.carry(client, server, func(part []byte) []byte { return w.asked(part, &t) })
+		w.carry(client, server, func(part []byte) []byte { return w.readRequest(part, &t) })
 	})
 	both.Go(func() {
 		defer func() { _ = client.Close() }()

@@ -89,8 +89,8 @@ func (w *Wire) LoseKeyed(n int) { w.Lose(n, Keyed) }
 // those that were lost for no other.
 func (w *Wire) Lost(of Purpose) int { return int(w.losses.lost[of].Load()) }
 
-// asked looks at what a client sends.
-func (w *Wire) asked(part []byte, t *transaction) []byte {
+// readRequest looks at what a client sends.
+func (w *Wire) readRequest(part []byte, t *transaction) []byte {
 	if w.strict.Load() {
 		part = bytes.ReplaceAll(part, relaxed, strictly)
 	}

@@ -130,7 +130,7 @@ func (p *plan) home() string {
 }
 
 func (p *plan) root() string            { return filepath.Join(p.Dir, "root") }
-func (p *plan) in(inside string) string { return filepath.Join(p.root(), inside) }
+func (p *plan) pathInRoot(inside string) string { return filepath.Join(p.root(), inside) }
 func (p *plan) clone() string           { return filepath.Join(p.home(), cloneName) }
 
 func (p *plan) work() error {
@@ -180,7 +180,7 @@ func (p *plan) bootstrap(ctx context.Context) error {
 		return fmt.Errorf("mmdebstrap: %w\n%s", err, text)
 	}
 	// Nobody keeps this root, so its packages need not be forced to the disk one by one.
-	if err := os.WriteFile(p.in("/etc/dpkg/dpkg.cfg.d/fresh"), []byte("force-unsafe-io\n"), 0o644); err != nil {
+	if err := os.WriteFile(p.pathInRoot("/etc/dpkg/dpkg.cfg.d/fresh"), []byte("force-unsafe-io\n"), 0o644); err != nil {
 		return fmt.Errorf("write dpkg's settings: %w", err)
 	}
 	if !p.User {
@@ -189,7 +189,7 @@ func (p *plan) bootstrap(ctx context.Context) error {
 	if err := p.inside(ctx, "useradd", "--create-home", "--uid", strconv.Itoa(userID), "--user-group", "--shell", "/bin/bash", userName); err != nil {
 		return err
 	}
-	return os.WriteFile(p.in("/etc/sudoers.d/"+userName), []byte(userName+" ALL=(ALL:ALL) NOPASSWD: ALL\n"), 0o440)
+	return os.WriteFile(p.pathInRoot("/etc/sudoers.d/"+userName), []byte(userName+" ALL=(ALL:ALL) NOPASSWD: ALL\n"), 0o440)
 }
 
 // network gives the root the machine's names and the certificate authorities that were added to Debian's.
@@ -202,15 +202,15 @@ func (p *plan) network(context.Context) error {
 		if file == "/etc/hosts" {
 			text = append(text, "127.0.1.1 "+hostName+"\n"...) // Debian's installer does so, and sudo asks for it
 		}
-		if err := os.WriteFile(p.in(file), text, 0o644); err != nil {
+		if err := os.WriteFile(p.pathInRoot(file), text, 0o644); err != nil {
 			return fmt.Errorf("write %s: %w", file, err)
 		}
 	}
 	const authorities = "/usr/local/share/ca-certificates"
-	if err := os.MkdirAll(p.in(filepath.Dir(authorities)), 0o755); err != nil {
+	if err := os.MkdirAll(p.pathInRoot(filepath.Dir(authorities)), 0o755); err != nil {
 		return fmt.Errorf("make the directory of the authorities: %w", err)
 	}
-	if err := os.CopyFS(p.in(authorities), os.DirFS(authorities)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.CopyFS(p.pathInRoot(authorities), os.DirFS(authorities)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("copy the authorities: %w", err)
 	}
 	return nil
@@ -237,19 +237,19 @@ func (p *plan) mount(context.Context) error {
 		{p.GoRoot, goPlace, "", syscall.MS_BIND, ""},
 		{p.GoRoot, goPlace, "", syscall.MS_BIND | syscall.MS_REMOUNT | syscall.MS_RDONLY, ""},
 	} {
-		if err := os.MkdirAll(p.in(m.inside), 0o755); err != nil {
+		if err := os.MkdirAll(p.pathInRoot(m.inside), 0o755); err != nil {
 			return fmt.Errorf("make %s: %w", m.inside, err)
 		}
-		if err := syscall.Mount(m.source, p.in(m.inside), m.kind, m.flags, m.data); err != nil {
+		if err := syscall.Mount(m.source, p.pathInRoot(m.inside), m.kind, m.flags, m.data); err != nil {
 			return fmt.Errorf("mount %s: %w", m.inside, err)
 		}
 	}
 	for place, source := range p.Binds {
 		fmt.Printf("Bound into the root: %s, as %s\n", source, place)
-		if err := os.MkdirAll(p.in(place), 0o755); err != nil {
+		if err := os.MkdirAll(p.pathInRoot(place), 0o755); err != nil {
 			return fmt.Errorf("make %s: %w", place, err)
 		}
-		if err := syscall.Mount(source, p.in(place), "", syscall.MS_BIND, ""); err != nil {
+		if err := syscall.Mount(source, p.pathInRoot(place), "", syscall.MS_BIND, ""); err != nil {
 			return fmt.Errorf("mount %s: %w", place, err)
 		}
 	}
@@ -258,7 +258,7 @@ func (p *plan) mount(context.Context) error {
 
 // checkOut clones the commit with the machine's git: the root has none.
 func (p *plan) checkOut(ctx context.Context) error {
-	place := p.in(p.clone())
+	place := p.pathInRoot(p.clone())
 	if _, err := output(ctx, "git", "-c", "safe.directory=*", "clone", "--quiet", "--no-hardlinks", "--no-checkout", p.Source, place); err != nil {
 		return err
 	}
@@ -274,10 +274,10 @@ func (p *plan) checkOut(ctx context.Context) error {
 // enter makes the bare root the root of this process and its children. In a mere chroot nobody may make namespaces.
 func (p *plan) enter(context.Context) error {
 	const old = "/old"
-	if err := os.Mkdir(p.in(old), 0o700); err != nil {
+	if err := os.Mkdir(p.pathInRoot(old), 0o700); err != nil {
 		return fmt.Errorf("make a place for the old root: %w", err)
 	}
-	if err := syscall.PivotRoot(p.root(), p.in(old)); err != nil {
+	if err := syscall.PivotRoot(p.root(), p.pathInRoot(old)); err != nil {
 		return fmt.Errorf("change the root: %w", err)
 	}
 	if err := os.Chdir("/"); err != nil {

@@ -27,5 +27,5 @@ func (w *world) channels() {
 }
 
 func (w *world) delivery(rows *table, channel uuid.UUID, age time.Duration, kind, outcome string, code int64, why, fault string) {
-	rows.add(w.id(), w.workspace, channel, w.id(), kind, int64(1), w.ago(age), outcome, code, int64(20+w.some(90)), why, false, fault)
+	rows.add(w.id(), w.workspace, channel, w.id(), kind, int64(1), w.ago(age), outcome, code, int64(20+w.randomBelow(90)), why, false, fault)
 }

@@ -46,7 +46,7 @@ func (w *world) zone(z *zone) {
 	var plan []byte
 	owned, touched := 0, 0
 	if z.state != "pending" {
-		number, at := int64(2026031400+w.some(90)), w.ago(time.Duration(1+w.some(9))*time.Minute)
+		number, at := int64(2026031400+w.randomBelow(90)), w.ago(time.Duration(1+w.randomBelow(9))*time.Minute)
 		serial, synced = &number, &at
 	}
 	if z.state == "held" {
@@ -185,7 +185,7 @@ func (w *world) condition(noun string, id uuid.UUID, kind, status, reason, messa
 
 // callJob makes a job without a playbook, about one object.
 func (w *world) callJob(kind, step, state, role, noun string, object uuid.UUID, name, why string) {
-	id, asked := w.id(), w.ago(time.Duration(5+w.some(30))*time.Minute)
+	id, asked := w.id(), w.ago(time.Duration(5+w.randomBelow(30))*time.Minute)
 	begun, over := asked.Add(time.Second), asked.Add(3*time.Second)
 	started, finished, worker, attempt, failures, outcome := &begun, &over, &w.worker, 1, 0, ""
 	var failure map[string]string

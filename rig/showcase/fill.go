@@ -207,6 +207,6 @@ func (w *world) id() uuid.UUID {
 
 func (w *world) ago(d time.Duration) time.Time { return w.now.Add(-d) }
 
-func (w *world) some(n int) int { return w.random.IntN(n) }
+func (w *world) randomBelow(n int) int { return w.random.IntN(n) }
 
-func pick[T any](w *world, of []T) T { return of[w.some(len(of))] }
+func pick[T any](w *world, of []T) T { return of[w.randomBelow(len(of))] }

@@ -99,7 +99,7 @@ func (w *world) host(h *host, n int) {
 		key, health = hostKey, "healthy"
 		sum := md5.Sum([]byte(h.name))
 		id := hex.EncodeToString(sum[:])
-		at := w.ago(time.Duration(w.some(3600)) * time.Second)
+		at := w.ago(time.Duration(w.randomBelow(3600)) * time.Second)
 		found := w.facts(h, id)
 		machineID, facts, factsAt, healthAt = &id, storedFacts{found, found.CPUs}, &made, &at
 		switch {
@@ -117,7 +117,7 @@ func (w *world) host(h *host, n int) {
 		[]string{"default"}, map[string]string{"rack": fmt.Sprintf("r%02d", n%12+1), "disk": "nvme"}, []string{"minimal", "standard", "build"}[n%3],
 		false, key, offered, h.state, health, message, healthAt, machineID, facts, factsAt, layout, w.size.UnitsEach+1, incarnation, h.laidOut(), made, health, message)
 	w.agent(h, n, incarnation, made)
-	w.locks.add(h.id, int64(w.some(40)))
+	w.locks.add(h.id, int64(w.randomBelow(40)))
 }
 
 // storedFacts are facts as a row has them, where the CPUs have another name than in the API.
@@ -148,7 +148,7 @@ func (w *world) facts(h *host, machineID string) api.HostFacts {
 	for d := range 2 {
 		f.Devices = append(f.Devices, api.HostDevice{
 			Path: fmt.Sprintf("/dev/nvme%dn1", d), ByID: fmt.Sprintf("/dev/disk/by-id/nvme-%s-%d", h.name, d), SizeBytes: m.disk / 2, Discard: true,
-			Model: "Samsung PM9A3", Serial: fmt.Sprintf("S64%06d", w.some(1e6)), Signatures: []string{},
+			Model: "Samsung PM9A3", Serial: fmt.Sprintf("S64%06d", w.randomBelow(1e6)), Signatures: []string{},
 		})
 	}
 	return f
@@ -229,7 +229,7 @@ func (w *world) unitState(h *host, n int) string {
 	case "decommissioned", "lost":
 		return "removed"
 	}
-	switch chance := w.some(1000); {
+	switch chance := w.randomBelow(1000); {
 	case chance < 650:
 		return "allocated"
 	case chance < 655:
@@ -265,7 +265,7 @@ func (w *world) tenant(u *unit) {
 	uid := int64(65_536 + w.given)
 	w.allocations.add(id, w.workspace, u.id, u.host.id, login, uid, address(w.given), "default", []string{hostKey + " " + login},
 		map[string]string{"team": pick(w, []string{"search", "payments", "data", "web"})}, u.state, message, pick(w, people[:4]), int64(1),
-		w.ago(time.Duration(w.some(30*24))*time.Hour), nil)
+		w.ago(time.Duration(w.randomBelow(30*24))*time.Hour), nil)
 	w.uids.add(uid, id)
 	state := map[string]string{"allocated": "allocated", "deallocating": "releasing", "deallocation_failed": "releasing"}[u.state]
 	if state == "" {

@@ -30,7 +30,7 @@ type job struct {
 
 // ofHost makes the job that a host's state asks for.
 func (w *world) ofHost(h *host) {
-	j := job{host: h, asked: w.ago(time.Duration(2+w.some(20)) * time.Minute), took: 3 * time.Minute}
+	j := job{host: h, asked: w.ago(time.Duration(2+w.randomBelow(20)) * time.Minute), took: 3 * time.Minute}
 	switch h.state {
 	case "probing":
 		j.kind, j.state = "host_probe", "queued"
@@ -52,7 +52,7 @@ func (w *world) ofHost(h *host) {
 
 // ofUnit makes the job that an allocation is waiting for, or that failed it.
 func (w *world) ofUnit(u *unit, allocation uuid.UUID) {
-	j := job{host: u.host, unit: u, allocation: &allocation, asked: w.ago(time.Duration(1+w.some(240)) * time.Minute), took: time.Duration(5+w.some(60)) * time.Second}
+	j := job{host: u.host, unit: u, allocation: &allocation, asked: w.ago(time.Duration(1+w.randomBelow(240)) * time.Minute), took: time.Duration(5+w.randomBelow(60)) * time.Second}
 	switch u.state {
 	case "allocating":
 		j.kind, j.state = "unit_allocate", pick(w, []string{"running", "queued"})
@@ -101,8 +101,8 @@ func (w *world) history() {
 	for n := range w.size.Jobs + w.size.Events {
 		h := pick(w, w.ended)
 		// What is under way was asked for up to four hours ago.
-		m := moment{w.ago(time.Duration(w.some(14*24*3600)+5*3600) * time.Second), n < w.size.Jobs}
-		if len(h.units) == 0 || w.some(7) == 0 {
+		m := moment{w.ago(time.Duration(w.randomBelow(14*24*3600)+5*3600) * time.Second), n < w.size.Jobs}
+		if len(h.units) == 0 || w.randomBelow(7) == 0 {
 			w.probed(h, m.at, m.job, n)
 			continue
 		}
@@ -132,7 +132,7 @@ func (w *world) history() {
 			s := pick(w, can)
 			state = s.from
 			if m.job {
-				w.job(job{kind: s.kind, state: "succeeded", host: u.host, unit: u, asked: m.at, took: time.Duration(4+w.some(90)) * time.Second})
+				w.job(job{kind: s.kind, state: "succeeded", host: u.host, unit: u, asked: m.at, took: time.Duration(4+w.randomBelow(90)) * time.Second})
 				continue
 			}
 			w.event(m.at, pick(w, people[:4]), s.action, "unit", u.id, u.name, nil, map[string]any{"state": s.from}, map[string]any{"state": s.to, "cpus": 2})
@@ -146,7 +146,7 @@ func (w *world) probed(h *host, at time.Time, asJob bool, n int) {
 		w.event(at, pick(w, people[:4]), "host.probe", "host", h.id, h.name, nil, nil, nil)
 		return
 	}
-	j := job{kind: "host_probe", state: "succeeded", host: h, asked: at, took: time.Duration(4+w.some(90)) * time.Second}
+	j := job{kind: "host_probe", state: "succeeded", host: h, asked: at, took: time.Duration(4+w.randomBelow(90)) * time.Second}
 	if n%5 == 2 {
 		j.state = "cancelled"
 	}
@@ -154,7 +154,7 @@ func (w *world) probed(h *host, at time.Time, asJob bool, n int) {
 }
 
 func (w *world) event(at time.Time, who, action, kind string, id uuid.UUID, name string, job *uuid.UUID, before, after map[string]any) {
-	w.events.add(w.id(), at, w.workspace, "account", who, fmt.Sprintf("198.51.100.%d", 1+w.some(250)), w.id().String(), action, kind, id, name, job, before, after)
+	w.events.add(w.id(), at, w.workspace, "account", who, fmt.Sprintf("198.51.100.%d", 1+w.randomBelow(250)), w.id().String(), action, kind, id, name, job, before, after)
 }
 
 // job makes a job with its steps, its log and the event of its asking, and returns its id.

@@ -28,20 +28,20 @@ func (c *Client) AddAddresses(ctx context.Context, in api.AddAddresses, opts ...
 
 // RemoveAddress removes a free address.
 func (c *Client) RemoveAddress(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("address-pool", id), opts)
+	return remove(ctx, c, pathOf("address-pool", id), opts)
 }
 
 // CloseAddress keeps a free address from being given out.
 func (c *Client) CloseAddress(ctx context.Context, id string, opts ...Option) (api.Address, error) {
-	return post[api.Address](ctx, c, in("address-pool", id, "close"), nil, opts)
+	return post[api.Address](ctx, c, pathOf("address-pool", id, "close"), nil, opts)
 }
 
 // OpenAddress lets a closed address be given out.
 func (c *Client) OpenAddress(ctx context.Context, id string, opts ...Option) (api.Address, error) {
-	return post[api.Address](ctx, c, in("address-pool", id, "open"), nil, opts)
+	return post[api.Address](ctx, c, pathOf("address-pool", id, "open"), nil, opts)
 }
 
 // ReleaseAddress takes an address out of quarantine.
 func (c *Client) ReleaseAddress(ctx context.Context, id string, opts ...Option) (api.Address, error) {
-	return post[api.Address](ctx, c, in("address-pool", id, "release"), nil, opts)
+	return post[api.Address](ctx, c, pathOf("address-pool", id, "release"), nil, opts)
 }

@@ -22,7 +22,7 @@ func (c *Client) AllAgents(ctx context.Context, f api.AgentFilter) iter.Seq2[api
 
 // GetAgent shows an agent with its last report.
 func (c *Client) GetAgent(ctx context.Context, id string) (api.Agent, error) {
-	return get[api.Agent](ctx, c, in("agents", id), nil)
+	return get[api.Agent](ctx, c, pathOf("agents", id), nil)
 }
 
 // CreateAgentToken makes a token that enrols the agent of a host.
@@ -32,15 +32,15 @@ func (c *Client) CreateAgentToken(ctx context.Context, in api.CreateAgentToken, 
 
 // RevokeAgent refuses the credential of an agent from now on.
 func (c *Client) RevokeAgent(ctx context.Context, id string, opts ...Option) (api.Agent, error) {
-	return post[api.Agent](ctx, c, in("agents", id, "revoke"), nil, opts)
+	return post[api.Agent](ctx, c, pathOf("agents", id, "revoke"), nil, opts)
 }
 
 // QuarantineAgent takes an agent out of use until it is released.
 func (c *Client) QuarantineAgent(ctx context.Context, id string, body api.QuarantineAgent, opts ...Option) (api.Agent, error) {
-	return post[api.Agent](ctx, c, in("agents", id, "quarantine"), body, opts)
+	return post[api.Agent](ctx, c, pathOf("agents", id, "quarantine"), body, opts)
 }
 
 // ReleaseAgent releases an agent from quarantine.
 func (c *Client) ReleaseAgent(ctx context.Context, id string, opts ...Option) (api.Agent, error) {
-	return post[api.Agent](ctx, c, in("agents", id, "release"), nil, opts)
+	return post[api.Agent](ctx, c, pathOf("agents", id, "release"), nil, opts)
 }

@@ -29,20 +29,20 @@ func (c *Client) CreateAllocation(ctx context.Context, in api.CreateAllocation, 
 
 // GetAllocation shows an allocation.
 func (c *Client) GetAllocation(ctx context.Context, id string) (api.Allocation, error) {
-	return get[api.Allocation](ctx, c, in("allocations", id), nil)
+	return get[api.Allocation](ctx, c, pathOf("allocations", id), nil)
 }
 
 // ReplaceKeys replaces its SSH keys.
 func (c *Client) ReplaceKeys(ctx context.Context, id string, body api.ReplaceKeys, opts ...Option) (a api.Allocation, jobID string, err error) {
-	return long[api.Allocation](ctx, c, http.MethodPut, in("allocations", id, "ssh-keys"), body, opts)
+	return long[api.Allocation](ctx, c, http.MethodPut, pathOf("allocations", id, "ssh-keys"), body, opts)
 }
 
 // MoveNetwork moves the unit to a network of its own; all sessions and services of its tenant end once.
 func (c *Client) MoveNetwork(ctx context.Context, id string, opts ...Option) (a api.Allocation, jobID string, err error) {
-	return long[api.Allocation](ctx, c, http.MethodPost, in("allocations", id, "move-network"), nil, opts)
+	return long[api.Allocation](ctx, c, http.MethodPost, pathOf("allocations", id, "move-network"), nil, opts)
 }
 
 // Deallocate gives the unit back and wipes it.
 func (c *Client) Deallocate(ctx context.Context, id string, body api.Deallocate, opts ...Option) (a api.Allocation, jobID string, err error) {
-	return long[api.Allocation](ctx, c, http.MethodPost, in("allocations", id, "deallocate"), body, opts)
+	return long[api.Allocation](ctx, c, http.MethodPost, pathOf("allocations", id, "deallocate"), body, opts)
 }

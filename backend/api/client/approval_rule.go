@@ -24,15 +24,15 @@ func (c *Client) CreateApprovalRule(ctx context.Context, in api.CreateApprovalRu
 
 // GetApprovalRule shows an approval rule.
 func (c *Client) GetApprovalRule(ctx context.Context, id string) (api.ApprovalRule, error) {
-	return get[api.ApprovalRule](ctx, c, in("approval-rules", id), nil)
+	return get[api.ApprovalRule](ctx, c, pathOf("approval-rules", id), nil)
 }
 
 // ChangeApprovalRule changes an approval rule, for plans that are there already as well.
 func (c *Client) ChangeApprovalRule(ctx context.Context, id string, body api.ChangeApprovalRule, opts ...Option) (api.ApprovalRule, error) {
-	return patch[api.ApprovalRule](ctx, c, in("approval-rules", id), body, opts)
+	return patch[api.ApprovalRule](ctx, c, pathOf("approval-rules", id), body, opts)
 }
 
 // DeleteApprovalRule deletes an approval rule.
 func (c *Client) DeleteApprovalRule(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("approval-rules", id), opts)
+	return remove(ctx, c, pathOf("approval-rules", id), opts)
 }

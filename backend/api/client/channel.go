@@ -28,32 +28,32 @@ func (c *Client) CreateChannel(ctx context.Context, in api.CreateChannel, opts .
 
 // GetChannel shows a channel, by its id or name.
 func (c *Client) GetChannel(ctx context.Context, id string) (api.Channel, error) {
-	return get[api.Channel](ctx, c, in("channels", id), nil)
+	return get[api.Channel](ctx, c, pathOf("channels", id), nil)
 }
 
 // ChangeChannel changes settings of a channel.
 func (c *Client) ChangeChannel(ctx context.Context, id string, body api.ChangeChannel, opts ...Option) (api.Channel, error) {
-	return patch[api.Channel](ctx, c, in("channels", id), body, opts)
+	return patch[api.Channel](ctx, c, pathOf("channels", id), body, opts)
 }
 
 // DeleteChannel deletes a channel.
 func (c *Client) DeleteChannel(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("channels", id), opts)
+	return remove(ctx, c, pathOf("channels", id), opts)
 }
 
 // TestChannel delivers a test message.
 func (c *Client) TestChannel(ctx context.Context, id string, opts ...Option) (ch api.Channel, jobID string, err error) {
-	return long[api.Channel](ctx, c, http.MethodPost, in("channels", id, "test"), nil, opts)
+	return long[api.Channel](ctx, c, http.MethodPost, pathOf("channels", id, "test"), nil, opts)
 }
 
 // AddChannelSecret adds a secret that messages are signed with.
 func (c *Client) AddChannelSecret(ctx context.Context, id string, body api.AddChannelSecret, opts ...Option) (api.Channel, error) {
-	return post[api.Channel](ctx, c, in("channels", id, "add-secret"), body, opts)
+	return post[api.Channel](ctx, c, pathOf("channels", id, "add-secret"), body, opts)
 }
 
 // RemoveChannelSecret removes a secret.
 func (c *Client) RemoveChannelSecret(ctx context.Context, id string, body api.RemoveChannelSecret, opts ...Option) (api.Channel, error) {
-	return post[api.Channel](ctx, c, in("channels", id, "remove-secret"), body, opts)
+	return post[api.Channel](ctx, c, pathOf("channels", id, "remove-secret"), body, opts)
 }
 
 // ListChannelDeliveries returns one page of deliveries.

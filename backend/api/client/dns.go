@@ -28,27 +28,27 @@ func (c *Client) CreateDNSZone(ctx context.Context, in api.CreateDNSZone, opts .
 
 // GetDNSZone shows a zone, by its id or name.
 func (c *Client) GetDNSZone(ctx context.Context, id string) (api.DNSZone, error) {
-	return get[api.DNSZone](ctx, c, in("dns-zones", id), nil)
+	return get[api.DNSZone](ctx, c, pathOf("dns-zones", id), nil)
 }
 
 // ChangeDNSZone changes settings of a zone.
 func (c *Client) ChangeDNSZone(ctx context.Context, id string, body api.ChangeDNSZone, opts ...Option) (api.DNSZone, error) {
-	return patch[api.DNSZone](ctx, c, in("dns-zones", id), body, opts)
+	return patch[api.DNSZone](ctx, c, pathOf("dns-zones", id), body, opts)
 }
 
 // DeleteDNSZone deletes a zone without record sets.
 func (c *Client) DeleteDNSZone(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("dns-zones", id), opts)
+	return remove(ctx, c, pathOf("dns-zones", id), opts)
 }
 
 // SyncDNSZone synchronizes a zone now.
 func (c *Client) SyncDNSZone(ctx context.Context, id string, opts ...Option) (z api.DNSZone, jobID string, err error) {
-	return long[api.DNSZone](ctx, c, http.MethodPost, in("dns-zones", id, "sync"), nil, opts)
+	return long[api.DNSZone](ctx, c, http.MethodPost, pathOf("dns-zones", id, "sync"), nil, opts)
 }
 
 // ConfirmDNSPlan confirms a plan that the brake holds.
 func (c *Client) ConfirmDNSPlan(ctx context.Context, id string, body api.ConfirmDNSPlan, opts ...Option) (z api.DNSZone, jobID string, err error) {
-	return long[api.DNSZone](ctx, c, http.MethodPost, in("dns-zones", id, "confirm"), body, opts)
+	return long[api.DNSZone](ctx, c, http.MethodPost, pathOf("dns-zones", id, "confirm"), body, opts)
 }
 
 // ListDNSForeignRecords returns one page of records on name servers that nobody asked for here.
@@ -66,5 +66,5 @@ func (c *Client) AllDNSForeignRecords(ctx context.Context, f api.DNSForeignFilte
 
 // AdoptDNSRecord takes over what the name server holds.
 func (c *Client) AdoptDNSRecord(ctx context.Context, zone string, body api.AdoptDNSRecord, opts ...Option) (api.DNSRecordSet, error) {
-	return post[api.DNSRecordSet](ctx, c, in("dns-zones", zone, "adopt"), body, opts)
+	return post[api.DNSRecordSet](ctx, c, pathOf("dns-zones", zone, "adopt"), body, opts)
 }

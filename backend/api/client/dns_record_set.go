@@ -28,20 +28,20 @@ func (c *Client) CreateDNSRecordSet(ctx context.Context, in api.CreateDNSRecordS
 
 // GetDNSRecordSet shows a record set.
 func (c *Client) GetDNSRecordSet(ctx context.Context, id string) (api.DNSRecordSet, error) {
-	return get[api.DNSRecordSet](ctx, c, in("dns-record-sets", id), nil)
+	return get[api.DNSRecordSet](ctx, c, pathOf("dns-record-sets", id), nil)
 }
 
 // ChangeDNSRecordSet changes TTL or values.
 func (c *Client) ChangeDNSRecordSet(ctx context.Context, id string, body api.ChangeDNSRecordSet, opts ...Option) (api.DNSRecordSet, error) {
-	return patch[api.DNSRecordSet](ctx, c, in("dns-record-sets", id), body, opts)
+	return patch[api.DNSRecordSet](ctx, c, pathOf("dns-record-sets", id), body, opts)
 }
 
 // DeleteDNSRecordSet deletes a record set.
 func (c *Client) DeleteDNSRecordSet(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("dns-record-sets", id), opts)
+	return remove(ctx, c, pathOf("dns-record-sets", id), opts)
 }
 
 // CheckDNSRecordSet asks all servers until they tell the record set.
 func (c *Client) CheckDNSRecordSet(ctx context.Context, id string, opts ...Option) (s api.DNSRecordSet, jobID string, err error) {
-	return long[api.DNSRecordSet](ctx, c, http.MethodPost, in("dns-record-sets", id, "check"), nil, opts)
+	return long[api.DNSRecordSet](ctx, c, http.MethodPost, pathOf("dns-record-sets", id, "check"), nil, opts)
 }

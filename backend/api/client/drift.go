@@ -23,17 +23,17 @@ func (c *Client) AllDrifts(ctx context.Context, f api.DriftFilter) iter.Seq2[api
 
 // GetDrift shows a drift.
 func (c *Client) GetDrift(ctx context.Context, id string) (api.Drift, error) {
-	return get[api.Drift](ctx, c, in("drifts", id), nil)
+	return get[api.Drift](ctx, c, pathOf("drifts", id), nil)
 }
 
 // AcceptDrift accepts a drift until a time.
 func (c *Client) AcceptDrift(ctx context.Context, id string, body api.AcceptDrift, opts ...Option) (api.Drift, error) {
-	return post[api.Drift](ctx, c, in("drifts", id, "accept"), body, opts)
+	return post[api.Drift](ctx, c, pathOf("drifts", id, "accept"), body, opts)
 }
 
 // RepairDrift runs the job that puts a drift right.
 func (c *Client) RepairDrift(ctx context.Context, id string, opts ...Option) (d api.Drift, jobID string, err error) {
-	return long[api.Drift](ctx, c, http.MethodPost, in("drifts", id, "repair"), nil, opts)
+	return long[api.Drift](ctx, c, http.MethodPost, pathOf("drifts", id, "repair"), nil, opts)
 }
 
 // ListDriftModes returns what is done about drift.

@@ -24,17 +24,17 @@ func (c *Client) CreateEventStream(ctx context.Context, in api.CreateEventStream
 
 // GetEventStream shows an event stream of an organization, by its id.
 func (c *Client) GetEventStream(ctx context.Context, id string) (api.EventStream, error) {
-	return get[api.EventStream](ctx, c, in("event-streams", id), nil)
+	return get[api.EventStream](ctx, c, pathOf("event-streams", id), nil)
 }
 
 // ChangeEventStream changes or disables an event stream of an organization.
 func (c *Client) ChangeEventStream(ctx context.Context, id string, body api.ChangeEventStream, opts ...Option) (api.EventStream, error) {
-	return patch[api.EventStream](ctx, c, in("event-streams", id), body, opts)
+	return patch[api.EventStream](ctx, c, pathOf("event-streams", id), body, opts)
 }
 
 // DeleteEventStream deletes an event stream of an organization.
 func (c *Client) DeleteEventStream(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("event-streams", id), opts)
+	return remove(ctx, c, pathOf("event-streams", id), opts)
 }
 
 // ListInstallationStreams returns the event streams of the installation.
@@ -54,15 +54,15 @@ func (c *Client) CreateInstallationStream(ctx context.Context, in api.CreateInst
 
 // GetInstallationStream shows an event stream of the installation, by its id or name.
 func (c *Client) GetInstallationStream(ctx context.Context, id string) (api.EventStream, error) {
-	return get[api.EventStream](ctx, c, in("installation", "event-streams", id), nil)
+	return get[api.EventStream](ctx, c, pathOf("installation", "event-streams", id), nil)
 }
 
 // ChangeInstallationStream changes or disables an event stream of the installation.
 func (c *Client) ChangeInstallationStream(ctx context.Context, id string, body api.ChangeEventStream, opts ...Option) (api.EventStream, error) {
-	return patch[api.EventStream](ctx, c, in("installation", "event-streams", id), body, opts)
+	return patch[api.EventStream](ctx, c, pathOf("installation", "event-streams", id), body, opts)
 }
 
 // DeleteInstallationStream deletes an event stream of the installation.
 func (c *Client) DeleteInstallationStream(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("installation", "event-streams", id), opts)
+	return remove(ctx, c, pathOf("installation", "event-streams", id), opts)
 }

@@ -27,17 +27,17 @@ func (c *Client) CreateHostGrant(ctx context.Context, in api.CreateHostGrant, op
 
 // GetHostGrant shows a grant of a host.
 func (c *Client) GetHostGrant(ctx context.Context, id string) (api.HostGrant, error) {
-	return get[api.HostGrant](ctx, c, in("host-grants", id), nil)
+	return get[api.HostGrant](ctx, c, pathOf("host-grants", id), nil)
 }
 
 // ChangeHostGrant changes how much of a host is granted.
 func (c *Client) ChangeHostGrant(ctx context.Context, id string, body api.ChangeHostGrant, opts ...Option) (api.HostGrant, error) {
-	return patch[api.HostGrant](ctx, c, in("host-grants", id), body, opts)
+	return patch[api.HostGrant](ctx, c, pathOf("host-grants", id), body, opts)
 }
 
 // DeleteHostGrant revokes a grant of a host. Allocations that are there stay.
 func (c *Client) DeleteHostGrant(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("host-grants", id), opts)
+	return remove(ctx, c, pathOf("host-grants", id), opts)
 }
 
 // ListSharedHosts returns one page of the hosts of other workspaces that this one may use.

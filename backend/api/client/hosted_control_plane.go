@@ -28,25 +28,25 @@ func (c *Client) CreateHostedControlPlane(ctx context.Context, body api.CreateHo
 
 // GetHostedControlPlane shows a hosted control plane, by its id or the name of its cluster.
 func (c *Client) GetHostedControlPlane(ctx context.Context, id string) (api.HostedControlPlane, error) {
-	return get[api.HostedControlPlane](ctx, c, in("hosted-control-planes", id), nil)
+	return get[api.HostedControlPlane](ctx, c, pathOf("hosted-control-planes", id), nil)
 }
 
 // UpgradeHostedControlPlane asks for another version.
 func (c *Client) UpgradeHostedControlPlane(ctx context.Context, id string, body api.UpgradeHostedControlPlane, opts ...Option) (h api.HostedControlPlane, jobID string, err error) {
-	return long[api.HostedControlPlane](ctx, c, http.MethodPost, in("hosted-control-planes", id, "upgrade"), body, opts)
+	return long[api.HostedControlPlane](ctx, c, http.MethodPost, pathOf("hosted-control-planes", id, "upgrade"), body, opts)
 }
 
 // SleepHostedControlPlane puts a control plane to sleep.
 func (c *Client) SleepHostedControlPlane(ctx context.Context, id string, opts ...Option) (h api.HostedControlPlane, jobID string, err error) {
-	return long[api.HostedControlPlane](ctx, c, http.MethodPost, in("hosted-control-planes", id, "sleep"), nil, opts)
+	return long[api.HostedControlPlane](ctx, c, http.MethodPost, pathOf("hosted-control-planes", id, "sleep"), nil, opts)
 }
 
 // WakeHostedControlPlane wakes a control plane.
 func (c *Client) WakeHostedControlPlane(ctx context.Context, id string, opts ...Option) (h api.HostedControlPlane, jobID string, err error) {
-	return long[api.HostedControlPlane](ctx, c, http.MethodPost, in("hosted-control-planes", id, "wake"), nil, opts)
+	return long[api.HostedControlPlane](ctx, c, http.MethodPost, pathOf("hosted-control-planes", id, "wake"), nil, opts)
 }
 
 // DeleteHostedControlPlane deletes a cluster with its hosted control plane.
 func (c *Client) DeleteHostedControlPlane(ctx context.Context, id string, body api.DeleteCluster, opts ...Option) (h api.HostedControlPlane, jobID string, err error) {
-	return long[api.HostedControlPlane](ctx, c, http.MethodPost, in("hosted-control-planes", id, "delete"), body, opts)
+	return long[api.HostedControlPlane](ctx, c, http.MethodPost, pathOf("hosted-control-planes", id, "delete"), body, opts)
 }

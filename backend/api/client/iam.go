@@ -28,37 +28,37 @@ func (c *Client) CreateOrganization(ctx context.Context, in api.CreateOrganizati
 
 // GetOrganization shows an organization, by its id or name.
 func (c *Client) GetOrganization(ctx context.Context, id string) (api.Scope, error) {
-	return get[api.Scope](ctx, c, in("organizations", id), nil)
+	return get[api.Scope](ctx, c, pathOf("organizations", id), nil)
 }
 
 // ChangeOrganization renames an organization.
 func (c *Client) ChangeOrganization(ctx context.Context, id string, body api.ChangeScope, opts ...Option) (api.Scope, error) {
-	return patch[api.Scope](ctx, c, in("organizations", id), body, opts)
+	return patch[api.Scope](ctx, c, pathOf("organizations", id), body, opts)
 }
 
 // SuspendOrganization refuses all changes in an organization.
 func (c *Client) SuspendOrganization(ctx context.Context, id string, opts ...Option) (api.Scope, error) {
-	return post[api.Scope](ctx, c, in("organizations", id, "suspend"), nil, opts)
+	return post[api.Scope](ctx, c, pathOf("organizations", id, "suspend"), nil, opts)
 }
 
 // ResumeOrganization ends the suspension of an organization.
 func (c *Client) ResumeOrganization(ctx context.Context, id string, opts ...Option) (api.Scope, error) {
-	return post[api.Scope](ctx, c, in("organizations", id, "resume"), nil, opts)
+	return post[api.Scope](ctx, c, pathOf("organizations", id, "resume"), nil, opts)
 }
 
 // RequireSecondFactor asks everybody in an organization for a second factor.
 func (c *Client) RequireSecondFactor(ctx context.Context, id string, opts ...Option) (api.Scope, error) {
-	return post[api.Scope](ctx, c, in("organizations", id, "require-second-factor"), nil, opts)
+	return post[api.Scope](ctx, c, pathOf("organizations", id, "require-second-factor"), nil, opts)
 }
 
 // WaiveSecondFactor ends to ask for a second factor in an organization.
 func (c *Client) WaiveSecondFactor(ctx context.Context, id string, opts ...Option) (api.Scope, error) {
-	return post[api.Scope](ctx, c, in("organizations", id, "waive-second-factor"), nil, opts)
+	return post[api.Scope](ctx, c, pathOf("organizations", id, "waive-second-factor"), nil, opts)
 }
 
 // DeleteOrganization deletes an organization without projects.
 func (c *Client) DeleteOrganization(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("organizations", id), opts)
+	return remove(ctx, c, pathOf("organizations", id), opts)
 }
 
 // ListProjects returns one page of the projects that the bearer sees.
@@ -81,27 +81,27 @@ func (c *Client) CreateProject(ctx context.Context, in api.CreateProject, opts .
 
 // GetProject shows a project, by its id or path.
 func (c *Client) GetProject(ctx context.Context, id string) (api.Scope, error) {
-	return get[api.Scope](ctx, c, in("projects", id), nil)
+	return get[api.Scope](ctx, c, pathOf("projects", id), nil)
 }
 
 // ChangeProject renames a project.
 func (c *Client) ChangeProject(ctx context.Context, id string, body api.ChangeScope, opts ...Option) (api.Scope, error) {
-	return patch[api.Scope](ctx, c, in("projects", id), body, opts)
+	return patch[api.Scope](ctx, c, pathOf("projects", id), body, opts)
 }
 
 // SuspendProject refuses all changes in a project.
 func (c *Client) SuspendProject(ctx context.Context, id string, opts ...Option) (api.Scope, error) {
-	return post[api.Scope](ctx, c, in("projects", id, "suspend"), nil, opts)
+	return post[api.Scope](ctx, c, pathOf("projects", id, "suspend"), nil, opts)
 }
 
 // ResumeProject ends the suspension of a project.
 func (c *Client) ResumeProject(ctx context.Context, id string, opts ...Option) (api.Scope, error) {
-	return post[api.Scope](ctx, c, in("projects", id, "resume"), nil, opts)
+	return post[api.Scope](ctx, c, pathOf("projects", id, "resume"), nil, opts)
 }
 
 // DeleteProject deletes a project without workspaces.
 func (c *Client) DeleteProject(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("projects", id), opts)
+	return remove(ctx, c, pathOf("projects", id), opts)
 }
 
 // ListWorkspaces returns one page of the workspaces that the bearer sees.
@@ -124,32 +124,32 @@ func (c *Client) CreateWorkspace(ctx context.Context, in api.CreateWorkspace, op
 
 // GetWorkspace shows a workspace, by its id or path.
 func (c *Client) GetWorkspace(ctx context.Context, id string) (api.Scope, error) {
-	return get[api.Scope](ctx, c, in("workspaces", id), nil)
+	return get[api.Scope](ctx, c, pathOf("workspaces", id), nil)
 }
 
 // ChangeWorkspace renames a workspace.
 func (c *Client) ChangeWorkspace(ctx context.Context, id string, body api.ChangeScope, opts ...Option) (api.Scope, error) {
-	return patch[api.Scope](ctx, c, in("workspaces", id), body, opts)
+	return patch[api.Scope](ctx, c, pathOf("workspaces", id), body, opts)
 }
 
 // MoveWorkspace moves a workspace to another project of its organization.
 func (c *Client) MoveWorkspace(ctx context.Context, id string, body api.MoveWorkspace, opts ...Option) (api.Scope, error) {
-	return post[api.Scope](ctx, c, in("workspaces", id, "move"), body, opts)
+	return post[api.Scope](ctx, c, pathOf("workspaces", id, "move"), body, opts)
 }
 
 // SuspendWorkspace refuses all changes in a workspace.
 func (c *Client) SuspendWorkspace(ctx context.Context, id string, opts ...Option) (api.Scope, error) {
-	return post[api.Scope](ctx, c, in("workspaces", id, "suspend"), nil, opts)
+	return post[api.Scope](ctx, c, pathOf("workspaces", id, "suspend"), nil, opts)
 }
 
 // ResumeWorkspace ends the suspension of a workspace.
 func (c *Client) ResumeWorkspace(ctx context.Context, id string, opts ...Option) (api.Scope, error) {
-	return post[api.Scope](ctx, c, in("workspaces", id, "resume"), nil, opts)
+	return post[api.Scope](ctx, c, pathOf("workspaces", id, "resume"), nil, opts)
 }
 
 // DeleteWorkspace deletes an empty workspace.
 func (c *Client) DeleteWorkspace(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("workspaces", id), opts)
+	return remove(ctx, c, pathOf("workspaces", id), opts)
 }
 
 // ListGrants returns one page of the roles that accounts have at a scope.
@@ -172,12 +172,12 @@ func (c *Client) CreateGrant(ctx context.Context, in api.CreateGrant, opts ...Op
 
 // GetGrant shows a grant.
 func (c *Client) GetGrant(ctx context.Context, id string) (api.Grant, error) {
-	return get[api.Grant](ctx, c, in("grants", id), nil)
+	return get[api.Grant](ctx, c, pathOf("grants", id), nil)
 }
 
 // DeleteGrant takes a role away.
 func (c *Client) DeleteGrant(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("grants", id), opts)
+	return remove(ctx, c, pathOf("grants", id), opts)
 }
 
 // ListAccounts returns one page of all accounts.
@@ -200,27 +200,27 @@ func (c *Client) CreateAccount(ctx context.Context, in api.CreateAccount, opts .
 
 // GetAccount shows an account, by its id or name.
 func (c *Client) GetAccount(ctx context.Context, id string) (api.Account, error) {
-	return get[api.Account](ctx, c, in("accounts", id), nil)
+	return get[api.Account](ctx, c, pathOf("accounts", id), nil)
 }
 
 // ChangeAccount changes name or address of a person.
 func (c *Client) ChangeAccount(ctx context.Context, id string, body api.ChangeAccount, opts ...Option) (api.Account, error) {
-	return patch[api.Account](ctx, c, in("accounts", id), body, opts)
+	return patch[api.Account](ctx, c, pathOf("accounts", id), body, opts)
 }
 
 // DisableAccount ends what an account can do.
 func (c *Client) DisableAccount(ctx context.Context, id string, opts ...Option) (api.Account, error) {
-	return post[api.Account](ctx, c, in("accounts", id, "disable"), nil, opts)
+	return post[api.Account](ctx, c, pathOf("accounts", id, "disable"), nil, opts)
 }
 
 // EnableAccount lets a disabled account be used again.
 func (c *Client) EnableAccount(ctx context.Context, id string, opts ...Option) (api.Account, error) {
-	return post[api.Account](ctx, c, in("accounts", id, "enable"), nil, opts)
+	return post[api.Account](ctx, c, pathOf("accounts", id, "enable"), nil, opts)
 }
 
 // ResetPassword makes a link with which the person sets another password.
 func (c *Client) ResetPassword(ctx context.Context, id string, opts ...Option) (api.Account, error) {
-	return post[api.Account](ctx, c, in("accounts", id, "reset-password"), nil, opts)
+	return post[api.Account](ctx, c, pathOf("accounts", id, "reset-password"), nil, opts)
 }
 
 // ListMembers returns one page of the accounts that have a role in an organization.
@@ -265,17 +265,17 @@ func (c *Client) CreateRole(ctx context.Context, in api.CreateRole, opts ...Opti
 
 // GetRole shows a role of an organization.
 func (c *Client) GetRole(ctx context.Context, id string) (api.Role, error) {
-	return get[api.Role](ctx, c, in("roles", id), nil)
+	return get[api.Role](ctx, c, pathOf("roles", id), nil)
 }
 
 // ChangeRole changes a role, for everybody who has it.
 func (c *Client) ChangeRole(ctx context.Context, id string, body api.ChangeRole, opts ...Option) (api.Role, error) {
-	return patch[api.Role](ctx, c, in("roles", id), body, opts)
+	return patch[api.Role](ctx, c, pathOf("roles", id), body, opts)
 }
 
 // DeleteRole deletes a role that nobody has.
 func (c *Client) DeleteRole(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("roles", id), opts)
+	return remove(ctx, c, pathOf("roles", id), opts)
 }
 
 // ListServiceAccounts returns one page of the service accounts of an organization.
@@ -298,37 +298,37 @@ func (c *Client) CreateServiceAccount(ctx context.Context, in api.CreateServiceA
 
 // GetServiceAccount shows a service account.
 func (c *Client) GetServiceAccount(ctx context.Context, id string) (api.Account, error) {
-	return get[api.Account](ctx, c, in("service-accounts", id), nil)
+	return get[api.Account](ctx, c, pathOf("service-accounts", id), nil)
 }
 
 // DisableServiceAccount ends what a service account can do.
 func (c *Client) DisableServiceAccount(ctx context.Context, id string, opts ...Option) (api.Account, error) {
-	return post[api.Account](ctx, c, in("service-accounts", id, "disable"), nil, opts)
+	return post[api.Account](ctx, c, pathOf("service-accounts", id, "disable"), nil, opts)
 }
 
 // EnableServiceAccount lets a disabled service account be used again.
 func (c *Client) EnableServiceAccount(ctx context.Context, id string, opts ...Option) (api.Account, error) {
-	return post[api.Account](ctx, c, in("service-accounts", id, "enable"), nil, opts)
+	return post[api.Account](ctx, c, pathOf("service-accounts", id, "enable"), nil, opts)
 }
 
 // ListKeys returns the keys of a service account.
 func (c *Client) ListKeys(ctx context.Context, id string) (api.Page[api.Key], error) {
-	return get[api.Page[api.Key]](ctx, c, in("service-accounts", id, "keys"), nil)
+	return get[api.Page[api.Key]](ctx, c, pathOf("service-accounts", id, "keys"), nil)
 }
 
 // CreateKey makes a key; its secret is in the answer and never again.
 func (c *Client) CreateKey(ctx context.Context, id string, body api.CreateKey, opts ...Option) (api.Key, error) {
-	return post[api.Key](ctx, c, in("service-accounts", id, "keys"), body, opts)
+	return post[api.Key](ctx, c, pathOf("service-accounts", id, "keys"), body, opts)
 }
 
 // RotateKey gives a key another secret, which is in the answer and never again.
 func (c *Client) RotateKey(ctx context.Context, id, key string, body api.RotateKey, opts ...Option) (api.Key, error) {
-	return post[api.Key](ctx, c, in("service-accounts", id, "keys", key, "rotate"), body, opts)
+	return post[api.Key](ctx, c, pathOf("service-accounts", id, "keys", key, "rotate"), body, opts)
 }
 
 // DeleteKey ends a key.
 func (c *Client) DeleteKey(ctx context.Context, id, key string, opts ...Option) error {
-	return remove(ctx, c, in("service-accounts", id, "keys", key), opts)
+	return remove(ctx, c, pathOf("service-accounts", id, "keys", key), opts)
 }
 
 // GetAccess tells whether the bearer may do something, and why.
@@ -373,7 +373,7 @@ func (c *Client) RemoveSecondFactor(ctx context.Context, in api.ProvePassword) e
 
 // ResetSecondFactor ends the second factor of a person who lost it.
 func (c *Client) ResetSecondFactor(ctx context.Context, id string, opts ...Option) (api.Account, error) {
-	return post[api.Account](ctx, c, in("accounts", id, "reset-second-factor"), nil, opts)
+	return post[api.Account](ctx, c, pathOf("accounts", id, "reset-second-factor"), nil, opts)
 }
 
 // ListAccountEvents returns what happened to the bearer's account last.

@@ -25,17 +25,17 @@ func (c *Client) CreateIdentityProvider(ctx context.Context, in api.CreateIdenti
 
 // GetIdentityProvider shows an identity provider of an organization.
 func (c *Client) GetIdentityProvider(ctx context.Context, id string) (api.IdentityProvider, error) {
-	return get[api.IdentityProvider](ctx, c, in("identity-providers", id), nil)
+	return get[api.IdentityProvider](ctx, c, pathOf("identity-providers", id), nil)
 }
 
 // ChangeIdentityProvider changes an identity provider of an organization.
 func (c *Client) ChangeIdentityProvider(ctx context.Context, id string, body api.ChangeIdentityProvider, opts ...Option) (api.IdentityProvider, error) {
-	return patch[api.IdentityProvider](ctx, c, in("identity-providers", id), body, opts)
+	return patch[api.IdentityProvider](ctx, c, pathOf("identity-providers", id), body, opts)
 }
 
 // DeleteIdentityProvider deletes an identity provider of an organization.
 func (c *Client) DeleteIdentityProvider(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("identity-providers", id), opts)
+	return remove(ctx, c, pathOf("identity-providers", id), opts)
 }
 
 // ListGroupMappings returns which groups have roles in an organization.
@@ -55,7 +55,7 @@ func (c *Client) CreateGroupMapping(ctx context.Context, in api.CreateGroupMappi
 
 // DeleteGroupMapping deletes a mapping to a role in an organization.
 func (c *Client) DeleteGroupMapping(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("group-mappings", id), opts)
+	return remove(ctx, c, pathOf("group-mappings", id), opts)
 }
 
 // ListInstallationProviders returns the identity providers of the installation.
@@ -75,17 +75,17 @@ func (c *Client) CreateInstallationProvider(ctx context.Context, in api.CreateIn
 
 // GetInstallationProvider shows an identity provider of the installation.
 func (c *Client) GetInstallationProvider(ctx context.Context, id string) (api.IdentityProvider, error) {
-	return get[api.IdentityProvider](ctx, c, in("installation", "identity-providers", id), nil)
+	return get[api.IdentityProvider](ctx, c, pathOf("installation", "identity-providers", id), nil)
 }
 
 // ChangeInstallationProvider changes an identity provider of the installation.
 func (c *Client) ChangeInstallationProvider(ctx context.Context, id string, body api.ChangeIdentityProvider, opts ...Option) (api.IdentityProvider, error) {
-	return patch[api.IdentityProvider](ctx, c, in("installation", "identity-providers", id), body, opts)
+	return patch[api.IdentityProvider](ctx, c, pathOf("installation", "identity-providers", id), body, opts)
 }
 
 // DeleteInstallationProvider deletes an identity provider of the installation.
 func (c *Client) DeleteInstallationProvider(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("installation", "identity-providers", id), opts)
+	return remove(ctx, c, pathOf("installation", "identity-providers", id), opts)
 }
 
 // CreateInstallationMapping maps a group of the installation's provider to a role.
@@ -95,7 +95,7 @@ func (c *Client) CreateInstallationMapping(ctx context.Context, in api.CreateIns
 
 // DeleteInstallationMapping deletes a mapping of the installation's provider.
 func (c *Client) DeleteInstallationMapping(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("installation", "group-mappings", id), opts)
+	return remove(ctx, c, pathOf("installation", "group-mappings", id), opts)
 }
 
 // ListLoginProviders returns what the login page offers: the installation's providers, or one by its address.
@@ -140,7 +140,7 @@ func (c *Client) FinishLink(ctx context.Context, in api.FinishLogin) (api.Linked
 
 // DeleteIdentity unlinks an identity from the bearer's account.
 func (c *Client) DeleteIdentity(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("identities", id), opts)
+	return remove(ctx, c, pathOf("identities", id), opts)
 }
 
 // once posts what is not sent again: its answer has a secret, or it uses one up.

@@ -27,12 +27,12 @@ func (c *Client) CreateInvitation(ctx context.Context, in api.CreateInvitation, 
 
 // GetInvitation shows an open invitation.
 func (c *Client) GetInvitation(ctx context.Context, id string) (api.Invitation, error) {
-	return get[api.Invitation](ctx, c, in("invitations", id), nil)
+	return get[api.Invitation](ctx, c, pathOf("invitations", id), nil)
 }
 
 // DeleteInvitation withdraws an invitation.
 func (c *Client) DeleteInvitation(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("invitations", id), opts)
+	return remove(ctx, c, pathOf("invitations", id), opts)
 }
 
 // ShowOfferedRole shows what the link of an invitation gives. It needs no token.

@@ -25,7 +25,7 @@ func (c *Client) AllJobs(ctx context.Context, f api.JobFilter) iter.Seq2[api.Job
 
 // GetJob shows a job.
 func (c *Client) GetJob(ctx context.Context, id string) (api.Job, error) {
-	return get[api.Job](ctx, c, in("jobs", id), nil)
+	return get[api.Job](ctx, c, pathOf("jobs", id), nil)
 }
 
 // GetJobLog reads the part of its log that follows a sequence; 0 is the
@@ -38,31 +38,31 @@ func (c *Client) GetJobLog(ctx context.Context, id string, after int64, limit in
 	if limit > 0 {
 		q.Set("limit", strconv.Itoa(limit))
 	}
-	return get[api.JobLog](ctx, c, in("jobs", id, "log"), q)
+	return get[api.JobLog](ctx, c, pathOf("jobs", id, "log"), q)
 }
 
 // FindInJobLog reads the part of its log that a filter lets through. An answer
 // may be empty before the end: go on after its Last until it is the Newest.
 func (c *Client) FindInJobLog(ctx context.Context, id string, f api.LogFilter) (api.JobLog, error) {
-	return get[api.JobLog](ctx, c, in("jobs", id, "log"), queryOf(f))
+	return get[api.JobLog](ctx, c, pathOf("jobs", id, "log"), queryOf(f))
 }
 
 // GetJobOutline shows its log in short.
 func (c *Client) GetJobOutline(ctx context.Context, id string) (api.LogOutline, error) {
-	return get[api.LogOutline](ctx, c, in("jobs", id, "log", "outline"), nil)
+	return get[api.LogOutline](ctx, c, pathOf("jobs", id, "log", "outline"), nil)
 }
 
 // RetryJob tries a failed job again, from the step that failed.
 func (c *Client) RetryJob(ctx context.Context, id string, body api.RetryJob, opts ...Option) (j api.Job, jobID string, err error) {
-	return long[api.Job](ctx, c, http.MethodPost, in("jobs", id, "retry"), body, opts)
+	return long[api.Job](ctx, c, http.MethodPost, pathOf("jobs", id, "retry"), body, opts)
 }
 
 // CancelJob stops a job.
 func (c *Client) CancelJob(ctx context.Context, id string, opts ...Option) (j api.Job, jobID string, err error) {
-	return long[api.Job](ctx, c, http.MethodPost, in("jobs", id, "cancel"), nil, opts)
+	return long[api.Job](ctx, c, http.MethodPost, pathOf("jobs", id, "cancel"), nil, opts)
 }
 
 // GiveUpJob cleans up after a failed job; jobID is the job that cleans.
 func (c *Client) GiveUpJob(ctx context.Context, id string, opts ...Option) (j api.Job, jobID string, err error) {
-	return long[api.Job](ctx, c, http.MethodPost, in("jobs", id, "give-up"), nil, opts)
+	return long[api.Job](ctx, c, http.MethodPost, pathOf("jobs", id, "give-up"), nil, opts)
 }

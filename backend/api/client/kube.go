@@ -28,17 +28,17 @@ func (c *Client) CreateKubeVersion(ctx context.Context, in api.CreateKubeVersion
 
 // GetKubeVersion shows a version, by its id or name.
 func (c *Client) GetKubeVersion(ctx context.Context, id string) (api.KubeVersion, error) {
-	return get[api.KubeVersion](ctx, c, in("kube-versions", id), nil)
+	return get[api.KubeVersion](ctx, c, pathOf("kube-versions", id), nil)
 }
 
 // ChangeKubeVersion changes a version.
 func (c *Client) ChangeKubeVersion(ctx context.Context, id string, body api.ChangeKubeVersion, opts ...Option) (api.KubeVersion, error) {
-	return patch[api.KubeVersion](ctx, c, in("kube-versions", id), body, opts)
+	return patch[api.KubeVersion](ctx, c, pathOf("kube-versions", id), body, opts)
 }
 
 // DeleteKubeVersion deletes a version.
 func (c *Client) DeleteKubeVersion(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("kube-versions", id), opts)
+	return remove(ctx, c, pathOf("kube-versions", id), opts)
 }
 
 // ListClusters returns one page of clusters.
@@ -61,17 +61,17 @@ func (c *Client) CreateCluster(ctx context.Context, body api.CreateCluster, opts
 
 // GetCluster shows a cluster, by its id or name.
 func (c *Client) GetCluster(ctx context.Context, id string) (api.Cluster, error) {
-	return get[api.Cluster](ctx, c, in("clusters", id), nil)
+	return get[api.Cluster](ctx, c, pathOf("clusters", id), nil)
 }
 
 // DeleteCluster deletes a cluster.
 func (c *Client) DeleteCluster(ctx context.Context, id string, body api.DeleteCluster, opts ...Option) (cl api.Cluster, jobID string, err error) {
-	return long[api.Cluster](ctx, c, http.MethodPost, in("clusters", id, "delete"), body, opts)
+	return long[api.Cluster](ctx, c, http.MethodPost, pathOf("clusters", id, "delete"), body, opts)
 }
 
 // IssueKubeconfig issues a kubeconfig of the account that asks.
 func (c *Client) IssueKubeconfig(ctx context.Context, id string, body api.IssueKubeconfig, opts ...Option) (api.Kubeconfig, error) {
-	return post[api.Kubeconfig](ctx, c, in("clusters", id, "kubeconfig"), body, opts)
+	return post[api.Kubeconfig](ctx, c, pathOf("clusters", id, "kubeconfig"), body, opts)
 }
 
 // ListClusterNodes returns one page of nodes.
@@ -89,7 +89,7 @@ func (c *Client) AllClusterNodes(ctx context.Context, f api.ClusterNodeFilter) i
 
 // GetClusterNode shows a node, by its id or name.
 func (c *Client) GetClusterNode(ctx context.Context, id string) (api.ClusterNode, error) {
-	return get[api.ClusterNode](ctx, c, in("cluster-nodes", id), nil)
+	return get[api.ClusterNode](ctx, c, pathOf("cluster-nodes", id), nil)
 }
 
 // ListClusterBindings returns one page of bindings.
@@ -112,25 +112,25 @@ func (c *Client) CreateClusterBinding(ctx context.Context, in api.CreateClusterB
 
 // GetClusterBinding shows a binding.
 func (c *Client) GetClusterBinding(ctx context.Context, id string) (api.ClusterBinding, error) {
-	return get[api.ClusterBinding](ctx, c, in("cluster-bindings", id), nil)
+	return get[api.ClusterBinding](ctx, c, pathOf("cluster-bindings", id), nil)
 }
 
 // DeleteClusterBinding takes an account's role away.
 func (c *Client) DeleteClusterBinding(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("cluster-bindings", id), opts)
+	return remove(ctx, c, pathOf("cluster-bindings", id), opts)
 }
 
 // AddClusterNodes joins more hosts to a cluster.
 func (c *Client) AddClusterNodes(ctx context.Context, id string, body api.AddClusterNodes, opts ...Option) (cl api.Cluster, jobID string, err error) {
-	return long[api.Cluster](ctx, c, http.MethodPost, in("clusters", id, "add-nodes"), body, opts)
+	return long[api.Cluster](ctx, c, http.MethodPost, pathOf("clusters", id, "add-nodes"), body, opts)
 }
 
 // RemoveClusterNode takes a node out of its cluster.
 func (c *Client) RemoveClusterNode(ctx context.Context, id string, body api.RemoveClusterNode, opts ...Option) (n api.ClusterNode, jobID string, err error) {
-	return long[api.ClusterNode](ctx, c, http.MethodPost, in("cluster-nodes", id, "remove"), body, opts)
+	return long[api.ClusterNode](ctx, c, http.MethodPost, pathOf("cluster-nodes", id, "remove"), body, opts)
 }
 
 // ReplaceClusterNode puts another host in the place of a node.
 func (c *Client) ReplaceClusterNode(ctx context.Context, id string, body api.ReplaceClusterNode, opts ...Option) (n api.ClusterNode, jobID string, err error) {
-	return long[api.ClusterNode](ctx, c, http.MethodPost, in("cluster-nodes", id, "replace"), body, opts)
+	return long[api.ClusterNode](ctx, c, http.MethodPost, pathOf("cluster-nodes", id, "replace"), body, opts)
 }

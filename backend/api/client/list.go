@@ -121,7 +121,7 @@ func remove(ctx context.Context, c *Client, path string, opts []Option) error {
 	return resp.Body.Close()
 }
 
-func in(collection, id string, rest ...string) string {
+func pathOf(collection, id string, rest ...string) string {
 	p := "/" + collection + "/" + url.PathEscape(id)
 	for _, r := range rest {
 		p += "/" + url.PathEscape(r)

@@ -27,20 +27,20 @@ func (c *Client) CreateManagementCluster(ctx context.Context, in api.CreateManag
 
 // GetManagementCluster shows a management cluster, by its id or name.
 func (c *Client) GetManagementCluster(ctx context.Context, id string) (api.ManagementCluster, error) {
-	return get[api.ManagementCluster](ctx, c, in("management-clusters", id), nil)
+	return get[api.ManagementCluster](ctx, c, pathOf("management-clusters", id), nil)
 }
 
 // ChangeManagementCluster changes a management cluster.
 func (c *Client) ChangeManagementCluster(ctx context.Context, id string, body api.ChangeManagementCluster, opts ...Option) (api.ManagementCluster, error) {
-	return patch[api.ManagementCluster](ctx, c, in("management-clusters", id), body, opts)
+	return patch[api.ManagementCluster](ctx, c, pathOf("management-clusters", id), body, opts)
 }
 
 // DeleteManagementCluster forgets a management cluster.
 func (c *Client) DeleteManagementCluster(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("management-clusters", id), opts)
+	return remove(ctx, c, pathOf("management-clusters", id), opts)
 }
 
 // CheckManagementCluster looks at a management cluster now.
 func (c *Client) CheckManagementCluster(ctx context.Context, id string, opts ...Option) (api.ManagementCheck, error) {
-	return post[api.ManagementCheck](ctx, c, in("management-clusters", id, "check"), nil, opts)
+	return post[api.ManagementCheck](ctx, c, pathOf("management-clusters", id, "check"), nil, opts)
 }

@@ -27,15 +27,15 @@ func (c *Client) CreateNetwork(ctx context.Context, in api.CreateNetwork, opts .
 
 // GetNetwork shows a network, by its id or name.
 func (c *Client) GetNetwork(ctx context.Context, id string) (api.Network, error) {
-	return get[api.Network](ctx, c, in("networks", id), nil)
+	return get[api.Network](ctx, c, pathOf("networks", id), nil)
 }
 
 // ChangeNetwork changes the description or the range of a network.
 func (c *Client) ChangeNetwork(ctx context.Context, id string, body api.ChangeNetwork, opts ...Option) (api.Network, error) {
-	return patch[api.Network](ctx, c, in("networks", id), body, opts)
+	return patch[api.Network](ctx, c, pathOf("networks", id), body, opts)
 }
 
 // DeleteNetwork deletes a network that nothing uses.
 func (c *Client) DeleteNetwork(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("networks", id), opts)
+	return remove(ctx, c, pathOf("networks", id), opts)
 }

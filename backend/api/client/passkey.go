@@ -29,7 +29,7 @@ func (c *Client) CreatePasskey(ctx context.Context, in api.CreatePasskey, opts .
 
 // DeletePasskey removes a passkey of the bearer's account.
 func (c *Client) DeletePasskey(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("passkeys", id), opts)
+	return remove(ctx, c, pathOf("passkeys", id), opts)
 }
 
 // BeginPasskeyLogin asks for a challenge to log in with. It needs no token.

@@ -25,17 +25,17 @@ func (c *Client) AllPlans(ctx context.Context, f api.PlanFilter) iter.Seq2[api.P
 
 // GetPlan shows a plan with what it would change.
 func (c *Client) GetPlan(ctx context.Context, id string) (api.Plan, error) {
-	return get[api.Plan](ctx, c, in("plans", id), nil)
+	return get[api.Plan](ctx, c, pathOf("plans", id), nil)
 }
 
 // ApprovePlan approves a plan that somebody else asked for.
 func (c *Client) ApprovePlan(ctx context.Context, id string, body api.DecidePlan, opts ...Option) (api.Plan, error) {
-	return post[api.Plan](ctx, c, in("plans", id, "approve"), body, opts)
+	return post[api.Plan](ctx, c, pathOf("plans", id, "approve"), body, opts)
 }
 
 // RefusePlan refuses a plan.
 func (c *Client) RefusePlan(ctx context.Context, id string, body api.DecidePlan, opts ...Option) (api.Plan, error) {
-	return post[api.Plan](ctx, c, in("plans", id, "refuse"), body, opts)
+	return post[api.Plan](ctx, c, pathOf("plans", id, "refuse"), body, opts)
 }
 
 // AsPlanned binds an action to a plan of it: it does just what the plan
@@ -65,22 +65,22 @@ func (c *Client) plan(ctx context.Context, method, path string, body any, opts [
 
 // PlanInitializeHost tells what InitializeHost would change; the job checks it.
 func (c *Client) PlanInitializeHost(ctx context.Context, id string, opts ...Option) (p api.Plan, jobID string, err error) {
-	return c.plan(ctx, http.MethodPost, in("hosts", id, "initialize"), nil, opts)
+	return c.plan(ctx, http.MethodPost, pathOf("hosts", id, "initialize"), nil, opts)
 }
 
 // PlanRefenceHost tells what RefenceHost would change.
 func (c *Client) PlanRefenceHost(ctx context.Context, id string, opts ...Option) (p api.Plan, jobID string, err error) {
-	return c.plan(ctx, http.MethodPost, in("hosts", id, "refence"), nil, opts)
+	return c.plan(ctx, http.MethodPost, pathOf("hosts", id, "refence"), nil, opts)
 }
 
 // PlanRelayoutHost tells what RelayoutHost would change.
 func (c *Client) PlanRelayoutHost(ctx context.Context, id string, body api.SetLayout, opts ...Option) (p api.Plan, jobID string, err error) {
-	return c.plan(ctx, http.MethodPost, in("hosts", id, "relayout"), body, opts)
+	return c.plan(ctx, http.MethodPost, pathOf("hosts", id, "relayout"), body, opts)
 }
 
 // PlanDecommissionHost tells what DecommissionHost would change.
 func (c *Client) PlanDecommissionHost(ctx context.Context, id string, opts ...Option) (p api.Plan, jobID string, err error) {
-	return c.plan(ctx, http.MethodPost, in("hosts", id, "decommission"), nil, opts)
+	return c.plan(ctx, http.MethodPost, pathOf("hosts", id, "decommission"), nil, opts)
 }
 
 // PlanCreateAllocation chooses a unit without taking it, and tells what
@@ -91,15 +91,15 @@ func (c *Client) PlanCreateAllocation(ctx context.Context, in api.CreateAllocati
 
 // PlanReplaceKeys tells what ReplaceKeys would change.
 func (c *Client) PlanReplaceKeys(ctx context.Context, id string, body api.ReplaceKeys, opts ...Option) (p api.Plan, jobID string, err error) {
-	return c.plan(ctx, http.MethodPut, in("allocations", id, "ssh-keys"), body, opts)
+	return c.plan(ctx, http.MethodPut, pathOf("allocations", id, "ssh-keys"), body, opts)
 }
 
 // PlanMoveNetwork tells what MoveNetwork would change.
 func (c *Client) PlanMoveNetwork(ctx context.Context, id string, opts ...Option) (p api.Plan, jobID string, err error) {
-	return c.plan(ctx, http.MethodPost, in("allocations", id, "move-network"), nil, opts)
+	return c.plan(ctx, http.MethodPost, pathOf("allocations", id, "move-network"), nil, opts)
 }
 
 // PlanDeallocate tells what Deallocate would change.
 func (c *Client) PlanDeallocate(ctx context.Context, id string, body api.Deallocate, opts ...Option) (p api.Plan, jobID string, err error) {
-	return c.plan(ctx, http.MethodPost, in("allocations", id, "deallocate"), body, opts)
+	return c.plan(ctx, http.MethodPost, pathOf("allocations", id, "deallocate"), body, opts)
 }

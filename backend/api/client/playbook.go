@@ -26,12 +26,12 @@ func (c *Client) AllPlaybooks(ctx context.Context, q api.PageQuery) iter.Seq2[ap
 
 // GetPlaybook shows a playbook.
 func (c *Client) GetPlaybook(ctx context.Context, name string) (api.Playbook, error) {
-	return get[api.Playbook](ctx, c, in("playbooks", name), nil)
+	return get[api.Playbook](ctx, c, pathOf("playbooks", name), nil)
 }
 
 // ListPlaybookVersions returns one page of its versions.
 func (c *Client) ListPlaybookVersions(ctx context.Context, name string, q api.PageQuery) (api.Page[api.PlaybookVersion], error) {
-	return list[api.PlaybookVersion](ctx, c, in("playbooks", name, "versions"), q)
+	return list[api.PlaybookVersion](ctx, c, pathOf("playbooks", name, "versions"), q)
 }
 
 // AllPlaybookVersions yields the versions of all pages.
@@ -44,19 +44,19 @@ func (c *Client) AllPlaybookVersions(ctx context.Context, name string, q api.Pag
 
 // ListPlaybookFiles returns the files of a version, without their content.
 func (c *Client) ListPlaybookFiles(ctx context.Context, name string, version int) ([]api.PlaybookFile, error) {
-	page, err := list[api.PlaybookFile](ctx, c, in("playbooks", name, "versions", strconv.Itoa(version), "files"), nil)
+	page, err := list[api.PlaybookFile](ctx, c, pathOf("playbooks", name, "versions", strconv.Itoa(version), "files"), nil)
 	return page.Items, err
 }
 
 // GetPlaybookFile shows one file of a version.
 func (c *Client) GetPlaybookFile(ctx context.Context, name string, version int, path string) (api.PlaybookFile, error) {
-	return get[api.PlaybookFile](ctx, c, in("playbooks", name, "versions", strconv.Itoa(version), "file"), url.Values{"path": {path}})
+	return get[api.PlaybookFile](ctx, c, pathOf("playbooks", name, "versions", strconv.Itoa(version), "file"), url.Values{"path": {path}})
 }
 
 // DownloadPlaybook returns a version as tar.zst; the caller closes it.
 func (c *Client) DownloadPlaybook(ctx context.Context, name string, version int) (io.ReadCloser, error) {
 	resp, err := c.do(ctx, request{
-		method: http.MethodGet, path: in("playbooks", name, "versions", strconv.Itoa(version), "download"),
+		method: http.MethodGet, path: pathOf("playbooks", name, "versions", strconv.Itoa(version), "download"),
 		accept: "application/zstd, application/octet-stream, application/problem+json", stream: true,
 	})
 	if err != nil {
@@ -67,13 +67,13 @@ func (c *Client) DownloadPlaybook(ctx context.Context, name string, version int)
 
 // GetPlaybookVersion shows a version with what ansible-lint says of it.
 func (c *Client) GetPlaybookVersion(ctx context.Context, name string, version int) (api.PlaybookVersion, error) {
-	return get[api.PlaybookVersion](ctx, c, in("playbooks", name, "versions", strconv.Itoa(version)), nil)
+	return get[api.PlaybookVersion](ctx, c, pathOf("playbooks", name, "versions", strconv.Itoa(version)), nil)
 }
 
 // UploadPlaybook makes a version of files. Files that are known make no new
 // one: the version that has them is returned.
 func (c *Client) UploadPlaybook(ctx context.Context, name string, u api.UploadPlaybook, opts ...Option) (api.PlaybookVersion, error) {
-	v, _, err := send[api.PlaybookVersion](ctx, c, request{method: http.MethodPost, path: in("playbooks", name, "versions"), body: u}, opts...)
+	v, _, err := send[api.PlaybookVersion](ctx, c, request{method: http.MethodPost, path: pathOf("playbooks", name, "versions"), body: u}, opts...)
 	return v, err
 }
 
@@ -83,19 +83,19 @@ func (c *Client) UploadPlaybookArchive(ctx context.Context, name string, archive
 	if note != "" {
 		q.Set("note", note)
 	}
-	r := request{method: http.MethodPost, path: in("playbooks", name, "versions"), query: q, raw: archive, rawType: "application/zstd"}
+	r := request{method: http.MethodPost, path: pathOf("playbooks", name, "versions"), query: q, raw: archive, rawType: "application/zstd"}
 	v, _, err := send[api.PlaybookVersion](ctx, c, r, opts...)
 	return v, err
 }
 
 // DiffPlaybook tells how a version differs from another.
 func (c *Client) DiffPlaybook(ctx context.Context, name string, version, against int) (api.PlaybookDiff, error) {
-	return get[api.PlaybookDiff](ctx, c, in("playbooks", name, "versions", strconv.Itoa(version), "diff"), url.Values{"against": {strconv.Itoa(against)}})
+	return get[api.PlaybookDiff](ctx, c, pathOf("playbooks", name, "versions", strconv.Itoa(version), "diff"), url.Values{"against": {strconv.Itoa(against)}})
 }
 
 // SetDefaultPlaybook binds new jobs to a version. Going to an earlier one is a
 // roll back.
 func (c *Client) SetDefaultPlaybook(ctx context.Context, name string, version int, opts ...Option) (api.Playbook, error) {
-	p, _, err := send[api.Playbook](ctx, c, request{method: http.MethodPost, path: in("playbooks", name, "versions", strconv.Itoa(version), "make-default")}, opts...)
+	p, _, err := send[api.Playbook](ctx, c, request{method: http.MethodPost, path: pathOf("playbooks", name, "versions", strconv.Itoa(version), "make-default")}, opts...)
 	return p, err
 }

@@ -14,12 +14,12 @@ func (c *Client) ListPolicies(ctx context.Context) (api.Policies, error) {
 
 // GetPolicy shows a policy with its conditions.
 func (c *Client) GetPolicy(ctx context.Context, name string) (api.Policy, error) {
-	return get[api.Policy](ctx, c, in("policies", name), nil)
+	return get[api.Policy](ctx, c, pathOf("policies", name), nil)
 }
 
 // ListPolicyItems returns one page of the objects that a policy looks at.
 func (c *Client) ListPolicyItems(ctx context.Context, name string, f api.PolicyItemFilter) (api.Page[api.PolicyItem], error) {
-	return list[api.PolicyItem](ctx, c, in("policies", name, "items"), f)
+	return list[api.PolicyItem](ctx, c, pathOf("policies", name, "items"), f)
 }
 
 // AllPolicyItems yields the items of all pages.
@@ -32,18 +32,18 @@ func (c *Client) AllPolicyItems(ctx context.Context, name string, f api.PolicyIt
 
 // PausePolicy pauses a policy, or one object of it.
 func (c *Client) PausePolicy(ctx context.Context, name string, body api.PausePolicy, opts ...Option) (api.Policy, error) {
-	return post[api.Policy](ctx, c, in("policies", name, "pause"), body, opts)
+	return post[api.Policy](ctx, c, pathOf("policies", name, "pause"), body, opts)
 }
 
 // ResumePolicy ends such a pause.
 func (c *Client) ResumePolicy(ctx context.Context, name string, body api.OfObject, opts ...Option) (api.Policy, error) {
-	return post[api.Policy](ctx, c, in("policies", name, "resume"), body, opts)
+	return post[api.Policy](ctx, c, pathOf("policies", name, "resume"), body, opts)
 }
 
 // RunPolicy makes a policy, or one object of it, due now. The token of the answer
 // is answered once a run that began afterwards has ended.
 func (c *Client) RunPolicy(ctx context.Context, name string, body api.OfObject, opts ...Option) (api.PolicyItem, error) {
-	return post[api.PolicyItem](ctx, c, in("policies", name, "run"), body, opts)
+	return post[api.PolicyItem](ctx, c, pathOf("policies", name, "run"), body, opts)
 }
 
 // PauseObject pauses all policies of one object.

@@ -27,17 +27,17 @@ func (c *Client) CreateRemedy(ctx context.Context, in api.CreateRemedy, opts ...
 
 // GetRemedy shows a remedy, by its id or name.
 func (c *Client) GetRemedy(ctx context.Context, id string) (api.Remedy, error) {
-	return get[api.Remedy](ctx, c, in("remedies", id), nil)
+	return get[api.Remedy](ctx, c, pathOf("remedies", id), nil)
 }
 
 // ChangeRemedy changes a remedy.
 func (c *Client) ChangeRemedy(ctx context.Context, id string, body api.ChangeRemedy, opts ...Option) (api.Remedy, error) {
-	return patch[api.Remedy](ctx, c, in("remedies", id), body, opts)
+	return patch[api.Remedy](ctx, c, pathOf("remedies", id), body, opts)
 }
 
 // DeleteRemedy deletes a remedy.
 func (c *Client) DeleteRemedy(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("remedies", id), opts)
+	return remove(ctx, c, pathOf("remedies", id), opts)
 }
 
 // ListRemedyRuns returns one page of what remedies did, newest first.

@@ -17,7 +17,7 @@ func (c *Client) CreateSession(ctx context.Context, in api.Login) (api.Session, 
 
 // DeleteSession logs out: it ends the session whose token the client shows.
 func (c *Client) DeleteSession(ctx context.Context) error {
-	return remove(ctx, c, in("sessions", "current"), nil)
+	return remove(ctx, c, pathOf("sessions", "current"), nil)
 }
 
 // Whoami shows who the bearer is.
@@ -45,5 +45,5 @@ func (c *Client) CreateToken(ctx context.Context, in api.CreateToken, opts ...Op
 
 // DeleteToken ends a token or session.
 func (c *Client) DeleteToken(ctx context.Context, id string) error {
-	return remove(ctx, c, in("tokens", id), nil)
+	return remove(ctx, c, pathOf("tokens", id), nil)
 }

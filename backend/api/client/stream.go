@@ -80,7 +80,7 @@ func (s *jobStream) connect(ctx context.Context) error {
 	defer cancel()
 	quiet := time.AfterFunc(silence, cancel)
 	defer quiet.Stop()
-	r := request{method: http.MethodGet, path: in("jobs", s.id, "log", "stream"), accept: "text/event-stream", stream: true}
+	r := request{method: http.MethodGet, path: pathOf("jobs", s.id, "log", "stream"), accept: "text/event-stream", stream: true}
 	if s.last > 0 {
 		r.lastID = strconv.FormatInt(s.last, 10)
 	}

@@ -22,15 +22,15 @@ func (c *Client) AllComputeUnits(ctx context.Context, f api.UnitFilter) iter.Seq
 
 // GetComputeUnit shows a compute unit, by id or name.
 func (c *Client) GetComputeUnit(ctx context.Context, id string) (api.ComputeUnit, error) {
-	return get[api.ComputeUnit](ctx, c, in("compute-units", id), nil)
+	return get[api.ComputeUnit](ctx, c, pathOf("compute-units", id), nil)
 }
 
 // CloseComputeUnit keeps a free unit from being allocated.
 func (c *Client) CloseComputeUnit(ctx context.Context, id string, opts ...Option) (api.ComputeUnit, error) {
-	return post[api.ComputeUnit](ctx, c, in("compute-units", id, "close"), nil, opts)
+	return post[api.ComputeUnit](ctx, c, pathOf("compute-units", id, "close"), nil, opts)
 }
 
 // OpenComputeUnit lets a closed unit be allocated.
 func (c *Client) OpenComputeUnit(ctx context.Context, id string, opts ...Option) (api.ComputeUnit, error) {
-	return post[api.ComputeUnit](ctx, c, in("compute-units", id, "open"), nil, opts)
+	return post[api.ComputeUnit](ctx, c, pathOf("compute-units", id, "open"), nil, opts)
 }

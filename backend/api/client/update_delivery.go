@@ -27,22 +27,22 @@ func (c *Client) CreateUpdateDelivery(ctx context.Context, in api.CreateUpdateDe
 
 // GetUpdateDelivery shows a delivery with its waves, by its id or name.
 func (c *Client) GetUpdateDelivery(ctx context.Context, id string) (api.UpdateDelivery, error) {
-	return get[api.UpdateDelivery](ctx, c, in("update-deliveries", id), nil)
+	return get[api.UpdateDelivery](ctx, c, pathOf("update-deliveries", id), nil)
 }
 
 // PauseUpdateDelivery tells no further hosts.
 func (c *Client) PauseUpdateDelivery(ctx context.Context, id string, opts ...Option) (api.UpdateDelivery, error) {
-	return post[api.UpdateDelivery](ctx, c, in("update-deliveries", id, "pause"), nil, opts)
+	return post[api.UpdateDelivery](ctx, c, pathOf("update-deliveries", id, "pause"), nil, opts)
 }
 
 // ResumeUpdateDelivery goes on with a delivery.
 func (c *Client) ResumeUpdateDelivery(ctx context.Context, id string, opts ...Option) (api.UpdateDelivery, error) {
-	return post[api.UpdateDelivery](ctx, c, in("update-deliveries", id, "resume"), nil, opts)
+	return post[api.UpdateDelivery](ctx, c, pathOf("update-deliveries", id, "resume"), nil, opts)
 }
 
 // RollBackUpdateDelivery sends hosts back to the version before.
 func (c *Client) RollBackUpdateDelivery(ctx context.Context, id string, opts ...Option) (api.UpdateDelivery, error) {
-	return post[api.UpdateDelivery](ctx, c, in("update-deliveries", id, "roll-back"), nil, opts)
+	return post[api.UpdateDelivery](ctx, c, pathOf("update-deliveries", id, "roll-back"), nil, opts)
 }
 
 // ListDeliveryTargets returns one page of the hosts of a delivery.

@@ -42,5 +42,5 @@ func (c *Client) CreatePrice(ctx context.Context, in api.CreatePrice, opts ...Op
 
 // DeletePrice deletes a price that has not begun.
 func (c *Client) DeletePrice(ctx context.Context, id string, opts ...Option) error {
-	return remove(ctx, c, in("prices", id), opts)
+	return remove(ctx, c, pathOf("prices", id), opts)
 }

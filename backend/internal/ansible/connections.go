@@ -38,7 +38,7 @@ type keptConnection struct {
 // connection is replaced once before it counts as silence. A refused login is an answer, since the host proved its key before.
 // The error is in words for people. id is the host's own.
 func (c *Connections) Answers(ctx context.Context, id string, h *Host) error {
-	k := c.of(id)
+	k := c.connectionOf(id)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	to := strings.Join(append([]string{h.Address, strconv.Itoa(h.port()), h.User, string(h.PrivateKey)}, h.HostKeys...), "\n")
@@ -68,8 +68,8 @@ func (c *Connections) Answers(ctx context.Context, id string, h *Host) error {
 	return nil
 }
 
-// of finds what is kept of a host, and lets go of what nobody asks about any more.
-func (c *Connections) of(id string) *keptConnection {
+// connectionOf finds what is kept of a host, and lets go of what nobody asks about any more.
+func (c *Connections) connectionOf(id string) *keptConnection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()

@@ -64,7 +64,7 @@ func TestConnectionsAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.kept["h1"].used = time.Now().Add(-2 * forgetAfter)
-	_ = c.of("h2")
+	_ = c.connectionOf("h2")
 	if c.kept["h1"] != nil {
 		t.Error("a connection that nobody asks about is kept")
 	}

@@ -214,7 +214,7 @@ func (s *standbys) take(played bundle) (*standby, error) {
 	s.mu.Lock()
 	s.last = played
 	s.mu.Unlock()
-	defer s.ahead(standbyAfter)
+	defer s.startAfter(standbyAfter)
 	for b := s.pop(); b != nil; b = s.pop() {
 		if len(b.died) == 0 {
 			return b, nil
@@ -236,8 +236,8 @@ func (s *standbys) pop() *standby {
 	return b
 }
 
-// ahead has another one made after a while, if there are too few.
-func (s *standbys) ahead(after time.Duration) {
+// startAfter has another one made after a while, if there are too few.
+func (s *standbys) startAfter(after time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.isClosed() || len(s.waiting)+s.coming >= s.config.Ahead {
@@ -249,7 +249,7 @@ func (s *standbys) ahead(after time.Duration) {
 
 // ended has the next one made at once, since no play is disturbed.
 func (s *standbys) ended() {
-	s.ahead(0)
+	s.startAfter(0)
 	select {
 	case s.hurry <- struct{}{}:
 	default:

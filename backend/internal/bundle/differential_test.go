@@ -40,14 +40,14 @@ type grammar struct {
 	n int // of the case
 }
 
-func (g grammar) one(all ...string) string { return all[g.IntN(len(all))] }
+func (g grammar) anyOf(all ...string) string { return all[g.IntN(len(all))] }
 
 func (g grammar) str() string {
-	quote := g.one("'", `"`)
+	quote := g.anyOf("'", `"`)
 	var b strings.Builder
 	for range 1 + g.IntN(4) {
-		b.WriteString(g.one("a", "b c", "x", "id", "-", "1", "a", "x", `\`, `\\`, `\'`, `\"`, `\n`, `\x7b`, "{", "}", "{ ", "{{", "}}", "{%", "%}", "#}", "é",
-			"'", `"`, " ~ "+payload(g.n, g.one("'", `"`))+" ~ ", "{0.__class__.__init__.__globals__}", "%s", "{{ "+payload(g.n, g.one("'", `"`))+" }}"))
+		b.WriteString(g.anyOf("a", "b c", "x", "id", "-", "1", "a", "x", `\`, `\\`, `\'`, `\"`, `\n`, `\x7b`, "{", "}", "{ ", "{{", "}}", "{%", "%}", "#}", "é",
+			"'", `"`, " ~ "+payload(g.n, g.anyOf("'", `"`))+" ~ ", "{0.__class__.__init__.__globals__}", "%s", "{{ "+payload(g.n, g.anyOf("'", `"`))+" }}"))
 	}
 	inner := b.String()
 	if g.IntN(6) > 0 {
@@ -58,33 +58,33 @@ func (g grammar) str() string {
 
 func (g grammar) expr(depth int) string {
 	if depth <= 0 || g.IntN(4) == 0 {
-		return g.one(g.str(), g.str(), "1", "true", "none", "hello_name", "hello_units", "hello_kind", "hello_ids", "hello_map", "role_path",
-			"hello_units[0].id", "hello_units | first", "item", g.one(payload(g.n, "'"), payload(g.n, `"`), "lipsum", "cycler", "vars", "omit", "loop", "ansible_check_mode"))
+		return g.anyOf(g.str(), g.str(), "1", "true", "none", "hello_name", "hello_units", "hello_kind", "hello_ids", "hello_map", "role_path",
+			"hello_units[0].id", "hello_units | first", "item", g.anyOf(payload(g.n, "'"), payload(g.n, `"`), "lipsum", "cycler", "vars", "omit", "loop", "ansible_check_mode"))
 	}
 	sub := func() string { return g.expr(depth - 1) }
 	switch g.IntN(11) {
 	case 0:
 		return sub() + " ~ " + sub()
 	case 1:
-		return "(" + sub() + ")" + g.one(".items()", ".get('a')", ".upper()", ".split("+g.str()+")", ".join(["+sub()+"])", ".format", ".items", ".format("+sub()+")", ".__class__",
+		return "(" + sub() + ")" + g.anyOf(".items()", ".get('a')", ".upper()", ".split("+g.str()+")", ".join(["+sub()+"])", ".format", ".items", ".format("+sub()+")", ".__class__",
 			".__class__.__mro__", "['a']", "[0]", "[0:2]", "['format']", "['__class__']", "["+sub()+"]", ".id", ".strip("+g.str()+")")
 	case 2:
-		return "(" + sub() + ") | " + g.one("attr('__class__')", "to_json(default="+g.str()+".format)", "from_json(parse_int="+g.str()+".format)", "map('attr','__class__')|list",
+		return "(" + sub() + ") | " + g.anyOf("attr('__class__')", "to_json(default="+g.str()+".format)", "from_json(parse_int="+g.str()+".format)", "map('attr','__class__')|list",
 			"map(attribute='format')|list", "sort(attribute='__class__')", "groupby('__class__')", "regex_replace('.',"+g.str()+".format)", "extract("+sub()+")", "random", "fileglob")
 	case 3:
 		return "[" + sub() + ", " + sub() + "]"
 	case 4:
 		return "{'a': " + sub() + "}"
 	case 5:
-		return sub() + g.one(" if ", " and ", " or ", " == ", " in ") + sub() + g.one("", " else "+sub())
+		return sub() + g.anyOf(" if ", " and ", " or ", " == ", " in ") + sub() + g.anyOf("", " else "+sub())
 	case 6:
-		return "(" + sub() + ") is " + g.one("defined", "match("+g.str()+")", "string", "regex('a', match_type='__class__')", "eq("+sub()+")")
+		return "(" + sub() + ") is " + g.anyOf("defined", "match("+g.str()+")", "string", "regex('a', match_type='__class__')", "eq("+sub()+")")
 	case 7:
-		return "lookup(" + g.one("'template'", "'ansible.builtin.file'", "'file'", "'pipe'", "'env'", g.str()) + ", " +
-			g.one("'hello.j2'", "role_path ~ '/templates/hello.j2'", "'/etc/passwd'", "'../../../../../../../etc/passwd'", g.str(), sub()) +
-			g.one("", ", template_vars={'hello_y': "+g.one(g.str(), "hello_name", sub())+"}", ", convert_data=false", ", variable_start_string='[['") + ")"
+		return "lookup(" + g.anyOf("'template'", "'ansible.builtin.file'", "'file'", "'pipe'", "'env'", g.str()) + ", " +
+			g.anyOf("'hello.j2'", "role_path ~ '/templates/hello.j2'", "'/etc/passwd'", "'../../../../../../../etc/passwd'", g.str(), sub()) +
+			g.anyOf("", ", template_vars={'hello_y': "+g.anyOf(g.str(), "hello_name", sub())+"}", ", convert_data=false", ", variable_start_string='[['") + ")"
 	default:
-		return "(" + sub() + ") | " + g.one("upper", "string", "list", "first", "length", "sort", "unique", "join("+g.str()+")", "default("+sub()+")", "replace("+g.str()+", "+g.str()+")",
+		return "(" + sub() + ") | " + g.anyOf("upper", "string", "list", "first", "length", "sort", "unique", "join("+g.str()+")", "default("+sub()+")", "replace("+g.str()+", "+g.str()+")",
 			"regex_replace("+g.str()+", "+g.str()+")", "regex_search("+g.str()+")", "to_json", "to_nice_yaml", "b64encode", "b64decode", "urldecode", "quote", "hash('sha1')",
 			"ternary("+sub()+", "+sub()+")", "map('upper') | list", "map(attribute='id') | list", "selectattr('id', 'eq', "+sub()+") | list", "format("+sub()+")", "combine({'a': "+sub()+"})",
 			"indent(2)", "truncate(9)", "from_json", "flatten", "dict2items", "map('regex_replace', "+g.str()+", "+g.str()+") | list")
@@ -94,10 +94,10 @@ func (g grammar) expr(depth int) string {
 // text is an expression as it stands in a value.
 func (g grammar) text() string {
 	e := g.expr(3)
-	text := g.one("{{ "+e+" }}", "{{ "+e+" }}", "a {{ "+e+" }} b", "{% if "+e+" %}a{% endif %}", "{% for x in "+e+" %}{{ x }}{% endfor %}", "{% set hello_z = "+e+" %}{{ hello_z }}", "{{ "+e+" }}{{ "+g.expr(1)+" }}", "{# "+g.str()+" #}{{ "+e+" }}", "{{- "+e+" -}}")
+	text := g.anyOf("{{ "+e+" }}", "{{ "+e+" }}", "a {{ "+e+" }} b", "{% if "+e+" %}a{% endif %}", "{% for x in "+e+" %}{{ x }}{% endfor %}", "{% set hello_z = "+e+" %}{{ hello_z }}", "{{ "+e+" }}{{ "+g.expr(1)+" }}", "{# "+g.str()+" #}{{ "+e+" }}", "{{- "+e+" -}}")
 	if g.IntN(8) == 0 && len(text) > 4 { // a character more or less
 		at := g.IntN(len(text) - 1)
-		text = text[:at] + g.one("", `\`, "'", `"`, "{", "}", "%") + text[at+g.IntN(2):]
+		text = text[:at] + g.anyOf("", `\`, "'", `"`, "{", "}", "%") + text[at+g.IntN(2):]
 	}
 	return strings.ToValidUTF8(text, "")
 }
@@ -133,11 +133,11 @@ func (g grammar) bundle() map[string][]byte {
 		task = "---\n- ansible.builtin.debug: {msg: x}\n  changed_when: true\n  notify: h\n"
 		files["roles/hello/handlers/main.yml"] = "---\n- name: " + value + "\n  ansible.builtin.debug: {msg: x}\n  listen: h\n"
 	case 12, 13:
-		task = "---\n" + more + "  " + g.one("when", "changed_when", "failed_when", "until") + ": " + quoted(g.expr(3)) + "\n  retries: 1\n  delay: 0\n"
+		task = "---\n" + more + "  " + g.anyOf("when", "changed_when", "failed_when", "until") + ": " + quoted(g.expr(3)) + "\n  retries: 1\n  delay: 0\n"
 	case 14:
 		task = "---\n- ansible.builtin.assert:\n    that: [" + quoted(g.expr(3)) + "]\n    fail_msg: " + value + "\n"
 	case 15:
-		task = "---\n" + more + "  loop: " + g.one(value, quoted("{{ hello_units | list }}"), "["+value+"]") + "\n  loop_control: {label: " + quoted(g.text()) + "}\n"
+		task = "---\n" + more + "  loop: " + g.anyOf(value, quoted("{{ hello_units | list }}"), "["+value+"]") + "\n  loop_control: {label: " + quoted(g.text()) + "}\n"
 	case 16, 17:
 		text := g.text()
 		for strings.Contains(text, "hello.j2") { // a template that looks itself up has no end
@@ -148,9 +148,9 @@ func (g grammar) bundle() map[string][]byte {
 	case 18:
 		task = "---\n- ansible.builtin.debug: {msg: \"{{ lookup('ansible.builtin.template', 'hello.j2', template_vars={'hello_y': " + strings.ReplaceAll(strings.ReplaceAll(g.str(), `\`, `\\`), `"`, `\"`) + "}) }}\"}\n"
 	case 19:
-		task = "---\n- block:\n    - ansible.builtin.debug: {msg: \"{{ hello_v }}\"}\n  name: " + g.one("b", value) + "\n  vars: {hello_v: " + value + "}\n"
+		task = "---\n- block:\n    - ansible.builtin.debug: {msg: \"{{ hello_v }}\"}\n  name: " + g.anyOf("b", value) + "\n  vars: {hello_v: " + value + "}\n"
 	case 20:
-		task = "---\n- ansible.builtin.fail: {msg: " + value + "}\n  ignore_errors: " + g.one("true", value) + "\n  register: hello_r\n- ansible.builtin.debug: {msg: \"{{ hello_r.msg }}\"}\n"
+		task = "---\n- ansible.builtin.fail: {msg: " + value + "}\n  ignore_errors: " + g.anyOf("true", value) + "\n  register: hello_r\n- ansible.builtin.debug: {msg: \"{{ hello_r.msg }}\"}\n"
 	case 21:
 		task = "---\n- ansible.builtin.command: {argv: [echo, " + value + "], removes: /}\n"
 	}

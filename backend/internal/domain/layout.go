@@ -422,7 +422,7 @@ func (p *planner) shares(c cut, reserve int64, bad *Invalid) []UnitLayout {
 	var promised int64
 	for i, set := range sets {
 		u := UnitLayout{CPUs: set.String(), CPUCount: len(set), TasksMax: TasksMax, VolumeBytes: volumes[i]}
-		u.MemoryNodes, u.MemoryMaxBytes = pools.of(set, p.online)
+		u.MemoryNodes, u.MemoryMaxBytes = pools.shareOf(set, p.online)
 		u.MemoryMaxBytes &^= 4095 // whole pages, as the kernel rounds
 		if u.MemoryMaxBytes < MinMemory {
 			bad.Add(fmt.Sprintf("units[%d]", i), "its CPUs' share of memory on NUMA nodes %s is %d bytes; at least %d are needed", u.MemoryNodes, u.MemoryMaxBytes, int64(MinMemory))
@@ -479,9 +479,9 @@ func (p *planner) pools(system CPUSet, reserve int64) (all pools) {
 	return all
 }
 
-// of is what a set of CPUs gets: its nodes with memory, and its share of that.
+// shareOf is what a set of CPUs gets: its nodes with memory, and its share of that.
 // Bare CPUs are spread over all pools by the memory that those have.
-func (a pools) of(set CPUSet, online map[int]CPU) (nodes string, bytes int64) {
+func (a pools) shareOf(set CPUSet, online map[int]CPU) (nodes string, bytes int64) {
 	onNode, bare := map[int]int64{}, int64(0)
 	for _, c := range set {
 		if slices.ContainsFunc(a.nodes, func(n pool) bool { return n.node == online[c].Node }) {

@@ -44,7 +44,7 @@ func (s *Server) eventsOf(ctx context.Context, route string, in api.EventFilter,
 	of, name := idOrName(in.Object)
 	since, badSince := timeFilter("since", in.Since)
 	until, badUntil := timeFilter("until", in.Until)
-	if err := together(badSince, badUntil); err != nil {
+	if err := joinProblems(badSince, badUntil); err != nil {
 		return nil, err
 	}
 	f.ObjectID, f.Object, f.ObjectKind, f.Action, f.Actor, f.Since, f.Until = of, name, in.ObjectKind, in.Action, in.Actor, since, until

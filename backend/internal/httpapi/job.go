@@ -36,7 +36,7 @@ func (s *Server) job(ctx context.Context, ref string) (store.Job, error) {
 func (s *Server) listJobs(ctx context.Context, in *struct{ api.JobFilter }) (*object[api.Page[api.Job]], error) {
 	bad := []error{oneOf("state", in.State, append(domain.JobLifecycle.Names(), "active", "ended")), oneOf("kind", in.Kind, s.jobKinds()), boundTo(in.JobFilter)}
 	f := store.JobFilter{WorkspaceID: workspace(ctx), State: in.State, Kind: in.Kind, Playbook: in.Playbook, Version: in.Version}
-	if err := together(bad...); err != nil {
+	if err := joinProblems(bad...); err != nil {
 		return nil, err
 	}
 	f.AllocationID, f.Login = idOrName(in.Allocation)

@@ -43,8 +43,8 @@ func badField(field, message string) *api.Problem {
 	return invalid(api.FieldProblem{Field: field, Message: message})
 }
 
-// together makes one problem of several bad fields; nil if there is none.
-func together(errs ...error) error {
+// joinProblems makes one problem of several bad fields; nil if there is none.
+func joinProblems(errs ...error) error {
 	var fields []api.FieldProblem
 	for _, err := range errs {
 		var p *api.Problem

@@ -78,8 +78,8 @@ func (p *realProvider) stop() {
 	p.process = nil
 }
 
-// is writes the claims of a person. Without groups the provider tells none.
-func (p *realProvider) is(name string, claims map[string]any) {
+// writeClaims writes the claims of a person. Without groups the provider tells none.
+func (p *realProvider) writeClaims(name string, claims map[string]any) {
 	p.t.Helper()
 	text, err := json.Marshal(map[string]any{name: claims})
 	if err != nil {
@@ -243,7 +243,7 @@ func TestRealProviders(t *testing.T) {
 			b, password := login(t)
 			b.token = decode[api.Session](t, b.mustDo(http.MethodPost, "/sessions", api.Login{Account: "root", Password: password}, 201, "Authorization", "")).Token
 			p := newRealProvider(t, b, command)
-			p.is("ada", map[string]any{"groups": []string{"ops", "everyone"}})
+			p.writeClaims("ada", map[string]any{"groups": []string{"ops", "everyone"}})
 			p.start()
 			p.grants(b)
 			p.provesNothing(b)
@@ -281,7 +281,7 @@ func (p *realProvider) grants(b *backend) {
 		p.t.Errorf("%s has the address %q", in.Account, email)
 	}
 
-	p.is("ada", map[string]any{})
+	p.writeClaims("ada", map[string]any{})
 	again := p.logIn(b)
 	holds(again.Account, "no claim", operator, viewer)
 	events := decode[api.Page[api.Event]](p.t, b.mustDo(http.MethodGet, "/organization-events?action=identity.groups_missing", nil, 200)).Items
@@ -289,7 +289,7 @@ func (p *realProvider) grants(b *backend) {
 		p.t.Errorf("%s came back as %s, with the events %+v", in.Account, again.Account, events)
 	}
 
-	p.is("ada", map[string]any{"groups": []string{"everyone"}})
+	p.writeClaims("ada", map[string]any{"groups": []string{"everyone"}})
 	third := p.logIn(b)
 	holds(third.Account, "a group less", viewer)
 	for what, session := range map[string]api.FinishedLogin{"the new session": third, "the session of before": in} {

@@ -379,7 +379,7 @@ func (in *Intents) ReplaceKeys(ctx context.Context, call Call, id uuid.UUID, ifM
 		}
 		audit := allocationAudit(a, "allocation.replace_keys")
 		audit.Before, audit.After = map[string]any{"ssh_keys": a.SSHKeys}, map[string]any{"ssh_keys": keys}
-		jobID, err = in.asked(ctx, tx, call, job.AllocationKeys{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID}, audit)
+		jobID, err = in.startAndEnqueue(ctx, tx, call, job.AllocationKeys{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID}, audit)
 		return err
 	})
 	return jobID, err
@@ -392,7 +392,7 @@ func (in *Intents) SetUpAgain(ctx context.Context, call Call, id uuid.UUID) (job
 		if err := canReplaceKeys(a); err != nil {
 			return err
 		}
-		jobID, err = in.asked(ctx, tx, call, job.AllocationKeys{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID}, allocationAudit(a, "allocation.repair"))
+		jobID, err = in.startAndEnqueue(ctx, tx, call, job.AllocationKeys{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID}, allocationAudit(a, "allocation.repair"))
 		return err
 	})
 	return jobID, err
@@ -406,7 +406,7 @@ func (in *Intents) MoveToOwnNetwork(ctx context.Context, call Call, id uuid.UUID
 		}
 		audit := allocationAudit(a, "allocation.move_network")
 		audit.Before, audit.After = map[string]any{"unit_network": a.UnitNetwork}, map[string]any{"unit_network": domain.NetworkOfUnit}
-		jobID, err = in.asked(ctx, tx, call, job.AllocationNetwork{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID}, audit)
+		jobID, err = in.startAndEnqueue(ctx, tx, call, job.AllocationNetwork{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID}, audit)
 		return err
 	})
 	return jobID, err
@@ -441,7 +441,7 @@ func (in *Intents) Deallocate(ctx context.Context, call Call, id uuid.UUID, ifMa
 		if confirm != a.LoginUser {
 			return &domain.Invalid{Fields: []domain.FieldError{{Field: "confirm", Problem: "type the login user, " + a.LoginUser}}}
 		}
-		jobID, err = in.asked(ctx, tx, call, job.UnitDeallocate{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID},
+		jobID, err = in.startAndEnqueue(ctx, tx, call, job.UnitDeallocate{HostID: a.HostID, UnitID: a.UnitID, AllocationID: a.ID},
 			allocationAudit(a, "allocation.deallocate"))
 		return err
 	})

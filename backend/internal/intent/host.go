@@ -51,7 +51,7 @@ func (in *Intents) RegisterHost(ctx context.Context, call Call, r RegisterHost) 
 			"name": h.Name, "address": h.Address, "port": h.Port, "region": h.Region,
 			"zone": h.Zone, "profile": h.Profile, "purpose": h.Purpose, "trust_on_first_use": h.TrustOnFirstUse,
 		}
-		jobID, err = in.asked(ctx, tx, call, job.HostProbe{HostID: h.ID}, audit)
+		jobID, err = in.startAndEnqueue(ctx, tx, call, job.HostProbe{HostID: h.ID}, audit)
 		if err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func (in *Intents) ConfirmHostKey(ctx context.Context, call Call, id uuid.UUID, 
 		audit := hostAudit(h, "host.confirm_key")
 		audit.Before = map[string]any{"fingerprint": Fingerprint(h.HostKey)}
 		audit.After = map[string]any{"fingerprint": fingerprint}
-		jobID, err = in.asked(ctx, tx, call, job.HostProbe{HostID: h.ID}, audit)
+		jobID, err = in.startAndEnqueue(ctx, tx, call, job.HostProbe{HostID: h.ID}, audit)
 		return err
 	})
 	return jobID, err
@@ -225,7 +225,7 @@ func (in *Intents) InitializeHost(ctx context.Context, call Call, id uuid.UUID, 
 		if refence {
 			action = "host.refence"
 		}
-		jobID, err = in.asked(ctx, tx, call, job.HostInitialize{HostID: h.ID, Refence: refence}, hostAudit(h, action))
+		jobID, err = in.startAndEnqueue(ctx, tx, call, job.HostInitialize{HostID: h.ID, Refence: refence}, hostAudit(h, action))
 		return err
 	})
 	return jobID, err
@@ -319,7 +319,7 @@ func (in *Intents) DecommissionHost(ctx context.Context, call Call, id uuid.UUID
 		if err := canDecommission(h); err != nil {
 			return err
 		}
-		jobID, err = in.asked(ctx, tx, call, job.HostDecommission{HostID: h.ID}, hostAudit(h, "host.decommission"))
+		jobID, err = in.startAndEnqueue(ctx, tx, call, job.HostDecommission{HostID: h.ID}, hostAudit(h, "host.decommission"))
 		return err
 	})
 	return jobID, err

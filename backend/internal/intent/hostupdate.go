@@ -68,7 +68,7 @@ func (in *Intents) UpdateHost(ctx context.Context, call Call, id uuid.UUID, ifMa
 		audit := hostAudit(h, "host.update")
 		audit.Before, audit.After = before, after
 		if elsewhere(was, h) {
-			jobID, err = in.asked(ctx, tx, call, job.HostProbe{HostID: h.ID}, audit)
+			jobID, err = in.startAndEnqueue(ctx, tx, call, job.HostProbe{HostID: h.ID}, audit)
 			return err
 		}
 		if err := tx.AddEvent(ctx, call.Actor, audit); err != nil {

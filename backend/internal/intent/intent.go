@@ -71,9 +71,9 @@ func (in *Intents) do(ctx context.Context, call Call, f func(tx *store.Tx) error
 	return err
 }
 
-// asked is the end of every intent that made a job: start what the joint table
+// startAndEnqueue is the end of every intent that made a job: start what the joint table
 // says, write the event, and record for a repeated request what was made.
-func (in *Intents) asked(ctx context.Context, tx *store.Tx, call Call, args job.Args, a store.Audit) (uuid.UUID, error) {
+func (in *Intents) startAndEnqueue(ctx context.Context, tx *store.Tx, call Call, args job.Args, a store.Audit) (uuid.UUID, error) {
 	joint, _ := domain.JointOf(args.Kind())
 	if err := tx.Apply(ctx, joint.Start, args.Subject(), ""); err != nil {
 		return uuid.Nil, err

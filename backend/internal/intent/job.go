@@ -352,7 +352,7 @@ func (in *Intents) GiveUpJob(ctx context.Context, call Call, id uuid.UUID) (jobI
 				return err
 			}
 		}
-		jobID, err = in.asked(ctx, tx, call, args, jobAudit(j, "job.give_up"))
+		jobID, err = in.startAndEnqueue(ctx, tx, call, args, jobAudit(j, "job.give_up"))
 		return err
 	})
 	return jobID, err

@@ -183,7 +183,7 @@ func (in *Intents) relayout(ctx context.Context, tx *store.Tx, call Call, h stor
 		}
 	}
 	audit.Before["layout"], audit.After = h.Layout, map[string]any{"layout": layout, "removed_units": names(replaced)}
-	return in.asked(ctx, tx, call, job.HostRelayout{HostID: h.ID}, audit)
+	return in.startAndEnqueue(ctx, tx, call, job.HostRelayout{HostID: h.ID}, audit)
 }
 
 // idsOfUnits are those of the plan that the call is bound to, or new ones.

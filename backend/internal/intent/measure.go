@@ -33,7 +33,7 @@ func (in *Intents) MeasureHost(ctx context.Context, call Call, id uuid.UUID, ifM
 		}
 		audit := hostAudit(h, "host.measure")
 		audit.After = map[string]any{"samples": samples}
-		jobID, err = in.asked(ctx, tx, call, job.HostMeasure{HostID: h.ID, Samples: samples}, audit)
+		jobID, err = in.startAndEnqueue(ctx, tx, call, job.HostMeasure{HostID: h.ID, Samples: samples}, audit)
 		return err
 	})
 	return jobID, err

@@ -30,7 +30,7 @@ func (in *Intents) ProbeHost(ctx context.Context, call Call, id uuid.UUID, ifMat
 			jobID = under[0]
 			return recordMade(ctx, tx, call, "host", h.ID, jobID)
 		}
-		jobID, err = in.asked(ctx, tx, call, job.HostProbe{HostID: h.ID}, hostAudit(h, "host.probe"))
+		jobID, err = in.startAndEnqueue(ctx, tx, call, job.HostProbe{HostID: h.ID}, hostAudit(h, "host.probe"))
 		return err
 	})
 	return jobID, err

@@ -48,9 +48,9 @@ func TestClaimBeginsWhatNeedsItsHost(t *testing.T) {
 	}
 }
 
-// asked is what an attempt of a job begins with, by questions of its own, after
+// attemptOf is what an attempt of a job begins with, by questions of its own, after
 // which its playbook is known.
-func asked(t *testing.T, s *site.Site, id uuid.UUID) (store.Attempt, error) {
+func attemptOf(t *testing.T, s *site.Site, id uuid.UUID) (store.Attempt, error) {
 	t.Helper()
 	j := s.Job(id)
 	return s.DB.Attempt(t.Context(), store.Claim{ID: id, HostID: j.HostID, PlaybookVersionID: j.PlaybookVersionID})
@@ -63,7 +63,7 @@ func TestClaimGoesOnWhereARowDoesNotFit(t *testing.T) {
 	s := site.New(t)
 	strange, plain := s.ReadyHost(site.HostSpec{}).ID, s.ReadyHost(site.HostSpec{}).ID
 	one, two := enqueue(s, job.HostDecommission{HostID: strange}), enqueue(s, job.HostDecommission{HostID: plain})
-	if _, err := asked(t, s, two); err != nil {
+	if _, err := attemptOf(t, s, two); err != nil {
 		t.Fatal(err)
 	}
 	sql(s, `UPDATE hosts SET facts = '"x"' WHERE id = $1`, strange)

@@ -257,32 +257,32 @@ func (s *schedule) allocate() {
 	}
 }
 
-func (s *schedule) some(of []uuid.UUID) (uuid.UUID, bool) {
+func (s *schedule) pickSome(of []uuid.UUID) (uuid.UUID, bool) {
 	if len(of) == 0 {
 		return uuid.Nil, false
 	}
 	return rapid.SampledFrom(of).Draw(s.t, "which"), true
 }
 
-func (s *schedule) asked(job uuid.UUID, err error) {
+func (s *schedule) noteAsked(job uuid.UUID, err error) {
 	if !s.mayRefuse(err) && job != uuid.Nil {
 		s.jobs = append(s.jobs, job)
 	}
 }
 
 func (s *schedule) deallocate() {
-	if id, any := s.some(s.acknowledged); any {
+	if id, any := s.pickSome(s.acknowledged); any {
 		a, err := s.DB.Allocation(context.Background(), id)
 		if err != nil {
 			s.t.Fatalf("%v", err)
 		}
-		s.asked(s.Intents.Deallocate(context.Background(), s.Call, id, 0, a.LoginUser))
+		s.noteAsked(s.Intents.Deallocate(context.Background(), s.Call, id, 0, a.LoginUser))
 	}
 }
 
 func (s *schedule) keys() {
-	if id, any := s.some(s.acknowledged); any {
-		s.asked(s.Intents.ReplaceKeys(context.Background(), s.Call, id, 0, []string{someKey}))
+	if id, any := s.pickSome(s.acknowledged); any {
+		s.noteAsked(s.Intents.ReplaceKeys(context.Background(), s.Call, id, 0, []string{someKey}))
 	}
 }
 
@@ -299,26 +299,26 @@ func (s *schedule) resume() {
 }
 
 func (s *schedule) deadlinePasses() {
-	if id, any := s.some(s.jobs); any {
+	if id, any := s.pickSome(s.jobs); any {
 		s.exec(s.t, "UPDATE jobs SET deadline_at = now() - INTERVAL '1 second' WHERE id = $1 AND finished_at IS NULL", id)
 	}
 }
 
 func (s *schedule) cancel() {
-	if id, any := s.some(s.jobs); any {
+	if id, any := s.pickSome(s.jobs); any {
 		s.mayRefuse(s.Intents.CancelJob(context.Background(), s.Call, id))
 	}
 }
 
 func (s *schedule) retry() {
-	if id, any := s.some(s.jobs); any {
+	if id, any := s.pickSome(s.jobs); any {
 		s.mayRefuse(s.Intents.RetryJob(context.Background(), s.Call, id, false))
 	}
 }
 
 func (s *schedule) giveUp() {
-	if id, any := s.some(s.jobs); any {
-		s.asked(s.Intents.GiveUpJob(context.Background(), s.Call, id))
+	if id, any := s.pickSome(s.jobs); any {
+		s.noteAsked(s.Intents.GiveUpJob(context.Background(), s.Call, id))
 	}
 }
 

@@ -18,9 +18,9 @@ const (
 	expiryRows   = 500 // of anything else
 )
 
-// some removes a bounded number of rows, by a statement whose one parameter that
+// removeSome removes a bounded number of rows, by a statement whose one parameter that
 // is, and tells how many, and whether more may be left.
-func (tx *Tx) some(ctx context.Context, remove db.Statement) (n int64, more bool, err error) {
+func (tx *Tx) removeSome(ctx context.Context, remove db.Statement) (n int64, more bool, err error) {
 	n, err = tx.Exec(ctx, remove, expiryRows)
 	return n, n == expiryRows, err
 }

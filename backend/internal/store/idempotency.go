@@ -63,5 +63,5 @@ DELETE FROM idempotency_keys
 
 // DeleteOldIdempotencyKeys forgets requests of more than a day ago.
 func (tx *Tx) DeleteOldIdempotencyKeys(ctx context.Context) (n int64, more bool, err error) {
-	return tx.some(ctx, sqlDeleteOldKeys)
+	return tx.removeSome(ctx, sqlDeleteOldKeys)
 }

@@ -72,5 +72,5 @@ DELETE FROM login_failures
 
 // DeleteOldLogins takes away names under which nobody tried for an hour.
 func (tx *Tx) DeleteOldLogins(ctx context.Context) (n int64, more bool, err error) {
-	return tx.some(ctx, sqlDeleteOldLogins)
+	return tx.removeSome(ctx, sqlDeleteOldLogins)
 }

@@ -118,7 +118,7 @@ func (tx *Tx) PickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 // nothing beside the locked rows waits for those and looks again.
 func (tx *Tx) pickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 	for range 16 {
-		for _, l := range w.looks(tx.Postgres()) {
+		for _, l := range w.searches(tx.Postgres()) {
 			if picked, ok, err := tx.pickFree(ctx, l); ok || err != nil {
 				return picked, ok, err
 			}
@@ -138,24 +138,24 @@ func (tx *Tx) pickUnit(ctx context.Context, w Wanted) (Picked, bool, error) {
 	return Picked{}, false, nil
 }
 
-// looks are where a unit is looked for, one after the other: on roomy hosts,
+// searches are where a unit is looked for, one after the other: on roomy hosts,
 // then on all. Units of a size are taken from a random place on: if those who
 // ask at once all began with the first, each would look at all that the others
 // have locked.
-func (w Wanted) looks(postgres bool) []*db.List {
+func (w Wanted) searches(postgres bool) []*db.List {
 	fewHosts := w.Region != "" || len(w.HostLabels) > 0 || w.Network != "" // perhaps: the database can begin with them
 	switch {
 	case w.shared || w.UnitID != nil || w.HostID != nil || fewHosts && !postgres:
-		return w.asked()
+		return w.quickSearches()
 	case fewHosts:
-		return append(w.some(), w.asked()...)
+		return append(w.sampleSearches(), w.quickSearches()...)
 	case postgres:
-		return append(w.some(), w.all()...)
+		return append(w.sampleSearches(), w.all()...)
 	default:
 		// Not as on PostgreSQL: a plain read waits here for whoever writes the row,
 		// and keeps it from changing until the commit.
 		ofThisSize := w.quick().And("u.cpu_count = ?", max(1, w.MinCPUs)).And("u.shuffle >= ?", shuffle())
-		return append([]*db.List{ofThisSize.And(onRoomyHost)}, w.asked()...)
+		return append([]*db.List{ofThisSize.And(onRoomyHost)}, w.quickSearches()...)
 	}
 }
 
@@ -166,7 +166,7 @@ func (w Wanted) from() db.Statement {
 	return sqlPickFrom
 }
 
-func (w Wanted) asked() []*db.List { return []*db.List{w.quick().And(onRoomyHost), w.quick()} }
+func (w Wanted) quickSearches() []*db.List { return []*db.List{w.quick().And(onRoomyHost), w.quick()} }
 
 // pickFree takes a unit that nobody else is about to take.
 func (tx *Tx) pickFree(ctx context.Context, l *db.List) (Picked, bool, error) {

@@ -37,10 +37,10 @@ const (
                 OFFSET 0)`
 )
 
-// some looks at some of the units that a request is most likely to get: where it
+// sampleSearches looks at some of the units that a request is most likely to get: where it
 // may be that many hosts fit, one of them mostly does, however few the planner
 // believes in.
-func (w Wanted) some() []*db.List { return []*db.List{w.someFrom(shuffle()), w.someFrom(0)} }
+func (w Wanted) sampleSearches() []*db.List { return []*db.List{w.someFrom(shuffle()), w.someFrom(0)} }
 
 func (w Wanted) all() []*db.List {
 	return []*db.List{w.inZone(w.walk()).And(onAnyRoomyHost), w.inZone(w.walk())}

@@ -76,7 +76,7 @@ func TestPlacementIsPlannedOnce(t *testing.T) {
 			index = "compute_units_free_in_zone"
 		}
 		walked := regexp.MustCompile(`Index Scan using ` + index + ` on compute_units u `)
-		for _, l := range w.looks(true) {
+		for _, l := range w.searches(true) {
 			if !l.IsPlannedOnce() {
 				continue
 			}
@@ -142,7 +142,7 @@ func TestRoomyHostIsFound(t *testing.T) {
 				}
 				var picked Picked
 				err := db.InTx(t.Context(), func(tx *Tx) error {
-					looks := Wanted{WorkspaceID: domain.DefaultWorkspace, MinCPUs: cpus, Zone: zone}.looks(postgres)
+					looks := Wanted{WorkspaceID: domain.DefaultWorkspace, MinCPUs: cpus, Zone: zone}.searches(postgres)
 					for _, l := range looks[:len(looks)-1] {
 						var ok bool
 						var err error

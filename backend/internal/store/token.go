@@ -146,7 +146,7 @@ DELETE FROM tokens
 
 // DeleteExpiredTokens takes away tokens that expired long ago.
 func (tx *Tx) DeleteExpiredTokens(ctx context.Context) (n int64, more bool, err error) {
-	return tx.some(ctx, sqlDeleteExpiredTokens)
+	return tx.removeSome(ctx, sqlDeleteExpiredTokens)
 }
 
 const sqlTouchTokens = `

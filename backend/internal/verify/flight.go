@@ -23,8 +23,8 @@ func moves[S ~string](l domain.Lifecycle[S], s S, events ...domain.Event) bool {
 // states.
 type ends struct{ rows []string }
 
-// one notes an object if its jobs are not one.
-func (e *ends) one(what string, state any, by []store.JobSeen) {
+// wantOneJob notes an object if its jobs are not one.
+func (e *ends) wantOneJob(what string, state any, by []store.JobSeen) {
 	switch {
 	case len(by) == 0:
 		e.rows = append(e.rows, fmt.Sprintf("%s is %s and no job brings that to an end", what, state))
@@ -34,7 +34,7 @@ func (e *ends) one(what string, state any, by []store.JobSeen) {
 	}
 }
 
-func is(id *uuid.UUID, other uuid.UUID) bool { return id != nil && *id == other }
+func isID(id *uuid.UUID, other uuid.UUID) bool { return id != nil && *id == other }
 
 // who returns the jobs of a host that are about something and move it.
 func (g *ground) who(host uuid.UUID, about func(store.JobSeen) bool, moved func(domain.Effect) bool) (by []store.JobSeen) {
@@ -54,7 +54,7 @@ func inFlightHasAJob(g *ground) []string {
 	for _, h := range g.Hosts {
 		hosts[h.ID] = h
 		if domain.HostLifecycle.Info(h.State).Deadline != 0 {
-			e.one("host "+h.Name, h.State, g.who(h.ID, func(store.JobSeen) bool { return true },
+			e.wantOneJob("host "+h.Name, h.State, g.who(h.ID, func(store.JobSeen) bool { return true },
 				func(f domain.Effect) bool { return moves(domain.HostLifecycle, h.State, f.Host) }))
 		}
 	}
@@ -63,19 +63,19 @@ func inFlightHasAJob(g *ground) []string {
 		inFlight := domain.UnitLifecycle.Info(u.State).Deadline != 0 ||
 			u.State == domain.UnitPreparing && hosts[u.HostID].State == domain.HostInitializing
 		if inFlight {
-			e.one("unit "+u.Name, u.State, g.who(u.HostID,
+			e.wantOneJob("unit "+u.Name, u.State, g.who(u.HostID,
 				func(j store.JobSeen) bool { return j.UnitID == nil || *j.UnitID == u.ID },
 				func(f domain.Effect) bool { return moves(domain.UnitLifecycle, u.State, f.Unit, f.Replaced) }))
 		}
 	}
 	for _, a := range g.Allocations {
 		if domain.AllocationLifecycle.Info(a.State).Deadline != 0 {
-			e.one(fmt.Sprintf("allocation %s (%s)", a.ID, a.LoginUser), a.State, g.who(a.HostID, func(j store.JobSeen) bool { return is(j.AllocationID, a.ID) },
+			e.wantOneJob(fmt.Sprintf("allocation %s (%s)", a.ID, a.LoginUser), a.State, g.who(a.HostID, func(j store.JobSeen) bool { return isID(j.AllocationID, a.ID) },
 				func(f domain.Effect) bool { return moves(domain.AllocationLifecycle, a.State, f.Allocation) }))
 		}
 	}
 	for _, p := range g.Plans {
-		e.one("plan "+p.ID.String(), p.State, g.who(p.HostID, func(j store.JobSeen) bool { return j.ID == p.JobID && is(j.PlanID, p.ID) },
+		e.wantOneJob("plan "+p.ID.String(), p.State, g.who(p.HostID, func(j store.JobSeen) bool { return j.ID == p.JobID && isID(j.PlanID, p.ID) },
 			func(f domain.Effect) bool { return moves(domain.PlanLifecycle, p.State, f.Plan) }))
 	}
 	return e.rows
@@ -107,18 +107,18 @@ func jobsFitTheirObjects(g *ground) (rows []string) {
 			continue
 		}
 		for _, e := range []domain.Effect{joint.Success, joint.Failure, joint.Withdrawn} {
-			why := takes(domain.HostLifecycle, domain.HostState(states.of(j.HostID)), e.Host)
+			why := takes(domain.HostLifecycle, domain.HostState(states.stateOf(j.HostID)), e.Host)
 			if why == "" && j.UnitID != nil {
-				why = takes(domain.UnitLifecycle, domain.UnitState(states.of(j.UnitID)), e.Unit)
+				why = takes(domain.UnitLifecycle, domain.UnitState(states.stateOf(j.UnitID)), e.Unit)
 			}
 			if why == "" {
-				why = takes(domain.AllocationLifecycle, domain.AllocationState(states.of(j.AllocationID)), e.Allocation)
+				why = takes(domain.AllocationLifecycle, domain.AllocationState(states.stateOf(j.AllocationID)), e.Allocation)
 			}
 			if why == "" {
 				why = takes(domain.AddressLifecycle, states.addresses[idOf(j.AllocationID)], e.Address)
 			}
 			if why == "" {
-				why = takes(domain.PlanLifecycle, domain.PlanState(states.of(j.PlanID)), e.Plan)
+				why = takes(domain.PlanLifecycle, domain.PlanState(states.stateOf(j.PlanID)), e.Plan)
 			}
 			if why != "" {
 				rows = append(rows, job(j)+", but "+why)
@@ -156,7 +156,7 @@ func (g *ground) states() states {
 	return s
 }
 
-func (s states) of(id *uuid.UUID) string { return s.objects[idOf(id)] }
+func (s states) stateOf(id *uuid.UUID) string { return s.objects[idOf(id)] }
 
 func idOf(id *uuid.UUID) uuid.UUID {
 	if id == nil {

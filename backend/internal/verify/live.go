@@ -45,12 +45,12 @@ func oneAllocationAUID(g *ground) (rows []string) {
 		have[a.UID] = a
 	}
 	for _, u := range g.UIDs {
-		rows = append(rows, fmt.Sprintf("UID %d is given to %s, and had by %s", u.UID, or(u.Given, "nobody"), or(u.Allocation, "nobody")))
+		rows = append(rows, fmt.Sprintf("UID %d is given to %s, and had by %s", u.UID, textOr(u.Given, "nobody"), textOr(u.Allocation, "nobody")))
 	}
 	return rows
 }
 
-func or(id *uuid.UUID, none string) string {
+func textOr(id *uuid.UUID, none string) string {
 	if id == nil {
 		return none
 	}

@@ -32,7 +32,7 @@ func TestFailuresOfAnAllocation(t *testing.T) {
 		j.Error.NextStep == "" || j.Steps[0].State != domain.StepFailed {
 		t.Errorf("%+v, %+v", j.Error, j.Steps)
 	}
-	p.is(a, domain.AllocationAllocationFailed, domain.UnitAllocationFailed, domain.AddressReserved)
+	p.wantStates(a, domain.AllocationAllocationFailed, domain.UnitAllocationFailed, domain.AddressReserved)
 	if got := p.Allocation(a); got.StateMessage != "no space left on device" {
 		t.Errorf("nobody says why: %+v", got)
 	}
@@ -40,7 +40,7 @@ func TestFailuresOfAnAllocation(t *testing.T) {
 		t.Fatal(err)
 	}
 	j = p.Ended(job, domain.JobSucceeded)
-	p.is(a, domain.AllocationAllocated, domain.UnitAllocated, domain.AddressAllocated)
+	p.wantStates(a, domain.AllocationAllocated, domain.UnitAllocated, domain.AddressAllocated)
 	if j.Attempt != 2 || p.Allocation(a).StateMessage != "" {
 		t.Errorf("%+v", j)
 	}
@@ -58,11 +58,11 @@ func TestFailuresOfAnAllocation(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Ended(clean, domain.JobSucceeded)
-	p.is(b, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
+	p.wantStates(b, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
 	if err := p.Intents.RetryJob(t.Context(), p.Call, job, false); err == nil {
 		t.Error("a create was retried on a unit that is somebody else's by now")
 	}
-	p.is(b, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
+	p.wantStates(b, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
 	p.noSecrets()
 }
 
@@ -103,19 +103,19 @@ func TestFailuresOfADeallocation(t *testing.T) {
 		t.Error("deallocated without the login user being typed")
 	}
 	p.Ended(p.deallocate(a), domain.JobFailed)
-	p.is(a, domain.AllocationDeallocationFailed, domain.UnitDeallocationFailed, domain.AddressReleasing)
+	p.wantStates(a, domain.AllocationDeallocationFailed, domain.UnitDeallocationFailed, domain.AddressReleasing)
 	// It says that it succeeded, but shows no evidence: the unit stays closed.
 	j := p.Ended(p.deallocate(a), domain.JobFailed)
 	if j.Error.Code != domain.ErrCodePlaybookError {
 		t.Errorf("%+v", j.Error)
 	}
-	p.is(a, domain.AllocationDeallocationFailed, domain.UnitDeallocationFailed, domain.AddressReleasing)
+	p.wantStates(a, domain.AllocationDeallocationFailed, domain.UnitDeallocationFailed, domain.AddressReleasing)
 	p.Runner.HandleFunc("unit_deallocate", site.Wiped)
 	if err := p.Intents.RetryJob(t.Context(), p.Call, j.ID, false); err != nil {
 		t.Fatal(err)
 	}
 	p.Ended(j.ID, domain.JobSucceeded)
-	p.is(a, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
+	p.wantStates(a, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
 }
 
 func TestFailuresOfAnInitialize(t *testing.T) {

@@ -92,7 +92,7 @@ func withTenant(f *fleet, name string) uuid.UUID {
 		f.T.Fatal(err)
 	}
 	f.Ended(job, domain.JobSucceeded)
-	f.is(a, domain.AllocationAllocated, domain.UnitAllocated, domain.AddressAllocated)
+	f.wantStates(a, domain.AllocationAllocated, domain.UnitAllocated, domain.AddressAllocated)
 	return h.ID
 }
 

@@ -105,8 +105,8 @@ func (p place) must(job uuid.UUID, err error) uuid.UUID {
 	return job
 }
 
-// is holds the states of everything that an allocation is about against these.
-func (p place) is(a uuid.UUID, allocation domain.AllocationState, unit domain.UnitState, address domain.AddressState) {
+// wantStates holds the states of everything that an allocation is about against these.
+func (p place) wantStates(a uuid.UUID, allocation domain.AllocationState, unit domain.UnitState, address domain.AddressState) {
 	p.T.Helper()
 	got := p.Allocation(a)
 	u, err := p.DB.Unit(p.T.Context(), got.UnitID)
@@ -182,7 +182,7 @@ func TestFromRegistrationToRemoval(t *testing.T) {
 	}
 
 	a := p.allocated()
-	p.is(a, domain.AllocationAllocated, domain.UnitAllocated, domain.AddressAllocated)
+	p.wantStates(a, domain.AllocationAllocated, domain.UnitAllocated, domain.AddressAllocated)
 	if got := p.Allocation(a); got.KeysApplied != got.KeysVersion || got.UID < intent.DefaultFirstUID || got.HostID != host {
 		t.Errorf("allocation %+v", got)
 	}
@@ -426,8 +426,8 @@ func TestDeclaredLost(t *testing.T) {
 	if err := p.Intents.DeclareHostLost(t.Context(), p.Call, host, 0, "h1"); err != nil {
 		t.Fatal(err)
 	}
-	p.is(a, domain.AllocationLost, domain.UnitRemoved, domain.AddressQuarantined)
-	p.is(b, domain.AllocationLost, domain.UnitRemoved, domain.AddressQuarantined)
+	p.wantStates(a, domain.AllocationLost, domain.UnitRemoved, domain.AddressQuarantined)
+	p.wantStates(b, domain.AllocationLost, domain.UnitRemoved, domain.AddressQuarantined)
 	if j := p.Job(job); j.State != domain.JobFailed || j.Error.Code != "host_lost" {
 		t.Errorf("%+v", j)
 	}

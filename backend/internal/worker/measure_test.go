@@ -23,7 +23,7 @@ func (p place) measure(host uuid.UUID, samples int) uuid.UUID {
 	return p.must(p.Intents.MeasureHost(p.T.Context(), p.Call, host, 0, samples))
 }
 
-func of(changes map[string]any) map[string]any {
+func usageWith(changes map[string]any) map[string]any {
 	use := map[string]any{}
 	for k, v := range site.Use {
 		use[k] = v
@@ -43,7 +43,7 @@ func TestAMeasurementTellsOfALostAddress(t *testing.T) {
 	a := p.allocated()
 	lacking := func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
 		units, _, err := site.Asked(play)
-		site.Sample(play, sink, units, of(map[string]any{"lacks": []string{"address 10.0.2.101"}}))
+		site.Sample(play, sink, units, usageWith(map[string]any{"lacks": []string{"address 10.0.2.101"}}))
 		if err != nil {
 			return ansible.Outcome{}, err
 		}
@@ -87,7 +87,7 @@ func TestSamplesAreStoredAsTheyCome(t *testing.T) {
 	})
 	job := p.measure(host, 3)
 	for _, cpu := range []int64{100, 2900, 40} {
-		next <- of(map[string]any{"cpu_millis": cpu})
+		next <- usageWith(map[string]any{"cpu_millis": cpu})
 		site.Eventually(t, "the sample", func() bool {
 			use := p.Allocation(a).Use
 			return use != nil && *use.CPUMillis == cpu
@@ -142,7 +142,7 @@ func TestMeasuringIsNotInTheWay(t *testing.T) {
 	gone := p.deallocate(a)
 	site.Await(t, "the wipe", begun)
 	p.Ended(p.measure(host, 1), domain.JobSucceeded)
-	p.is(a, domain.AllocationDeallocating, domain.UnitDeallocating, domain.AddressReleasing)
+	p.wantStates(a, domain.AllocationDeallocating, domain.UnitDeallocating, domain.AddressReleasing)
 	if p.Allocation(a).Use == nil {
 		t.Error("it was not measured")
 	}
@@ -250,7 +250,7 @@ func TestHostLiesAboutUse(t *testing.T) {
 			other := ansible.Event{Kind: ansible.EventResult, Host: "h2", Result: json.RawMessage(`{"units": []}`)}
 			sink(other)
 			for _, lie := range []map[string]any{{"cpu_millis": -1}, {"memory_bytes": "{{ 7 }}"}, {"disk_used_bytes": int64(1) << 62}, {"processes": 1e300}} {
-				site.Sample(play, sink, units, of(lie))
+				site.Sample(play, sink, units, usageWith(lie))
 			}
 			if then {
 				site.Sample(play, sink, append(units, uuid.NewString()), site.Use)

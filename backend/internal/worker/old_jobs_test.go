@@ -46,9 +46,9 @@ func TestADeallocationThatNeverBeganIsTakenBack(t *testing.T) {
 
 	p.pause()
 	mistake := p.deallocate(a)
-	p.is(a, domain.AllocationDeallocating, domain.UnitDeallocating, domain.AddressReleasing)
+	p.wantStates(a, domain.AllocationDeallocating, domain.UnitDeallocating, domain.AddressReleasing)
 	p.cancel(mistake)
-	p.is(a, domain.AllocationAllocated, domain.UnitAllocated, domain.AddressAllocated)
+	p.wantStates(a, domain.AllocationAllocated, domain.UnitAllocated, domain.AddressAllocated)
 	if message := p.Allocation(a).StateMessage; message != "" {
 		t.Errorf("it says %q", message)
 	}
@@ -68,10 +68,10 @@ func TestADeallocationThatNeverBeganIsTakenBack(t *testing.T) {
 	p.Succeed()
 	p.pause()
 	p.cancel(p.deallocate(a))
-	p.is(a, domain.AllocationDeallocationFailed, domain.UnitDeallocationFailed, domain.AddressReleasing)
+	p.wantStates(a, domain.AllocationDeallocationFailed, domain.UnitDeallocationFailed, domain.AddressReleasing)
 	p.resume()
 	p.Ended(p.deallocate(a), domain.JobSucceeded)
-	p.is(a, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
+	p.wantStates(a, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
 }
 
 // TestAnAllocationThatNeverBeganEnds: nothing of it is on a host, so its unit,
@@ -88,7 +88,7 @@ func TestAnAllocationThatNeverBeganEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.cancel(job)
-	p.is(a, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
+	p.wantStates(a, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
 	gone := p.Allocation(a)
 	if gone.StateMessage != "" || gone.EndedAt == nil {
 		t.Errorf("%+v", gone)
@@ -125,7 +125,7 @@ func TestAnAllocationThatNeverBeganEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.cancel(job)
-	p.is(a, domain.AllocationAllocationFailed, domain.UnitAllocationFailed, domain.AddressReserved)
+	p.wantStates(a, domain.AllocationAllocationFailed, domain.UnitAllocationFailed, domain.AddressReserved)
 }
 
 // TestInitializeRefusesRangesOfOthers: nothing is begun on a host that gives UIDs of tenants to others. A host that

@@ -151,7 +151,7 @@ func TestTwoPlansOfOneUnit(t *testing.T) {
 	p.Ended(p.mustApply(second.ID, two), domain.JobSucceeded)
 	_, err = p.apply(first.ID, one)
 	p.stale(err, domain.MovedState)
-	p.is(*second.AllocationID, domain.AllocationAllocated, domain.UnitAllocated, domain.AddressAllocated)
+	p.wantStates(*second.AllocationID, domain.AllocationAllocated, domain.UnitAllocated, domain.AddressAllocated)
 	if _, err := p.DB.Allocation(t.Context(), *first.AllocationID); !errors.Is(err, domain.ErrNotFound) {
 		t.Errorf("the plan that was refused left an allocation: %v", err)
 	}

@@ -93,7 +93,7 @@ func TestRelayoutBesideATenant(t *testing.T) {
 	if diff := cmp.Diff(before, unit(), untouched); diff != "" {
 		t.Errorf("the tenant's unit changed:\n%s", diff)
 	}
-	p.is(a, domain.AllocationAllocated, domain.UnitAllocated, domain.AddressAllocated)
+	p.wantStates(a, domain.AllocationAllocated, domain.UnitAllocated, domain.AddressAllocated)
 	if diff := cmp.Diff([]string{"h1-cu01 allocated 1-3", "h1-cu03 free 4", "h1-cu04 free 5"}, p.unitNames(host)); diff != "" {
 		t.Errorf("units:\n%s", diff)
 	}
@@ -144,7 +144,7 @@ func TestFailuresOfARelayout(t *testing.T) {
 		if diff := cmp.Diff(kept, now, untouched); diff != "" {
 			t.Errorf("the tenant's unit changed:\n%s", diff)
 		}
-		p.is(a, domain.AllocationAllocated, domain.UnitAllocated, domain.AddressAllocated)
+		p.wantStates(a, domain.AllocationAllocated, domain.UnitAllocated, domain.AddressAllocated)
 	}
 
 	p.Runner.Handle("host_initialize", taskFailed)

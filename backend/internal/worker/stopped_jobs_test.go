@@ -35,7 +35,7 @@ func TestCancel(t *testing.T) {
 	if j := p.Job(job); j.State != domain.JobCancelled || j.Attempt != 0 {
 		t.Errorf("%+v", j)
 	}
-	p.is(a, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
+	p.wantStates(a, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
 	if err := p.Intents.CancelJob(t.Context(), p.Call, job); err == nil {
 		t.Error("cancelled twice")
 	}
@@ -67,10 +67,10 @@ func TestCancel(t *testing.T) {
 	if len(ends) != 1 || ends[0].Fence == nil || ends[0].Fence.Number <= calls[len(calls)-1].Play.Hosts[0].Fence.Number {
 		t.Errorf("told to end: %+v", ends)
 	}
-	p.is(a, domain.AllocationAllocationFailed, domain.UnitAllocationFailed, domain.AddressReserved)
+	p.wantStates(a, domain.AllocationAllocationFailed, domain.UnitAllocationFailed, domain.AddressReserved)
 	p.Succeed()
 	p.Ended(p.must(p.Intents.GiveUpJob(t.Context(), p.Call, job)), domain.JobSucceeded)
-	p.is(a, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
+	p.wantStates(a, domain.AllocationDeallocated, domain.UnitFree, domain.AddressFree)
 }
 
 // TestCancelBetweenTries: what waits for its next try may have left something on
@@ -98,7 +98,7 @@ func TestCancelBetweenTries(t *testing.T) {
 	if j.Attempt != 2 || j.Error.Code != domain.ErrCodeCancelled || len(p.Runner.Calls()) != 1 || len(p.Runner.Ends()) != 1 {
 		t.Errorf("%+v, %d plays, told to end: %+v", j, len(p.Runner.Calls()), p.Runner.Ends())
 	}
-	p.is(a, domain.AllocationAllocationFailed, domain.UnitAllocationFailed, domain.AddressReserved)
+	p.wantStates(a, domain.AllocationAllocationFailed, domain.UnitAllocationFailed, domain.AddressReserved)
 	events := p.Events(job)
 	if i := slices.IndexFunc(events, func(e store.Event) bool { return e.Action == "job.cancel" }); i < 0 || !strings.Contains(string(events[i].After), `"cancelling"`) {
 		t.Errorf("%+v", events)

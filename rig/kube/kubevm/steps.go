@@ -88,13 +88,13 @@ func (r *rig) pod(ctx context.Context) error {
 	if _, err := r.kubectl(ctx, "wait", "--for", "condition=Ready", "pod/web", "--timeout", podTime.String()); err != nil {
 		return err
 	}
-	return errors.Join(r.asked(ctx), r.service(ctx))
+	return errors.Join(r.askPod(ctx), r.service(ctx))
 }
 
 // answer is what the pod says.
 const answer = "I am web"
 
-func (r *rig) asked(ctx context.Context) error {
+func (r *rig) askPod(ctx context.Context) error {
 	port := strconv.Itoa(kube.AnswerPort)
 	for _, look := range []struct {
 		wanted string

@@ -25,7 +25,7 @@ const Key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJu0t3Zk0cXSAMPLEsampleSAMPLEsa
 
 func ago(d time.Duration) time.Time { return Now.Add(-d) }
 
-func at(d time.Duration) *time.Time {
+func timeAgo(d time.Duration) *time.Time {
 	t := ago(d)
 	return &t
 }
@@ -74,8 +74,8 @@ func Host() api.Host {
 	return api.Host{
 		ID: HostID, Name: "h1", Address: "192.0.2.10", Port: 22, AdminUser: "admin", Region: "north", Zone: "a", Networks: []string{"default"},
 		Labels: map[string]string{"rack": "b2", "disk": "nvme"}, Profile: "minimal", Purpose: "units", State: "ready", StateMeans: "its free units are available",
-		Health: "healthy", HealthMessage: "the last job reached it", HealthAt: at(2 * time.Minute), HostKey: Key, Fingerprint: "SHA256:0ZxkqQnZkqZk3zE1rXk3HSxYHxqXGqLrJv5b5l2J2hU",
-		AuthorizedKey: Key, Facts: Facts(), FactsAt: at(time.Hour), Layout: Layout(), Units: map[string]int{"allocated": 1, "free": 1, "allocation_failed": 1},
+		Health: "healthy", HealthMessage: "the last job reached it", HealthAt: timeAgo(2 * time.Minute), HostKey: Key, Fingerprint: "SHA256:0ZxkqQnZkqZk3zE1rXk3HSxYHxqXGqLrJv5b5l2J2hU",
+		AuthorizedKey: Key, Facts: Facts(), FactsAt: timeAgo(time.Hour), Layout: Layout(), Units: map[string]int{"allocated": 1, "free": 1, "allocation_failed": 1},
 		Operations: []api.Operation{
 			op("probe", ""), op("probe-together", ""), op("measure", ""), op("confirm-host-key", "it offers no key that waits"), op("set-layout", "it has units that are in use"), op("relayout", ""), op("initialize", ""), op("drain", ""),
 			op("undrain", "it is not draining"), op("decommission", "it has an allocation"), op("declare-lost", ""), op("remove", "it is ready; decommission it first"),
@@ -117,7 +117,7 @@ func Unit(ordinal int, state string) api.ComputeUnit {
 		u.AllocationID, u.LoginUser = AllocationID, "ada"
 	}
 	if state == "free" {
-		u.Wipe, u.WipedAt = Wipe(), at(3*time.Hour)
+		u.Wipe, u.WipedAt = Wipe(), timeAgo(3*time.Hour)
 	}
 	return u
 }
@@ -155,10 +155,10 @@ func Job(kind, state string) api.Job {
 	j := api.Job{
 		ID: JobID, Kind: kind, KindMeans: "what a job of this kind does", State: state, StateMeans: "what the state means", HoldsHost: kind != "host_probe" && kind != "host_measure", HostID: HostID, Host: "h1", Priority: 10, Attempt: 1,
 		MaxAttempts: 5, RunAfter: ago(10 * time.Minute), DeadlineAt: Now.Add(50 * time.Minute), Worker: "backend-1", Playbook: "host_initialize", Version: 1, RequestedBy: "admin",
-		Operations: []api.Operation{op("retry", "it is "+state), op("cancel", ""), op("give-up", "it has not failed")}, CreatedAt: ago(10 * time.Minute), StartedAt: at(9 * time.Minute),
+		Operations: []api.Operation{op("retry", "it is "+state), op("cancel", ""), op("give-up", "it has not failed")}, CreatedAt: ago(10 * time.Minute), StartedAt: timeAgo(9 * time.Minute),
 		Steps: []api.JobStep{
-			{Position: 1, Name: "bootstrap", State: "succeeded", Attempt: 1, StartedAt: at(9 * time.Minute), FinishedAt: at(7 * time.Minute)},
-			{Position: 2, Name: "initialize", State: "running", Attempt: 1, StartedAt: at(7 * time.Minute)},
+			{Position: 1, Name: "bootstrap", State: "succeeded", Attempt: 1, StartedAt: timeAgo(9 * time.Minute), FinishedAt: timeAgo(7 * time.Minute)},
+			{Position: 2, Name: "initialize", State: "running", Attempt: 1, StartedAt: timeAgo(7 * time.Minute)},
 		},
 	}
 	switch state {
@@ -166,11 +166,11 @@ func Job(kind, state string) api.Job {
 		until := Now.Add(20 * time.Second)
 		j.LeaseExpires = &until
 	case "failed":
-		j.FinishedAt, j.Steps[1].State, j.Failures = at(time.Minute), "failed", 1
+		j.FinishedAt, j.Steps[1].State, j.Failures = timeAgo(time.Minute), "failed", 1
 		j.Error = &api.JobError{Code: "task_failed", Message: "mkfs.ext4: /dev/vdb is mounted; will not make a filesystem here!", Host: "h1", Task: "Make the volumes", NextStep: "Read the host's message, fix the cause on the host, then retry the job. Completed steps are not repeated."}
 		j.Operations = []api.Operation{op("retry", ""), op("cancel", "it has ended"), op("give-up", "")}
 	case "succeeded":
-		j.FinishedAt, j.Steps[1].State, j.Outcome = at(time.Minute), "succeeded", "3 units are ready"
+		j.FinishedAt, j.Steps[1].State, j.Outcome = timeAgo(time.Minute), "succeeded", "3 units are ready"
 		j.Operations = []api.Operation{op("retry", "it has succeeded"), op("cancel", "it has ended"), op("give-up", "it has succeeded")}
 	}
 	return j
@@ -267,7 +267,7 @@ func Plan() api.Plan {
 			{Play: "playbook.yml", Task: "Have the account", Kind: "user", Name: "ada", Action: "create"},
 			{Play: "playbook.yml", Task: "Bring up the unit", Kind: "task", Name: "Bring up the unit", Action: "follows", Note: "profile kloigos-h1-cu01"},
 		},
-		Operations: []api.Operation{{Name: "apply", Allowed: true}}, RequestedBy: "admin", CreatedAt: ago(time.Minute), CheckedAt: at(30 * time.Second),
+		Operations: []api.Operation{{Name: "apply", Allowed: true}}, RequestedBy: "admin", CreatedAt: ago(time.Minute), CheckedAt: timeAgo(30 * time.Second),
 		ExpiresAt: Now.Add(time.Hour),
 	}
 }
@@ -306,7 +306,7 @@ func (a *API) samples() {
 		v := PlaybookVersion(1)
 		if r.PathValue("version") == "2" {
 			v = PlaybookVersion(2)
-			v.Lint = &api.Lint{State: "done", Tool: "ansible-lint 6.13.1", StartedAt: ago(time.Hour), EndedAt: at(time.Hour), Findings: []api.LintFinding{
+			v.Lint = &api.Lint{State: "done", Tool: "ansible-lint 6.13.1", StartedAt: ago(time.Hour), EndedAt: timeAgo(time.Hour), Findings: []api.LintFinding{
 				{Rule: "name[casing]", Severity: "major", Path: "roles/host_initialize/tasks/main.yml", Line: 7, Message: "All names should start with an uppercase letter."},
 				{Rule: "jinja[spacing]", Severity: "minor", Path: "playbook.yml", Line: 3, Message: "Jinja2 spacing could be improved: <b>{{x}}</b>"},
 			}}
@@ -332,7 +332,7 @@ func (a *API) samples() {
 		api.Event{ID: "e2", At: ago(time.Hour), ActorKind: "backend", Actor: "backend-1", Action: "host.probe_succeeded", ObjectKind: "host", ObjectID: HostID, Object: "h1"},
 	))
 	a.Answer("list-tokens", 200, Page(
-		api.Token{ID: TokenID, Kind: "session", Name: "web", Prefix: "kl_ab12", CreatedAt: ago(time.Hour), ExpiresAt: Now.Add(23 * time.Hour), LastUsedAt: at(time.Second)},
+		api.Token{ID: TokenID, Kind: "session", Name: "web", Prefix: "kl_ab12", CreatedAt: ago(time.Hour), ExpiresAt: Now.Add(23 * time.Hour), LastUsedAt: timeAgo(time.Second)},
 		api.Token{ID: AddressID, Kind: "api", Name: "ci runner", Prefix: "kl_cd34", CreatedAt: ago(48 * time.Hour), ExpiresAt: Now.Add(88 * 24 * time.Hour)},
 	))
 	a.Answer("get-queue", 200, api.Queue{Queued: 3, Delayed: 1, Running: 2, OldestQueuedSeconds: 75})

@@ -42,7 +42,7 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post("/approval-rules/:id/delete", a.Page(remove))
 }
 
-func at(path string) string { return "/approval-rules?scope=" + url.QueryEscape(path) }
+func rulesURL(path string) string { return "/approval-rules?scope=" + url.QueryEscape(path) }
 
 func list(r *page.Request) error {
 	s, err := organization.Named(r, "scope")
@@ -54,7 +54,7 @@ func list(r *page.Request) error {
 		return err
 	}
 	l := ui.List{
-		Title: "Approval rules of " + s.Path, Path: "/approval-rules", Here: at(s.Path), Up: organization.Crumbs(s),
+		Title: "Approval rules of " + s.Path, Path: "/approval-rules", Here: rulesURL(s.Path), Up: organization.Crumbs(s),
 		Means: "A rule asks other people to approve plans before they are applied. It binds its scope and everything in it.",
 		Empty: len(found.Items) == 0, None: "No approval rules", NoneText: "Plans are applied without approvals.",
 		Heads: []ui.Head{{Label: "Rule"}, {Label: "Scope"}, {Label: "Plans"}, {Label: "Approvals"}, {Label: "Within"}},
@@ -103,8 +103,8 @@ func drawNew(r *page.Request, status int, f form) error {
 		return err
 	}
 	f.Values.Set("scope", s.Path)
-	f.Up, f.Title, f.Action, f.Submit = append(organization.Crumbs(s), ui.Target{Href: at(s.Path), Label: "Approval rules"}), "Create an approval rule", "/approval-rules/new", "Create"
-	f.Cancel, f.Key, f.Fields = at(s.Path), page.NewKey(), []string{"name", "kinds", "approvals", "hours"}
+	f.Up, f.Title, f.Action, f.Submit = append(organization.Crumbs(s), ui.Target{Href: rulesURL(s.Path), Label: "Approval rules"}), "Create an approval rule", "/approval-rules/new", "Create"
+	f.Cancel, f.Key, f.Fields = rulesURL(s.Path), page.NewKey(), []string{"name", "kinds", "approvals", "hours"}
 	f.Means = "For " + s.Path + " and everything in it. Such actions are then refused without an approved plan."
 	return r.Show(page.View{Title: f.Title, Nav: "/organizations", Status: status, Body: newPage(f)})
 }
@@ -118,7 +118,7 @@ func write(r *page.Request) error {
 	body.Kinds = append([]string{}, r.FormAll("kinds")...)
 	made, err := r.API.CreateApprovalRule(r.Ctx, body, r.Once())
 	if err == nil {
-		return r.Go(at(made.Scope), "approval-rule-created")
+		return r.Go(rulesURL(made.Scope), "approval-rule-created")
 	}
 	return page.Refused(err, func(status int, wrong ui.Problems) error {
 		f.Wrong = wrong
@@ -143,8 +143,8 @@ func showEdit(r *page.Request) error {
 
 func drawEdit(r *page.Request, status int, rule api.ApprovalRule, f form) error {
 	f.Rule = rule
-	f.Up, f.Title, f.Action, f.Submit = []ui.Target{{Href: at(rule.Scope), Label: "Approval rules"}}, "Approval rule "+rule.Name, "/approval-rules/"+rule.ID, "Save"
-	f.Cancel, f.Fields = at(rule.Scope), []string{"name", "kinds", "approvals", "hours"}
+	f.Up, f.Title, f.Action, f.Submit = []ui.Target{{Href: rulesURL(rule.Scope), Label: "Approval rules"}}, "Approval rule "+rule.Name, "/approval-rules/"+rule.ID, "Save"
+	f.Cancel, f.Fields = rulesURL(rule.Scope), []string{"name", "kinds", "approvals", "hours"}
 	f.Means = "For " + rule.Scope + " and everything in it. A change counts at once."
 	for _, o := range rule.Operations {
 		switch o.Name {
@@ -174,7 +174,7 @@ func change(r *page.Request) error {
 	body.Kinds = &kinds
 	_, err = r.API.ChangeApprovalRule(r.Ctx, rule.ID, body, r.IfSeen())
 	if err == nil {
-		return r.Go(at(rule.Scope), "approval-rule-changed")
+		return r.Go(rulesURL(rule.Scope), "approval-rule-changed")
 	}
 	return page.Refused(err, func(status int, wrong ui.Problems) error {
 		f.Wrong = wrong
@@ -191,7 +191,7 @@ func remove(r *page.Request) error {
 		err = r.API.DeleteApprovalRule(r.Ctx, rule.ID, r.IfSeen())
 	}
 	if err == nil {
-		return r.Go(at(rule.Scope), "approval-rule-deleted")
+		return r.Go(rulesURL(rule.Scope), "approval-rule-deleted")
 	}
 	return page.Refused(err, func(status int, wrong ui.Problems) error {
 		f := shown(rule)

@@ -69,7 +69,7 @@ func waiting(ctx context.Context, r *page.Request) (all []page.Task, err error) 
 		if d.State != "given_up" { // it has changed since
 			continue
 		}
-		all = append(all, page.Task{Tone: ui.Bad, Title: d.Name + ": " + ui.Word(d.Promise) + " keeps drifting", Why: ui.Sentence(d.Message), Href: of(d)})
+		all = append(all, page.Task{Tone: ui.Bad, Title: d.Name + ": " + ui.Word(d.Promise) + " keeps drifting", Why: ui.Sentence(d.Message), Href: driftedURL(d)})
 	}
 	open, err := r.API.ListDrifts(ctx, api.DriftFilter{State: "open", PageQuery: api.PageQuery{Limit: mostCounted}})
 	if n := len(open.Items); n > 0 {
@@ -102,7 +102,7 @@ func Of(ctx context.Context, r *page.Request, host, unit string) ([]api.Drift, e
 	return found.Items, page.Optional(err)
 }
 
-func of(d api.Drift) string {
+func driftedURL(d api.Drift) string {
 	if d.UnitID != "" {
 		return "/compute-units/" + d.UnitID
 	}

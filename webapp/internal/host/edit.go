@@ -67,9 +67,9 @@ func edit(r *page.Request) error {
 		return drawEdit(r, fiber.StatusUnprocessableEntity, f)
 	}
 	if job != "" {
-		return r.GoJob(job, at(r), "")
+		return r.GoJob(job, hostURL(r), "")
 	}
-	return r.Go(at(r), "host-changed")
+	return r.Go(hostURL(r), "host-changed")
 }
 
 // request is all fields of the form: what is the same changes nothing.

@@ -113,7 +113,7 @@ func detail(r *page.Request) error {
 	return r.Show(page.View{Title: h.Name, Nav: "/hosts", Body: detailPage(v, r.Here())})
 }
 
-func at(r *page.Request) string { return "/hosts/" + url.PathEscape(r.Param("id")) }
+func hostURL(r *page.Request) string { return "/hosts/" + url.PathEscape(r.Param("id")) }
 
 func confirmKey(r *page.Request) error {
 	_, job, err := r.API.ConfirmHostKey(r.Ctx, r.Param("id"), api.ConfirmHostKey{Fingerprint: r.Form("fingerprint")})
@@ -144,7 +144,7 @@ func measure(r *page.Request) error {
 	if _, _, err := r.API.MeasureHost(r.Ctx, r.Param("id"), 1); err != nil {
 		return err
 	}
-	return r.Go(at(r), "measuring")
+	return r.Go(hostURL(r), "measuring")
 }
 
 func initialize(r *page.Request) error {
@@ -163,21 +163,21 @@ func drain(r *page.Request) error {
 	if _, err := r.API.DrainHost(r.Ctx, r.Param("id")); err != nil {
 		return err
 	}
-	return r.Go(at(r), "drained")
+	return r.Go(hostURL(r), "drained")
 }
 
 func undrain(r *page.Request) error {
 	if _, err := r.API.UndrainHost(r.Ctx, r.Param("id")); err != nil {
 		return err
 	}
-	return r.Go(at(r), "undrained")
+	return r.Go(hostURL(r), "undrained")
 }
 
 func declareLost(r *page.Request) error {
 	if _, err := r.API.DeclareHostLost(r.Ctx, r.Param("id"), api.DeclareLost{Confirm: r.Form("confirm")}); err != nil {
 		return err
 	}
-	return r.Go(at(r), "host-lost")
+	return r.Go(hostURL(r), "host-lost")
 }
 
 // planOr makes a plan of an action, where that was asked for: nothing needs to
@@ -212,7 +212,7 @@ func refence(r *page.Request, h api.Host, opts ...client.Option) error {
 	if err != nil {
 		return err
 	}
-	return r.GoJob(job, at(r), "")
+	return r.GoJob(job, hostURL(r), "")
 }
 
 func decommission(r *page.Request, h api.Host, opts ...client.Option) error {
@@ -220,7 +220,7 @@ func decommission(r *page.Request, h api.Host, opts ...client.Option) error {
 	if err != nil {
 		return err
 	}
-	return r.GoJob(job, at(r), "")
+	return r.GoJob(job, hostURL(r), "")
 }
 
 func remove(r *page.Request, h api.Host, opts ...client.Option) error {

@@ -267,7 +267,7 @@ func relayout(r *page.Request) error {
 		if err != nil {
 			return err
 		}
-		return r.GoJob(job, at(r), "")
+		return r.GoJob(job, hostURL(r), "")
 	})
 }
 

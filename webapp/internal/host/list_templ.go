@@ -237,7 +237,7 @@ func probeTogether(v listView) templ.Component {
 			templ_7745c5c3_Var5 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		if hosts := v.together(); len(hosts) > 1 && ui.May(ctx, "project.workspace.host:update") {
+		if hosts := v.selectable(); len(hosts) > 1 && ui.May(ctx, "project.workspace.host:update") {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<form method=\"post\" action=\"/hosts/probe\" class=\"in row\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -147,7 +147,7 @@ func setup(r *page.Request) error {
 // to the job that it made.
 func goOn(r *page.Request, job, said string) error {
 	if r.Form("from") == "setup" {
-		return r.Go(at(r)+"/setup", said)
+		return r.Go(hostURL(r)+"/setup", said)
 	}
-	return r.GoJob(job, at(r), said)
+	return r.GoJob(job, hostURL(r), said)
 }

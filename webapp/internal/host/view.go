@@ -21,8 +21,8 @@ type listView struct {
 	Filtered                    bool
 }
 
-// together are the hosts of the page that one job can probe.
-func (v listView) together() (hosts []api.Host) {
+// selectable are the hosts of the page that one job can probe.
+func (v listView) selectable() (hosts []api.Host) {
 	for _, h := range v.Hosts {
 		if allowed(h, "probe-together") {
 			hosts = append(hosts, h)

@@ -57,7 +57,7 @@ var (
 	sharedHeads  = []ui.Head{{Field: "name", Label: "Host"}, {Label: "State"}, {Label: "Region, zone"}, {Label: "Granted"}, {Label: "In use here"}, {Label: "Free for you"}}
 )
 
-func at(g api.HostGrant) string { return "/host-grants/" + g.ID }
+func grantURL(g api.HostGrant) string { return "/host-grants/" + g.ID }
 
 // units is how much of a host is granted, in words.
 func units(n *int64) string {
@@ -129,7 +129,7 @@ func show(r *page.Request) error {
 	if v.View, err = object.Load(r.Ctx, r, "host_grant", g.ID, api.JobFilter{Object: g.ID}); err != nil {
 		return err
 	}
-	v.Up, v.Name, v.Here = []ui.Target{grantsTarget}, g.Host+" for "+g.Scope, at(g)
+	v.Up, v.Name, v.Here = []ui.Target{grantsTarget}, g.Host+" for "+g.Scope, grantURL(g)
 	v.Tone, v.State, v.Means = stands(g)
 	v.Operations = page.Operations(g.Operations, []ui.Operation{
 		{Name: "change", Label: "Edit", What: "Changes how many units the scope may have there at once.", Href: v.Here + "/edit"},
@@ -149,7 +149,7 @@ func drawNew(r *page.Request, status int, f ui.Form) error {
 }
 
 func grant(r *page.Request) error {
-	return page.Create(r, (*client.Client).CreateHostGrant, drawNew, at, "host-granted")
+	return page.Create(r, (*client.Client).CreateHostGrant, drawNew, grantURL, "host-granted")
 }
 
 func showEdit(r *page.Request) error { return drawEdit(r, fiber.StatusOK, ui.Form{}) }
@@ -166,13 +166,13 @@ func drawEdit(r *page.Request, status int, f ui.Form) error {
 		}
 		f.Version = strconv.FormatInt(g.Version, 10)
 	}
-	f.Up, f.Title, f.Action, f.Submit = []ui.Target{grantsTarget, {Href: at(g), Label: g.Host + " for " + g.Scope}}, "Edit the grant", at(g)+"/edit", "Save"
-	f.Cancel, f.Fields = at(g), []string{"units"}
+	f.Up, f.Title, f.Action, f.Submit = []ui.Target{grantsTarget, {Href: grantURL(g), Label: g.Host + " for " + g.Scope}}, "Edit the grant", grantURL(g)+"/edit", "Save"
+	f.Cancel, f.Fields = grantURL(g), []string{"units"}
 	return r.Show(page.View{Title: f.Title, Nav: "/hosts", Status: status, Body: formPage(f)})
 }
 
 func change(r *page.Request) error {
-	return page.Change(r, (*client.Client).ChangeHostGrant, drawEdit, at, "host-grant-changed")
+	return page.Change(r, (*client.Client).ChangeHostGrant, drawEdit, grantURL, "host-grant-changed")
 }
 
 func revoke(r *page.Request) error {

@@ -42,7 +42,7 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post("/accept-invitation/join", a.Open(join))
 }
 
-func at(path string) string { return "/invitations?scope=" + url.QueryEscape(path) }
+func invitationsURL(path string) string { return "/invitations?scope=" + url.QueryEscape(path) }
 
 // row is an invitation, and whether the session may withdraw it.
 type row struct {
@@ -86,7 +86,7 @@ func draw(r *page.Request, status int, v view) error {
 	}
 	v.Scope = s
 	v.List = ui.List{
-		Title: "Invitations to " + s.Path, Path: "/invitations", Here: at(s.Path), Means: "Open invitations at this scope and below it. Each has a link that is accepted once.",
+		Title: "Invitations to " + s.Path, Path: "/invitations", Here: invitationsURL(s.Path), Means: "Open invitations at this scope and below it. Each has a link that is accepted once.",
 		Empty: len(v.Rows) == 0, None: "No open invitations", NoneText: "Invite somebody by name or mail address.", Pages: r.Pages(found.PreviousCursor, found.NextCursor),
 		Heads: []ui.Head{{Label: "Person"}, {Label: "Role"}, {Label: "Scope"}, {Field: "created_at", Label: "Invited"}, {Label: "Expires"}, {Label: ""}}, Sort: r.Sorter("created_at"),
 		Up: append(organization.Crumbs(s), ui.Target{Href: "/members?scope=" + url.QueryEscape(s.Path), Label: "Members"}),
@@ -114,8 +114,8 @@ func drawNew(r *page.Request, status int, f ui.Form) error {
 		return err
 	}
 	f.Values.Set("scope", s.Path)
-	f.Up, f.Title, f.Action, f.Submit = append(organization.Crumbs(s), ui.Target{Href: at(s.Path), Label: "Invitations"}), "Invite somebody", "/invitations/new", "Invite"
-	f.Cancel, f.Key, f.Fields = at(s.Path), page.NewKey(), []string{"person", "role", "days", "scope"}
+	f.Up, f.Title, f.Action, f.Submit = append(organization.Crumbs(s), ui.Target{Href: invitationsURL(s.Path), Label: "Invitations"}), "Invite somebody", "/invitations/new", "Invite"
+	f.Cancel, f.Key, f.Fields = invitationsURL(s.Path), page.NewKey(), []string{"person", "role", "days", "scope"}
 	f.Means = "To " + s.Path + " and everything below it. The next page shows a link once: give it to the person."
 	return r.Show(page.View{Title: f.Title, Nav: "/organizations", Status: status, Body: newPage(f, roles.Items)})
 }
@@ -139,7 +139,7 @@ func invite(r *page.Request) error {
 func withdraw(r *page.Request) error {
 	err := r.API.DeleteInvitation(r.Ctx, r.Param("id"))
 	if err == nil {
-		return r.Go(at(r.Form("scope")), "invitation-withdrawn")
+		return r.Go(invitationsURL(r.Form("scope")), "invitation-withdrawn")
 	}
 	return page.Refused(err, func(status int, wrong ui.Problems) error { return draw(r, status, view{Wrong: wrong}) })
 }

@@ -57,14 +57,14 @@ func detail(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	v.Log, v.Newest, v.Complete = lines(log.Items, v.Chosen.some()), log.Newest, log.Complete
+	v.Log, v.Newest, v.Complete = lines(log.Items, v.Chosen.narrows()), log.Newest, log.Complete
 	if log.Last < log.Newest {
-		v.Next = v.Chosen.at(j.ID, log.Last)
+		v.Next = v.Chosen.logURL(j.ID, log.Last)
 	}
 	if v.Chosen.After > 0 {
-		v.Previous = v.Chosen.at(j.ID, max(v.Chosen.After-window, 0))
-		if v.Chosen.some() { // what was found before is not known
-			v.Previous = v.Chosen.at(j.ID, 0)
+		v.Previous = v.Chosen.logURL(j.ID, max(v.Chosen.After-window, 0))
+		if v.Chosen.narrows() { // what was found before is not known
+			v.Previous = v.Chosen.logURL(j.ID, 0)
 		}
 	}
 	if r.Query("view") == "tasks" {

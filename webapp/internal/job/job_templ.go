@@ -709,7 +709,7 @@ func detailPage(v detailView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if v.Chosen.some() {
+		if v.Chosen.narrows() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<a class=\"button\" id=\"log-clear\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -912,7 +912,7 @@ func detailPage(v detailView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if !ended(v.Job) || !v.Complete && v.Next == "" && !v.Chosen.some() {
+		if !ended(v.Job) || !v.Complete && v.Next == "" && !v.Chosen.narrows() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 80, " data-stream")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -950,7 +950,7 @@ func detailPage(v detailView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		} else if v.Chosen.some() {
+		} else if v.Chosen.narrows() {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 85, "No line matches.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

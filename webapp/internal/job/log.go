@@ -53,11 +53,11 @@ func choiceOf(r *page.Request) choice {
 	return c
 }
 
-// some tells whether only some of the lines are wanted.
-func (c choice) some() bool { return c.Show != "" || c.Search != "" }
+// narrows tells whether only some of the lines are wanted.
+func (c choice) narrows() bool { return c.Show != "" || c.Search != "" }
 
-// at is the address of a part of the log, chosen in the same way.
-func (c choice) at(job string, after int64) string {
+// logURL is the address of a part of the log, chosen in the same way.
+func (c choice) logURL(job string, after int64) string {
 	q := url.Values{}
 	for name, value := range map[string]string{"show": c.Show, "q": c.Search} {
 		if value != "" {
@@ -112,7 +112,7 @@ func lineParts(r *page.Request) error {
 	r.C.Set("X-Log-Last", strconv.FormatInt(log.Last, 10))
 	r.C.Set("X-Log-Newest", strconv.FormatInt(log.Newest, 10))
 	r.C.Set("X-Log-Complete", strconv.FormatBool(log.Complete))
-	return r.Fragment(logLines(lines(log.Items, c.some())))
+	return r.Fragment(logLines(lines(log.Items, c.narrows())))
 }
 
 func outline(r *page.Request) error {

@@ -50,16 +50,16 @@ func subjects(j api.Job) []subject {
 		all = append(all, subject{j.LoginUser, "/allocations/" + j.AllocationID})
 	}
 	if j.Unit != "" {
-		all = append(all, subject{j.Unit, at("/compute-units/", j.UnitID)})
+		all = append(all, subject{j.Unit, objectURL("/compute-units/", j.UnitID)})
 	}
 	if j.Host != "" {
-		all = append(all, subject{j.Host, at("/hosts/", j.HostID)})
+		all = append(all, subject{j.Host, objectURL("/hosts/", j.HostID)})
 	}
 	return all
 }
 
-// at is the page of an object; "" for one that is not of this workspace.
-func at(path, id string) string {
+// objectURL is the page of an object; "" for one that is not of this workspace.
+func objectURL(path, id string) string {
 	if id == "" {
 		return ""
 	}

@@ -46,7 +46,7 @@ type row struct {
 	Means        string // what the role permits
 }
 
-func at(s api.Scope) string { return "/members?scope=" + url.QueryEscape(s.Path) }
+func membersURL(s api.Scope) string { return "/members?scope=" + url.QueryEscape(s.Path) }
 
 func list(r *page.Request) error { return draw(r, fiber.StatusOK, ui.Problems{}) }
 
@@ -130,8 +130,8 @@ func drawNew(r *page.Request, status int, f ui.Form) error {
 		}
 	}
 	f.Values.Set("scope", s.Path)
-	f.Up, f.Title, f.Action, f.Submit = append(organization.Crumbs(s), ui.Target{Href: at(s), Label: "Members"}), "Give a role", "/members/new", "Give"
-	f.Cancel, f.Key, f.Fields, f.Means = at(s), page.NewKey(), []string{"account", "role", "scope"}, "At "+s.Path+" and everything below it."
+	f.Up, f.Title, f.Action, f.Submit = append(organization.Crumbs(s), ui.Target{Href: membersURL(s), Label: "Members"}), "Give a role", "/members/new", "Give"
+	f.Cancel, f.Key, f.Fields, f.Means = membersURL(s), page.NewKey(), []string{"account", "role", "scope"}, "At "+s.Path+" and everything below it."
 	return r.Show(page.View{Title: f.Title, Nav: "/organizations", Status: status, Body: newPage(f, roles.Items, names)})
 }
 

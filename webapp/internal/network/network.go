@@ -47,12 +47,12 @@ func find(ctx context.Context, r *page.Request, query string) ([]ui.Target, erro
 	found, err := r.API.ListNetworks(ctx, api.NetworkFilter{PageQuery: api.PageQuery{Limit: 200}})
 	all := make([]ui.Target, 0, len(found.Items))
 	for _, n := range found.Items {
-		all = append(all, ui.Target{Href: at(n), Label: n.Name, Note: n.CIDR, Icon: icon})
+		all = append(all, ui.Target{Href: networkURL(n), Label: n.Name, Note: n.CIDR, Icon: icon})
 	}
 	return ui.Matching(all, query, page.MaxFound), err
 }
 
-func at(n api.Network) string { return "/networks/" + n.ID }
+func networkURL(n api.Network) string { return "/networks/" + n.ID }
 
 // stands is how a network stands in a word.
 func stands(n api.Network) (ui.Tone, string, string) {
@@ -96,7 +96,7 @@ func show(r *page.Request) error {
 	if v.View, err = object.Load(r.Ctx, r, "network", n.ID, api.JobFilter{Object: n.ID}); err != nil {
 		return err
 	}
-	v.Up, v.Name, v.Here = []ui.Target{networksTarget}, n.Name, at(n)
+	v.Up, v.Name, v.Here = []ui.Target{networksTarget}, n.Name, networkURL(n)
 	v.Tone, v.State, v.Means = stands(n)
 	v.Operations = page.Operations(n.Operations, []ui.Operation{
 		{Name: "change", Label: "Edit", What: "Changes its range and its description.", Href: v.Here + "/edit"},
@@ -114,7 +114,7 @@ func drawNew(r *page.Request, status int, f ui.Form) error {
 }
 
 func create(r *page.Request) error {
-	return page.Create(r, (*client.Client).CreateNetwork, drawNew, at, "network-created")
+	return page.Create(r, (*client.Client).CreateNetwork, drawNew, networkURL, "network-created")
 }
 
 func showEdit(r *page.Request) error { return drawEdit(r, fiber.StatusOK, ui.Form{}) }
@@ -128,13 +128,13 @@ func drawEdit(r *page.Request, status int, f ui.Form) error {
 		f.Values = url.Values{"cidr": {n.CIDR}, "description": {n.Description}}
 		f.Version = strconv.FormatInt(n.Version, 10)
 	}
-	f.Up, f.Title, f.Action, f.Submit = []ui.Target{networksTarget, {Href: at(n), Label: n.Name}}, "Edit "+n.Name, at(n)+"/edit", "Save"
-	f.Cancel, f.Fields = at(n), []string{"cidr", "description"}
+	f.Up, f.Title, f.Action, f.Submit = []ui.Target{networksTarget, {Href: networkURL(n), Label: n.Name}}, "Edit "+n.Name, networkURL(n)+"/edit", "Save"
+	f.Cancel, f.Fields = networkURL(n), []string{"cidr", "description"}
 	return r.Show(page.View{Title: f.Title, Nav: "/networks", Status: status, Body: formPage(f)})
 }
 
 func change(r *page.Request) error {
-	return page.Change(r, (*client.Client).ChangeNetwork, drawEdit, at, "network-changed")
+	return page.Change(r, (*client.Client).ChangeNetwork, drawEdit, networkURL, "network-changed")
 }
 
 func remove(r *page.Request) error {

@@ -203,8 +203,8 @@ type view struct {
 	Wrong      ui.Problems
 }
 
-// of are the workspaces of a project.
-func (v view) of(project api.Scope) (some []api.Scope) {
+// workspacesOf are the workspaces of a project.
+func (v view) workspacesOf(project api.Scope) (some []api.Scope) {
 	for _, w := range v.Workspaces {
 		if w.ProjectID == project.ID {
 			some = append(some, w)

@@ -313,9 +313,9 @@ func theme(c *fiber.Ctx) string {
 // Here is the address of the page that is shown.
 func (r *Request) Here() string { return r.here() }
 
-// asked are the parameters of a list that stay from page to page: all but
+// queryBut are the parameters of a list that stay from page to page: all but
 // these.
-func (r *Request) asked(but ...string) url.Values {
+func (r *Request) queryBut(but ...string) url.Values {
 	q := url.Values{}
 	all, err := url.ParseQuery(string(r.C.Request().URI().QueryString()))
 	if err != nil { // what can be read of it is in all
@@ -334,14 +334,14 @@ func (r *Request) asked(but ...string) url.Values {
 // Sorter is the order of the list that is looked at, with the addresses of the
 // others; theDefault is what the API does where none is named.
 func (r *Request) Sorter(theDefault string) ui.Sorter {
-	return ui.Sorter{Path: r.C.Path(), Query: r.asked("sort"), Given: r.Query("sort"), Default: theDefault}
+	return ui.Sorter{Path: r.C.Path(), Query: r.queryBut("sort"), Given: r.Query("sort"), Default: theDefault}
 }
 
 // Columns are the columns of the list that is looked at; what is not one of
 // them was not chosen.
 func (r *Request) Columns(all []ui.Column) ui.Columns {
-	c := ui.Columns{All: all, Path: r.C.Path(), Query: r.asked("col")}
-	for _, key := range r.asked()["col"] {
+	c := ui.Columns{All: all, Path: r.C.Path(), Query: r.queryBut("col")}
+	for _, key := range r.queryBut()["col"] {
 		known := slices.ContainsFunc(all, func(col ui.Column) bool { return col.Key == key })
 		if known && !slices.Contains(c.Given, key) {
 			c.Given = append(c.Given, key)
@@ -353,7 +353,7 @@ func (r *Request) Columns(all []ui.Column) ui.Columns {
 // Pages returns the addresses of the pages around one of a list, with the same
 // filters, by the cursors that lead there.
 func (r *Request) Pages(previous, next string) (p ui.Pages) {
-	q := r.asked()
+	q := r.queryBut()
 	at := func(cursor string) string {
 		q.Del("cursor")
 		if cursor != "" {

@@ -41,8 +41,8 @@ func unlink(r *page.Request) error {
 	return r.Go("/profile", "identity-unlinked")
 }
 
-// of names the organization of an identity's provider.
-func of(i api.Identity) string {
+// organizationOf names the organization of an identity's provider.
+func organizationOf(i api.Identity) string {
 	if i.Organization == "" {
 		return "the installation"
 	}

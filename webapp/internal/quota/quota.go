@@ -59,7 +59,7 @@ type view struct {
 	Form   ui.Form
 }
 
-func at(path string) string { return "/quotas?scope=" + url.QueryEscape(path) }
+func quotasURL(path string) string { return "/quotas?scope=" + url.QueryEscape(path) }
 
 func list(r *page.Request) error {
 	return draw(r, fiber.StatusOK, ui.Form{Values: url.Values{"resource": {"units"}}})
@@ -174,7 +174,7 @@ func change(r *page.Request) error {
 		return draw(r, fiber.StatusUnprocessableEntity, f)
 	}
 	if _, err = r.API.SetQuota(r.Ctx, in, client.IdempotencyKey(page.KeyOr(r.Form("key")))); err == nil {
-		return r.Go(at(in.Scope), "quota-set")
+		return r.Go(quotasURL(in.Scope), "quota-set")
 	}
 	return page.Refused(err, func(status int, wrong ui.Problems) error {
 		f.Wrong = wrong
@@ -186,5 +186,5 @@ func remove(r *page.Request) error {
 	if _, err := r.API.RemoveQuota(r.Ctx, api.QuotaOf{Scope: r.Form("of"), Resource: r.Form("resource")}); err != nil {
 		return err
 	}
-	return r.Go(at(r.Form("scope")), "quota-cleared")
+	return r.Go(quotasURL(r.Form("scope")), "quota-cleared")
 }

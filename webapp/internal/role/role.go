@@ -42,7 +42,7 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post("/roles/:id/delete", a.Page(remove))
 }
 
-func at(s api.Scope) string { return "/roles?organization=" + url.QueryEscape(s.Path) }
+func rolesURL(s api.Scope) string { return "/roles?organization=" + url.QueryEscape(s.Path) }
 
 func list(r *page.Request) error {
 	s, err := organization.Named(r, "organization")
@@ -123,8 +123,8 @@ func drawNew(r *page.Request, status int, f form) error {
 		return err
 	}
 	f.Organization = s
-	f.Up, f.Title, f.Action, f.Submit = append(organization.Crumbs(s), ui.Target{Href: at(s), Label: "Roles"}), "Create a role", "/roles/new", "Create"
-	f.Cancel, f.Key, f.Fields = at(s), page.NewKey(), []string{"name", "description", "permissions"}
+	f.Up, f.Title, f.Action, f.Submit = append(organization.Crumbs(s), ui.Target{Href: rolesURL(s), Label: "Roles"}), "Create a role", "/roles/new", "Create"
+	f.Cancel, f.Key, f.Fields = rolesURL(s), page.NewKey(), []string{"name", "description", "permissions"}
 	f.Means = "You can put in only what you may do yourself."
 	return r.Show(page.View{Title: f.Title, Nav: "/organizations", Status: status, Body: formPage(f)})
 }
@@ -167,8 +167,8 @@ func drawEdit(r *page.Request, status int, role api.Role, f form) error {
 		return err
 	}
 	f.Organization, f.Role = s, role
-	f.Up, f.Title, f.Action, f.Submit = append(organization.Crumbs(s), ui.Target{Href: at(s), Label: "Roles"}), "Role "+role.Name, "/roles/"+role.ID, "Save"
-	f.Cancel, f.Fields, f.Means = at(s), []string{"name", "description", "permissions"}, "A change counts at once for everybody who has the role."
+	f.Up, f.Title, f.Action, f.Submit = append(organization.Crumbs(s), ui.Target{Href: rolesURL(s), Label: "Roles"}), "Role "+role.Name, "/roles/"+role.ID, "Save"
+	f.Cancel, f.Fields, f.Means = rolesURL(s), []string{"name", "description", "permissions"}, "A change counts at once for everybody who has the role."
 	return r.Show(page.View{Title: f.Title, Nav: "/organizations", Status: status, Body: editPage(f)})
 }
 

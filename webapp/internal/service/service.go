@@ -48,7 +48,7 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post("/service-accounts/:id/keys/:key/delete", a.Page(deleteKey))
 }
 
-func at(a api.Account) string { return "/service-accounts/" + a.ID }
+func accountURL(a api.Account) string { return "/service-accounts/" + a.ID }
 
 func list(r *page.Request) error {
 	s, err := organization.Named(r, "organization")
@@ -101,8 +101,8 @@ func draw(r *page.Request, status int, v view) error {
 	v.Account, v.Keys = a, keys.Items
 	v.Up = append(organization.Crumbs(of), ui.Target{Href: "/service-accounts?organization=" + url.QueryEscape(of.Path), Label: "Service accounts"})
 	v.Operations = page.Operations(a.Operations, []ui.Operation{
-		{Name: "enable", Label: "Enable", What: "Keys can be made for it again.", Action: at(a) + "/enable", Version: a.Version},
-		{Name: "disable", Label: "Disable", What: "Ends all of its keys at once.", Action: at(a) + "/disable", Danger: true, Confirm: a.Name, Typed: "the name", Version: a.Version},
+		{Name: "enable", Label: "Enable", What: "Keys can be made for it again.", Action: accountURL(a) + "/enable", Version: a.Version},
+		{Name: "disable", Label: "Disable", What: "Ends all of its keys at once.", Action: accountURL(a) + "/disable", Danger: true, Confirm: a.Name, Typed: "the name", Version: a.Version},
 	})
 	v.Operations = ui.Possible(v.Operations, a.State != "active", "enable", "disable")
 	for _, o := range a.Operations {
@@ -131,7 +131,7 @@ func drawNew(r *page.Request, status int, f ui.Form) error {
 }
 
 func create(r *page.Request) error {
-	return page.Create(r, (*client.Client).CreateServiceAccount, drawNew, at, "service-account-created")
+	return page.Create(r, (*client.Client).CreateServiceAccount, drawNew, accountURL, "service-account-created")
 }
 
 func do(call func(*client.Client, context.Context, string, ...client.Option) (api.Account, error), said string) func(*page.Request) error {
@@ -149,7 +149,7 @@ func do(call func(*client.Client, context.Context, string, ...client.Option) (ap
 		if err != nil {
 			return refused(r, view{}, err)
 		}
-		return r.Go(at(a), said)
+		return r.Go(accountURL(a), said)
 	}
 }
 

@@ -47,7 +47,7 @@ var step = map[string]ui.Tone{
 type Tones map[string]ui.Tone
 
 // Of is the tone of a state.
-func (t Tones) Of(state string) ui.Tone { return of(t, state) }
+func (t Tones) Of(state string) ui.Tone { return toneOf(t, state) }
 
 // Enum are the values that a field of a wire type may have. It panics if there is no such field: a test of the page finds that.
 func Enum(wire any, field string) []string {
@@ -58,7 +58,7 @@ func Enum(wire any, field string) []string {
 	return strings.Split(f.Tag.Get("enum"), ",")
 }
 
-func of(m map[string]ui.Tone, s string) ui.Tone {
+func toneOf(m map[string]ui.Tone, s string) ui.Tone {
 	if t, ok := m[s]; ok {
 		return t
 	}
@@ -66,25 +66,25 @@ func of(m map[string]ui.Tone, s string) ui.Tone {
 }
 
 // Host returns the tone of a host's state.
-func Host(s string) ui.Tone { return of(host, s) }
+func Host(s string) ui.Tone { return toneOf(host, s) }
 
 // Health returns the tone of a host's health.
-func Health(s string) ui.Tone { return of(health, s) }
+func Health(s string) ui.Tone { return toneOf(health, s) }
 
 // Unit returns the tone of a compute unit's state.
-func Unit(s string) ui.Tone { return of(unit, s) }
+func Unit(s string) ui.Tone { return toneOf(unit, s) }
 
 // Allocation returns the tone of an allocation's state.
-func Allocation(s string) ui.Tone { return of(allocation, s) }
+func Allocation(s string) ui.Tone { return toneOf(allocation, s) }
 
 // Address returns the tone of an address's state.
-func Address(s string) ui.Tone { return of(address, s) }
+func Address(s string) ui.Tone { return toneOf(address, s) }
 
 // Job returns the tone of a job's state.
-func Job(s string) ui.Tone { return of(job, s) }
+func Job(s string) ui.Tone { return toneOf(job, s) }
 
 // Step returns the tone of the state of a job's step.
-func Step(s string) ui.Tone { return of(step, s) }
+func Step(s string) ui.Tone { return toneOf(step, s) }
 
 // The states that lists can be filtered by, in the order of a life.
 var (

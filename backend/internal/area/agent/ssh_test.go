@@ -17,7 +17,7 @@ func (p *place) prepared(name, zone string) uuid.UUID {
 	return id
 }
 
-func (p *place) asked(why string, hosts ...uuid.UUID) {
+func (p *place) wantAsked(why string, hosts ...uuid.UUID) {
 	p.t.Helper()
 	for _, h := range hosts {
 		if err := Asked(p.t.Context(), p.DB, h, why); err != nil {
@@ -37,7 +37,7 @@ func TestHostsAreAskedOverSSH(t *testing.T) {
 	if err != nil || len(found) != 3 {
 		t.Fatalf("asked are %v, %v", found, err)
 	}
-	p.asked("", a, b, apart)
+	p.wantAsked("", a, b, apart)
 	p.look()
 	for _, h := range found {
 		if got := p.health(h); got != "healthy" {
@@ -46,8 +46,8 @@ func TestHostsAreAskedOverSSH(t *testing.T) {
 	}
 	const refused = "no connection to 192.0.2.1:22: connection refused"
 	p.pass(40 * time.Second)
-	p.asked(refused, a, b)
-	p.asked("", apart)
+	p.wantAsked(refused, a, b)
+	p.wantAsked("", apart)
 	p.look()
 	if got := p.health(a); got != "healthy" {
 		t.Errorf("after one bad answer: %s", got)
@@ -61,13 +61,13 @@ func TestHostsAreAskedOverSSH(t *testing.T) {
 		t.Errorf("the reason is %q", why)
 	}
 	p.pass(61 * time.Second)
-	p.asked("", apart)
+	p.wantAsked("", apart)
 	p.look()
 	if n := one[int](p, "SELECT (state_after->>'count')::INT FROM events WHERE action = 'host.unreachable' AND object_name = 'r/z1'"); n != 2 {
 		t.Errorf("the event lists %d hosts", n)
 	}
 
-	p.asked("", a, b)
+	p.wantAsked("", a, b)
 	if pass := p.look(); len(pass.Changed) != 2 || p.health(a) != "healthy" || p.events("host.reachable") != 1 {
 		t.Errorf("back: %+v, %s, %d events", pass.Changed, p.health(a), p.events("host.reachable"))
 	}
@@ -82,9 +82,9 @@ func TestHostsAreAskedOverSSH(t *testing.T) {
 	}
 
 	// None of them answers, nor does the one with the agent send anything: more likely it is us.
-	p.asked("", a, b, apart)
+	p.wantAsked("", a, b, apart)
 	p.pass(61 * time.Second)
-	p.asked(refused, a, b, apart)
+	p.wantAsked(refused, a, b, apart)
 	if pass := p.look(); pass.Receiving || pass.Waiting != 4 || p.health(a) != "healthy" {
 		t.Errorf("none answers: %+v, %s", pass, p.health(a))
 	}

@@ -289,7 +289,7 @@ func (m Mapping) same(other Mapping) bool {
 
 // alignAway takes a grant away, or tells that the last owner or operator stays.
 func alignAway(ctx context.Context, tx *intent.Tx, g Grant) error {
-	at, err := g.at(ctx, tx.Reader)
+	at, err := g.grantedScope(ctx, tx.Reader)
 	if err != nil {
 		return err
 	}

@@ -159,8 +159,8 @@ func TakeLogin(ctx context.Context, tx *db.Tx, provider uuid.UUID, state, browse
 	return db.First[Login](ctx, tx.Reader, ErrLoginExpired, sqlTakeLogin, of, by, provider)
 }
 
-// at reads the scope of a grant; the zero Scope is the installation.
-func (g Grant) at(ctx context.Context, q db.Reader) (Scope, error) {
+// grantedScope reads the scope of a grant; the zero Scope is the installation.
+func (g Grant) grantedScope(ctx context.Context, q db.Reader) (Scope, error) {
 	if g.Scope == string(scope.Installation) {
 		return Scope{}, nil
 	}

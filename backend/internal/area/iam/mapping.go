@@ -69,8 +69,8 @@ func roleAtScope(ctx context.Context, tx *intent.Tx, builtIn BuiltIn, at Scope, 
 	return roleNamed(ctx, tx, builtIn, at.OrganizationID, name)
 }
 
-// at reads the scope of a mapping; the zero Scope is the installation.
-func (m Mapping) at(ctx context.Context, q db.Reader) (Scope, error) {
+// mappedScope reads the scope of a mapping; the zero Scope is the installation.
+func (m Mapping) mappedScope(ctx context.Context, q db.Reader) (Scope, error) {
 	if m.Scope == string(scope.Installation) {
 		return Scope{}, nil
 	}
@@ -84,7 +84,7 @@ func mappingsWithin(ctx context.Context, tx *intent.Tx, builtIn BuiltIn, may May
 		return err
 	}
 	for _, m := range all {
-		at, err := m.at(ctx, tx.Reader)
+		at, err := m.mappedScope(ctx, tx.Reader)
 		if err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func DeleteMapping(ctx context.Context, tx *intent.Tx, builtIn BuiltIn, may May,
 	if _, err := db.First[Provider](ctx, tx.Reader, fault.ErrNotFound, sqlHoldProvider, m.ProviderID); err != nil {
 		return err
 	}
-	at, err := m.at(ctx, tx.Reader)
+	at, err := m.mappedScope(ctx, tx.Reader)
 	if err != nil {
 		return err
 	}

@@ -200,7 +200,7 @@ func takeAll(ctx context.Context, tx *intent.Tx, sql db.Statement, args ...any) 
 		return err
 	}
 	for _, g := range grants {
-		at, err := g.at(ctx, tx.Reader)
+		at, err := g.grantedScope(ctx, tx.Reader)
 		if err != nil {
 			return err
 		}

@@ -198,8 +198,8 @@ func (l Level) changed(ctx context.Context, tx *intent.Tx, before Scope, action 
 	return after, after.told(ctx, tx, action, before.facts(), after.facts())
 }
 
-// at returns a scope for a change of the version that somebody looked at; 0 for any.
-func (l Level) at(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], version int64) (Scope, error) {
+// heldAt returns a scope for a change of the version that somebody looked at; 0 for any.
+func (l Level) heldAt(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], version int64) (Scope, error) {
 	before, err := l.hold(ctx, tx.Tx, ref.ID())
 	if err != nil {
 		return Scope{}, err
@@ -212,7 +212,7 @@ func (l Level) Rename(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], 
 	if err := badName(name); err != nil {
 		return Scope{}, err
 	}
-	before, err := l.at(ctx, tx, ref, version)
+	before, err := l.heldAt(ctx, tx, ref, version)
 	if err != nil {
 		return Scope{}, err
 	}
@@ -240,7 +240,7 @@ func MoveWorkspace(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], ver
 	if err != nil {
 		return Scope{}, err
 	}
-	before, err := Workspaces.at(ctx, tx, ref, version)
+	before, err := Workspaces.heldAt(ctx, tx, ref, version)
 	if err != nil {
 		return Scope{}, err
 	}
@@ -274,7 +274,7 @@ func (l Level) Resume(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], 
 }
 
 func (l Level) turn(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], version int64, on lifecycle.Event) (Scope, error) {
-	before, err := l.at(ctx, tx, ref, version)
+	before, err := l.heldAt(ctx, tx, ref, version)
 	if err != nil {
 		return Scope{}, err
 	}
@@ -291,7 +291,7 @@ func (l Level) turn(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], ve
 // RequireSecondFactor says whether people without a second factor reach anything of an organization. Backends of another release
 // would let them, so they are kept out from then on.
 func RequireSecondFactor(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], version int64, required bool, release string) (Scope, error) {
-	before, err := Organizations.at(ctx, tx, ref, version)
+	before, err := Organizations.heldAt(ctx, tx, ref, version)
 	if err != nil {
 		return Scope{}, err
 	}
@@ -315,7 +315,7 @@ func RequireSecondFactor(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope
 
 // Remove deletes an empty scope with the grants at it. The row stays for the history; its name is free again.
 func (l Level) Remove(ctx context.Context, tx *intent.Tx, ref scope.Ref[Scope], version int64) error {
-	before, err := l.at(ctx, tx, ref, version)
+	before, err := l.heldAt(ctx, tx, ref, version)
 	if err != nil {
 		return err
 	}

@@ -129,7 +129,7 @@ type usedSeconds struct {
 	Volume    string `db:"volume"`
 }
 
-func (u usedSeconds) of(resource string) string {
+func (u usedSeconds) secondsOf(resource string) string {
 	return map[string]string{"unit_hour": u.Units, "cpu_hour": u.CPUs, "memory_gib_hour": u.Memory, "volume_gib_hour": u.Volume}[resource]
 }
 
@@ -162,7 +162,7 @@ func (s *Statement) add(used []usedSeconds, prices map[string]Price, since time.
 			u.Project, u.Workspace = "", ""
 		}
 		for _, resource := range PricedResources {
-			seconds, ok := new(big.Rat).SetString(u.of(resource))
+			seconds, ok := new(big.Rat).SetString(u.secondsOf(resource))
 			if !ok || seconds.Sign() <= 0 {
 				continue
 			}

@@ -12,7 +12,7 @@ import (
 	"kloigos/backend/internal/kernel/intent"
 )
 
-func at(text string) time.Time {
+func parsedTime(text string) time.Time {
 	made, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		panic(err)
@@ -38,13 +38,13 @@ func newBilled(t *testing.T) billed {
 func (b billed) used(t *testing.T, organization, workspace uuid.UUID, cpus int64, from string, to any) {
 	t.Helper()
 	b.sql(t, `INSERT INTO usage_records (id, organization_id, project_id, workspace_id, allocation_id, name, cpus, memory_bytes, volume_bytes, from_at, to_at)
-VALUES ($1, $2, $3, $4, $5, 'h1-cu01 alice', $6, $7, 0, $8, $9)`, uuid.New(), organization, b.project, workspace, uuid.New(), cpus, int64(2)<<30, at(from), to)
+VALUES ($1, $2, $3, $4, $5, 'h1-cu01 alice', $6, $7, 0, $8, $9)`, uuid.New(), organization, b.project, workspace, uuid.New(), cpus, int64(2)<<30, parsedTime(from), to)
 }
 
 func (b billed) price(t *testing.T, resource, price, currency, begins string) {
 	t.Helper()
 	b.sql(t, "INSERT INTO prices (id, resource, price, currency, begins_at, created_by) VALUES ($1, $2, CAST($3::TEXT AS NUMERIC), $4, $5, 'ada')",
-		uuid.New(), resource, price, currency, at(begins))
+		uuid.New(), resource, price, currency, parsedTime(begins))
 }
 
 // A statement adds up the part of each record that lies in the month, at the price of its time, and rounds each line once.
@@ -52,15 +52,15 @@ func TestStatement(t *testing.T) {
 	t.Parallel()
 	b := newBilled(t)
 	// In October: 24 h of 2 CPUs on the 1st (it began before), and 48 h across a change of the price on the 16th.
-	b.used(t, b.organization, b.first, 2, "2025-09-20T00:00:00Z", at("2025-10-02T00:00:00Z"))
-	b.used(t, b.organization, b.first, 4, "2025-10-15T00:00:00Z", at("2025-10-17T00:00:00Z"))
-	b.used(t, b.organization, b.second, 1, "2025-10-31T23:59:59.5Z", at("2025-11-03T00:00:00Z"))
-	b.used(t, uuid.New(), b.first, 64, "2025-10-01T00:00:00Z", at("2025-10-30T00:00:00Z")) // of somebody else
+	b.used(t, b.organization, b.first, 2, "2025-09-20T00:00:00Z", parsedTime("2025-10-02T00:00:00Z"))
+	b.used(t, b.organization, b.first, 4, "2025-10-15T00:00:00Z", parsedTime("2025-10-17T00:00:00Z"))
+	b.used(t, b.organization, b.second, 1, "2025-10-31T23:59:59.5Z", parsedTime("2025-11-03T00:00:00Z"))
+	b.used(t, uuid.New(), b.first, 64, "2025-10-01T00:00:00Z", parsedTime("2025-10-30T00:00:00Z")) // of somebody else
 	b.price(t, "cpu_hour", "0.0125", "EUR", "2025-01-01T00:00:00Z")
 	b.price(t, "cpu_hour", "0.02", "EUR", "2025-10-16T00:00:00Z")
 	b.price(t, "unit_hour", "0.1", "USD", "2025-01-01T00:00:00Z")
 
-	s, err := StatementOf(t.Context(), b.Reader, b.organization, at("2025-10-01T00:00:00Z"), at("2025-11-25T00:00:00Z"), false)
+	s, err := StatementOf(t.Context(), b.Reader, b.organization, parsedTime("2025-10-01T00:00:00Z"), parsedTime("2025-11-25T00:00:00Z"), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestStatement(t *testing.T) {
 		t.Errorf("%+v %v %v", s.Totals, s.Missing, s.Over)
 	}
 
-	s, err = StatementOf(t.Context(), b.Reader, b.organization, at("2025-10-01T00:00:00Z"), at("2025-10-25T00:00:00Z"), true)
+	s, err = StatementOf(t.Context(), b.Reader, b.organization, parsedTime("2025-10-01T00:00:00Z"), parsedTime("2025-10-25T00:00:00Z"), true)
 	if err != nil || s.Over || len(s.Lines) != 4 || s.Lines[0].Workspace != "" || s.Lines[0].Project != "" {
 		t.Errorf("sums alone: %+v, %v", s.Lines, err)
 	}
@@ -96,7 +96,7 @@ func TestStatement(t *testing.T) {
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	b := newBilled(t)
-	b.used(t, b.organization, b.first, 2, "2025-10-01T18:00:00Z", at("2025-10-03T06:30:00Z"))
+	b.used(t, b.organization, b.first, 2, "2025-10-01T18:00:00Z", parsedTime("2025-10-03T06:30:00Z"))
 	b.used(t, b.organization, b.second, 1, "2025-10-03T00:00:00Z", nil)
 	whole := Scope{Kind: OrganizationNoun, ID: b.organization, OrganizationID: b.organization}
 	list := func(f UsageFilter) []UsageLine {
@@ -108,7 +108,7 @@ func TestUsage(t *testing.T) {
 		}
 		return lines
 	}
-	lines := list(UsageFilter{Scope: whole, First: at("2025-10-01T00:00:00Z"), Last: at("2025-10-03T00:00:00Z")})
+	lines := list(UsageFilter{Scope: whole, First: parsedTime("2025-10-01T00:00:00Z"), Last: parsedTime("2025-10-03T00:00:00Z")})
 	total := 0.0
 	for _, l := range lines {
 		if l.Workspace == "live" {
@@ -119,11 +119,11 @@ func TestUsage(t *testing.T) {
 		t.Errorf("%v %+v", total, lines)
 	}
 	page := UsageSorting.At("", lines[1])
-	rest := list(UsageFilter{Scope: whole, First: at("2025-10-01T00:00:00Z"), Last: at("2025-10-03T00:00:00Z"), After: &page})
+	rest := list(UsageFilter{Scope: whole, First: parsedTime("2025-10-01T00:00:00Z"), Last: parsedTime("2025-10-03T00:00:00Z"), After: &page})
 	if len(rest) != 2 || rest[0].ID != lines[2].ID || rest[1].ID != lines[3].ID {
 		t.Errorf("the second page: %+v", rest)
 	}
-	only := list(UsageFilter{Scope: Scope{Kind: WorkspaceNoun, ID: b.second, OrganizationID: b.organization}, First: at("2025-10-01T00:00:00Z"), Last: at("2025-10-04T00:00:00Z")})
+	only := list(UsageFilter{Scope: Scope{Kind: WorkspaceNoun, ID: b.second, OrganizationID: b.organization}, First: parsedTime("2025-10-01T00:00:00Z"), Last: parsedTime("2025-10-04T00:00:00Z")})
 	if len(only) != 2 || only[0].Seconds != 86400 || only[1].Seconds != 86400 {
 		t.Errorf("one workspace, still in use: %+v", only)
 	}

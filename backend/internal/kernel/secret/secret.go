@@ -45,7 +45,7 @@ func Fresh() (*Keyset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a keyset: %w", err)
 	}
-	return of(handle)
+	return keysetOf(handle)
 }
 
 // Create makes a keyset file of mode 0600. One that is there already is left
@@ -64,7 +64,7 @@ func Create(path string) (*Keyset, error) {
 	if err := writeNew(path, text.Bytes()); err != nil {
 		return nil, fmt.Errorf("write the keyset: %w", err)
 	}
-	return of(handle)
+	return keysetOf(handle)
 }
 
 // writeNew makes the file whole or not at all: a half-written keyset would be
@@ -96,7 +96,7 @@ func Load(path string) (*Keyset, error) {
 	if err != nil {
 		return nil, err
 	}
-	return of(handle)
+	return keysetOf(handle)
 }
 
 func read(path string) (*keyset.Handle, error) {
@@ -141,7 +141,7 @@ func private(info os.FileInfo) bool {
 	}
 }
 
-func of(handle *keyset.Handle) (*Keyset, error) {
+func keysetOf(handle *keyset.Handle) (*Keyset, error) {
 	a, err := aead.New(handle)
 	if err != nil {
 		return nil, errors.New("the keyset's keys are not for sealing (AEAD)")

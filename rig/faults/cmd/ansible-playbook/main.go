@@ -157,7 +157,7 @@ func play(args []string) (code int, err error) {
 	var all sync.WaitGroup
 	for i, t := range targets {
 		all.Go(func() {
-			stats[i], codes[i] = on(t, host.Task{Playbook: kind, Parts: partsOf(kind, vars), Check: check, Vars: vars}, tell)
+			stats[i], codes[i] = runTask(t, host.Task{Playbook: kind, Parts: partsOf(kind, vars), Check: check, Vars: vars}, tell)
 		})
 	}
 	all.Wait()
@@ -169,9 +169,9 @@ func play(args []string) (code int, err error) {
 	return slices.Max(codes), nil
 }
 
-// on has the tasks of a play run on one host; it returns Ansible's counts for it,
+// runTask has the tasks of a play run on one host; it returns Ansible's counts for it,
 // and the code that Ansible ends with where there is no other.
-func on(t target, task host.Task, tell events) (counts map[string]int, code int) {
+func runTask(t target, task host.Task, tell events) (counts map[string]int, code int) {
 	counts = map[string]int{"ok": 0, "changed": 0, "failures": 0, "unreachable": 0, "skipped": 0, "rescued": 0, "ignored": 0}
 	client, err := logIn(t)
 	if err != nil {

@@ -106,8 +106,8 @@ func (c *Client) now() time.Time {
 	return time.Now()
 }
 
-// of is what is remembered of a provider.
-func (c *Client) of(p iam.Provider) *known {
+// remembered is what is remembered of a provider.
+func (c *Client) remembered(p iam.Provider) *known {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := c.known[p.ID]

@@ -51,7 +51,7 @@ func (s Settings) oauth(is *described) oauth2.Config {
 
 // Begin returns the address that a browser is sent to, and what its answer is proved with.
 func (c *Client) Begin(ctx context.Context, s Settings, state string) (string, Proof, error) {
-	k := c.of(s.Provider)
+	k := c.remembered(s.Provider)
 	leave, err := k.enter()
 	if err != nil {
 		return "", Proof{}, err
@@ -72,7 +72,7 @@ func (c *Client) Begin(ctx context.Context, s Settings, state string) (string, P
 
 // Finish exchanges a code and proves who came back.
 func (c *Client) Finish(ctx context.Context, s Settings, proof Proof, answer Answer) (iam.Claims, error) {
-	k := c.of(s.Provider)
+	k := c.remembered(s.Provider)
 	leave, err := k.enter()
 	if err != nil {
 		return iam.Claims{}, err

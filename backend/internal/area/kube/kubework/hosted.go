@@ -72,8 +72,8 @@ func (c Config) manage(m kube.Management) (*kamaji.Client, error) {
 	return kamaji.New(reach, c.Managers)
 }
 
-// on loads what an attempt is about, and runs something with a client of the management cluster.
-func (s hostedSteps) on(ctx context.Context, a *work.Attempt, do func(client *kamaji.Client, at site) error) error {
+// withClient loads what an attempt is about, and runs something with a client of the management cluster.
+func (s hostedSteps) withClient(ctx context.Context, a *work.Attempt, do func(client *kamaji.Client, at site) error) error {
 	h, err := kube.HostedByID(ctx, a.DB.Reader, a.Object(kube.HostedRole).ID)
 	if err != nil {
 		return fmt.Errorf("load the hosted control plane: %w", err)
@@ -125,7 +125,7 @@ func refusedBy(err error) error {
 // host makes namespace and control plane. Their names have been in the row since the job was asked for, so that whatever an
 // attempt before left is found by name and label, and taken up.
 func (s hostedSteps) host(ctx context.Context, a *work.Attempt) error {
-	return s.on(ctx, a, func(client *kamaji.Client, at site) error {
+	return s.withClient(ctx, a, func(client *kamaji.Client, at site) error {
 		if _, err := client.Check(ctx, at.management.DataStore); err != nil {
 			return later(ctx, err)
 		}
@@ -138,7 +138,7 @@ func (s hostedSteps) host(ctx context.Context, a *work.Attempt) error {
 
 // apply tells the management cluster what a control plane is to be now.
 func (s hostedSteps) apply(ctx context.Context, a *work.Attempt) error {
-	return s.on(ctx, a, func(client *kamaji.Client, at site) error {
+	return s.withClient(ctx, a, func(client *kamaji.Client, at site) error {
 		plane := at.plane()
 		if a.Kind == kube.HostedSleep.Name {
 			plane.Replicas = 0
@@ -148,7 +148,7 @@ func (s hostedSteps) apply(ctx context.Context, a *work.Attempt) error {
 }
 
 func (s hostedSteps) planeReady(ctx context.Context, a *work.Attempt) error {
-	return s.on(ctx, a, func(client *kamaji.Client, at site) error {
+	return s.withClient(ctx, a, func(client *kamaji.Client, at site) error {
 		found, err := client.Look(ctx, at.plane())
 		switch wanted := at.plane(); {
 		case err != nil:
@@ -165,7 +165,7 @@ func (s hostedSteps) planeReady(ctx context.Context, a *work.Attempt) error {
 }
 
 func (s hostedSteps) asleep(ctx context.Context, a *work.Attempt) error {
-	return s.on(ctx, a, func(client *kamaji.Client, at site) error {
+	return s.withClient(ctx, a, func(client *kamaji.Client, at site) error {
 		found, err := client.Look(ctx, at.plane())
 		switch {
 		case err != nil:
@@ -182,7 +182,7 @@ func (s hostedSteps) asleep(ctx context.Context, a *work.Attempt) error {
 
 // access takes over what Kamaji made: the authority, and our own access, sealed.
 func (s hostedSteps) access(ctx context.Context, a *work.Attempt) error {
-	return s.on(ctx, a, func(client *kamaji.Client, at site) error {
+	return s.withClient(ctx, a, func(client *kamaji.Client, at site) error {
 		found, err := client.Access(ctx, at.plane(), at.management.HostedEndpoint(at.Slot))
 		if err != nil {
 			return later(ctx, err)
@@ -250,7 +250,7 @@ func (s hostedSteps) versionFits(w world, h kube.Hosted, version string) error {
 
 // remove takes a control plane out of its management cluster, and forgets the cluster once nothing is left there.
 func (s hostedSteps) remove(ctx context.Context, a *work.Attempt) error {
-	return s.on(ctx, a, func(client *kamaji.Client, at site) error {
+	return s.withClient(ctx, a, func(client *kamaji.Client, at site) error {
 		left, err := client.Delete(ctx, at.plane())
 		if err != nil {
 			return later(ctx, err)

@@ -97,7 +97,7 @@ func (s steps) leaveEtcd(ctx context.Context, a *work.Attempt, w world, n kube.N
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(members, func(m member) bool { return m.is(n) })
+	at := slices.IndexFunc(members, func(m member) bool { return m.isNode(n) })
 	if at < 0 {
 		return nil
 	}

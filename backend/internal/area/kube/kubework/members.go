@@ -25,8 +25,8 @@ type member struct {
 	Size    int64    `json:"size"`
 }
 
-// is tells whether it is the member on a node: by its name, or by its address if it has never started.
-func (m member) is(n kube.Node) bool {
+// isNode tells whether it is the member on a node: by its name, or by its address if it has never started.
+func (m member) isNode(n kube.Node) bool {
 	return m.Name == n.Name || m.Name == "" && slices.ContainsFunc(m.Peers, func(url string) bool { return strings.Contains(url, "//"+n.Address+":") })
 }
 
@@ -66,7 +66,7 @@ func (s steps) members(ctx context.Context, a *work.Attempt) error {
 		return err
 	}
 	defer client.Close()
-	for _, n := range w.of(kube.ControlPlane) {
+	for _, n := range w.nodesOfRole(kube.ControlPlane) {
 		if n.State != kube.NodePrepared {
 			continue
 		}
@@ -86,12 +86,12 @@ func (s steps) joinMember(ctx context.Context, a *work.Attempt, client *kubeapi.
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(members, func(m member) bool { return m.is(n) }) {
+	if slices.ContainsFunc(members, func(m member) bool { return m.isNode(n) }) {
 		a.Log.Note("An attempt before left %s as a member of etcd. It goes first.", n.Name)
 		if err := s.removeMember(ctx, a, speaker, n); err != nil {
 			return err
 		}
-		members = slices.DeleteFunc(members, func(m member) bool { return m.is(n) })
+		members = slices.DeleteFunc(members, func(m member) bool { return m.isNode(n) })
 	}
 	if err := etcdWell(members); err != nil {
 		return err

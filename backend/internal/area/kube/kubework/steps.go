@@ -70,8 +70,8 @@ func (s steps) load(ctx context.Context, a *work.Attempt) (w world, err error) {
 	return w, nil
 }
 
-// of are the nodes of a role.
-func (w world) of(role string) []kube.Node {
+// nodesOfRole are the nodes of a role.
+func (w world) nodesOfRole(role string) []kube.Node {
 	return slices.DeleteFunc(slices.Clone(w.nodes), func(n kube.Node) bool { return n.Role != role })
 }
 
@@ -205,7 +205,7 @@ func (s steps) workers(ctx context.Context, a *work.Attempt) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range w.of(kube.Worker) {
+	for _, n := range w.nodesOfRole(kube.Worker) {
 		if n.State != kube.NodePrepared {
 			continue
 		}
@@ -358,7 +358,7 @@ func (s steps) resetWorkers(ctx context.Context, a *work.Attempt) error {
 	if err != nil {
 		return err
 	}
-	return s.reset(ctx, a, w, w.of(kube.Worker))
+	return s.reset(ctx, a, w, w.nodesOfRole(kube.Worker))
 }
 
 func (s steps) resetControlPlane(ctx context.Context, a *work.Attempt) error {
@@ -366,7 +366,7 @@ func (s steps) resetControlPlane(ctx context.Context, a *work.Attempt) error {
 	if err != nil {
 		return err
 	}
-	if err := s.reset(ctx, a, w, w.of(kube.ControlPlane)); err != nil {
+	if err := s.reset(ctx, a, w, w.nodesOfRole(kube.ControlPlane)); err != nil {
 		return err
 	}
 	a.Outcome("Kubernetes was taken off %d hosts.", len(w.nodes))

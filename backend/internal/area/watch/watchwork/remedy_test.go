@@ -44,7 +44,7 @@ func (a *asks) ask(_ context.Context, by audit.Actor, workspace, object uuid.UUI
 	return id, nil
 }
 
-func (a *asks) ended() {
+func (a *asks) endJobs() {
 	a.b.t.Helper()
 	a.b.Exec(a.b.t, "UPDATE jobs SET state = 'succeeded', finished_at = now() WHERE finished_at IS NULL")
 }
@@ -108,13 +108,13 @@ func TestRemedy(t *testing.T) {
 	}
 	want("two at once, the longest first", 2, map[uuid.UUID]int{first: 1, second: 1}, reconcile.True)
 	want("both are at work", 0, map[uuid.UUID]int{first: 1, second: 1}, reconcile.True)
-	a.ended()
+	a.endJobs()
 	want("the third has its turn, the others rest", 1, map[uuid.UUID]int{first: 1, second: 1, third: 1}, reconcile.True)
-	a.ended()
+	a.endJobs()
 	a.rested(2 * time.Minute)
 	b.condition(second, "synced", "true", false, time.Second)
 	want("what is still false again", 2, map[uuid.UUID]int{first: 2, second: 1, third: 2}, reconcile.True)
-	a.ended()
+	a.endJobs()
 	a.rested(2 * time.Minute)
 	want("twice a day is the limit", 0, map[uuid.UUID]int{first: 2, second: 1, third: 2}, reconcile.False)
 	a.rested(24 * time.Hour)
@@ -189,7 +189,7 @@ func TestTheLimitIsTold(t *testing.T) {
 		if got := hook.told(t); got != want {
 			t.Errorf("told %q, want %q (%+v)", got, want, made)
 		}
-		a.ended()
+		a.endJobs()
 	}
 }
 
