@@ -56,7 +56,7 @@ func TestEveryNounIsReconciledOrSaysWhyNot(t *testing.T) {
 		sources = append(sources, s.Noun)
 	}
 	slices.Sort(sources)
-	if want := []string{"allocation", "cluster", "dns_zone", "host", "plan", "unit"}; !slices.Equal(sources, want) {
+	if want := []string{"allocation", "cluster", "dns_zone", "host", "hosted_control_plane", "plan", "unit"}; !slices.Equal(sources, want) {
 		t.Errorf("deadlines are handed in for %v, want %v", sources, want)
 	}
 }
