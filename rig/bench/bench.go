@@ -30,6 +30,7 @@ func Figures() []Figure {
 		{"allocations", allocations},
 		{"last-units", lastUnits},
 		{"lists", lists},
+		{"records", records},
 		{"idle", idle},
 		{"jobs", jobs},
 		{"log", jobLog},
@@ -72,6 +73,7 @@ type Scale struct {
 
 	CappedPlays int // that wait for capped backends
 	Items       int // that are due at once
+	Records     int // record sets that are listed
 	Woken       int // items that become due one after the other
 }
 
@@ -80,11 +82,11 @@ var (
 	Full = Scale{
 		Rounds: 5, Clients: 64, Units: 64_000, Each: 50, LastUnits: 1000, ListUnits: 100_000, Pages: 3000, Plays: 10,
 		Quiet: 30 * time.Second, Jobs: 8, LogRows: 200_000, Told: 2000, Watched: 4, Viewers: 5000, History: 1_000_000, QueueJobs: 20_000,
-		LongQueue: 100_000, Starts: 100, Takeovers: 8, Capped: 10 * time.Second, CappedPlays: 800, Items: 100_000, Woken: 1500,
+		LongQueue: 100_000, Starts: 100, Takeovers: 8, Capped: 10 * time.Second, CappedPlays: 800, Items: 100_000, Woken: 1500, Records: 100_000,
 	}
 	Short = Scale{
 		Rounds: 1, Clients: 8, Units: 480, Each: 3, LastUnits: 20, ListUnits: 500, Pages: 10, Quiet: time.Second, LogRows: 2000, Told: 200,
-		Watched: 2, Viewers: 20, History: 300, QueueJobs: 200, LongQueue: 200, Starts: 2, Takeovers: 1, Capped: time.Second, CappedPlays: 20, Items: 1000, Woken: 60,
+		Watched: 2, Viewers: 20, History: 300, QueueJobs: 200, LongQueue: 200, Starts: 2, Takeovers: 1, Capped: time.Second, CappedPlays: 20, Items: 1000, Woken: 60, Records: 500,
 	}
 )
 

@@ -18,11 +18,22 @@ import (
 const (
 	// readers read lists at once: one, since its client, the backend and the database are three that want a processor, and
 	// what is measured is the work and not the wait for one.
-	readers   = 1
-	pageSize  = 50 // the default
-	samples   = 20 // pages, evenly spread, first and last among them
-	listRoute = "/compute-units"
+	readers  = 1
+	pageSize = 50 // the default
+	samples  = 20 // pages, evenly spread, first and last among them
 )
+
+// listed is a list that is measured.
+type listed struct {
+	route string
+	from  string // what only its SQL has
+	next  func(ctx context.Context, s *backend, q api.PageQuery) (cursor string, err error)
+}
+
+var listedUnits = listed{"/compute-units", "FROM compute_units", func(ctx context.Context, s *backend, q api.PageQuery) (string, error) {
+	page, err := s.client.ListComputeUnits(ctx, api.UnitFilter{PageQuery: q})
+	return page.NextCursor, err
+}}
 
 // lists compares pages of a long list with the same SQL in pgbench, the last page with the first, and has the web app
 // render them. The SQL is not a copy: it is what the server's log says that the backend has just sent.
@@ -37,11 +48,11 @@ func lists(ctx context.Context, b *Bed, scale Scale) ([]Result, error) {
 		return nil, err
 	}
 	defer func() { _ = s.Kill() }()
-	cursors, err := s.cursors(ctx)
+	cursors, err := s.cursors(ctx, listedUnits)
 	if err != nil {
 		return nil, err
 	}
-	bare, err := b.pages(ctx, s, database, cursors)
+	bare, err := b.pages(ctx, s, database, listedUnits, cursors)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +65,7 @@ func lists(ctx context.Context, b *Bed, scale Scale) ([]Result, error) {
 			return nil, err
 		}
 		theirs = append(theirs, percentile(m.latencies, 99))
-		if m, err = b.costed("Kloigos", s.PID, func() (measured, error) { return s.read(ctx, scale.Pages, cursors) }); err != nil {
+		if m, err = b.costed("Kloigos", s.PID, func() (measured, error) { return s.readPages(ctx, listedUnits, scale.Pages, cursors) }); err != nil {
 			return nil, err
 		}
 		ours = append(ours, percentile(m.latencies, 99))
@@ -88,17 +99,17 @@ func lists(ctx context.Context, b *Bed, scale Scale) ([]Result, error) {
 }
 
 // cursors walks the whole list and returns where some pages begin: "" for the first, then evenly to the last.
-func (s *backend) cursors(ctx context.Context) ([]string, error) {
+func (s *backend) cursors(ctx context.Context, l listed) ([]string, error) {
 	all := []string{""}
 	for {
-		page, err := s.client.ListComputeUnits(ctx, api.UnitFilter{PageQuery: api.PageQuery{Limit: pageSize, Cursor: all[len(all)-1]}})
+		next, err := l.next(ctx, s, api.PageQuery{Limit: pageSize, Cursor: all[len(all)-1]})
 		if err != nil {
 			return nil, fmt.Errorf("read the list: %w", err)
 		}
-		if page.NextCursor == "" {
+		if next == "" {
 			break
 		}
-		all = append(all, page.NextCursor)
+		all = append(all, next)
 	}
 	some := make([]string, min(samples, len(all)))
 	for i := range some {
@@ -108,10 +119,10 @@ func (s *backend) cursors(ctx context.Context) ([]string, error) {
 }
 
 // pages is the same reading for pgbench.
-func (b *Bed) pages(ctx context.Context, s *backend, database string, cursors []string) (script, error) {
+func (b *Bed) pages(ctx context.Context, s *backend, database string, l listed, cursors []string) (script, error) {
 	ran, err := b.watch(ctx, func() error {
 		for _, cursor := range cursors {
-			if _, err := s.client.ListComputeUnits(ctx, api.UnitFilter{PageQuery: api.PageQuery{Limit: pageSize, Cursor: cursor}}); err != nil {
+			if _, err := l.next(ctx, s, api.PageQuery{Limit: pageSize, Cursor: cursor}); err != nil {
 				return fmt.Errorf("read a page: %w", err)
 			}
 		}
@@ -120,7 +131,7 @@ func (b *Bed) pages(ctx context.Context, s *backend, database string, cursors []
 	if err != nil {
 		return script{}, err
 	}
-	lists := with(ran, "FROM compute_units")
+	lists := with(ran, l.from)
 	if len(lists) != len(cursors) {
 		return script{}, fmt.Errorf("the backend ran %d statements for %d pages", len(lists), len(cursors))
 	}
@@ -132,15 +143,15 @@ func (b *Bed) pages(ctx context.Context, s *backend, database string, cursors []
 	return made, nil
 }
 
-// read has the readers read pages through the API, each time any of those that begin at the cursors.
-func (s *backend) read(ctx context.Context, pages int, cursors []string) (measured, error) {
-	return s.pagesFrom(ctx, max(1, pages/readers), func(int) string { return cursors[rand.IntN(len(cursors))] })
+// readPages has the readers read pages through the API, each time any of those that begin at the cursors.
+func (s *backend) readPages(ctx context.Context, l listed, pages int, cursors []string) (measured, error) {
+	return s.pagesFrom(ctx, l, max(1, pages/readers), func(int) string { return cursors[rand.IntN(len(cursors))] })
 }
 
 // ends has them read two pages in turns, so that whatever else goes on meets both.
 func (s *backend) ends(ctx context.Context, pages int, first, last string) (begins, ends []time.Duration, err error) {
 	each := max(1, pages/2/readers) * 2 // even: the latencies of the clients stand one behind the other
-	m, err := s.pagesFrom(ctx, each, func(n int) string { return []string{first, last}[n%2] })
+	m, err := s.pagesFrom(ctx, listedUnits, each, func(n int) string { return []string{first, last}[n%2] })
 	for i, took := range m.latencies {
 		if i%2 == 0 {
 			begins = append(begins, took)
@@ -151,11 +162,11 @@ func (s *backend) ends(ctx context.Context, pages int, first, last string) (begi
 	return begins, ends, err
 }
 
-func (s *backend) pagesFrom(ctx context.Context, each int, cursor func(n int) string) (measured, error) {
+func (s *backend) pagesFrom(ctx context.Context, l listed, each int, cursor func(n int) string) (measured, error) {
 	return load{
 		address: s.listen, clients: readers, each: each,
 		next: func(_, n int, r *fasthttp.Request) bool {
-			r.SetRequestURI("http://" + s.listen + api.Prefix + listRoute + "?cursor=" + url.QueryEscape(cursor(n)))
+			r.SetRequestURI("http://" + s.listen + api.Prefix + l.route + "?cursor=" + url.QueryEscape(cursor(n)))
 			r.Header.Set("Authorization", "Bearer "+s.token)
 			return true
 		},
@@ -184,7 +195,7 @@ func (b *Bed) rendered(ctx context.Context, s *backend, scale Scale, cursors []s
 		m, err := b.costed("rendered", p.PID, load{
 			address: listen, clients: readers, each: max(1, scale.Pages/4/readers),
 			next: func(_, _ int, r *fasthttp.Request) bool {
-				r.SetRequestURI("http://" + listen + listRoute + "?cursor=" + url.QueryEscape(cursors[rand.IntN(len(cursors))]))
+				r.SetRequestURI("http://" + listen + listedUnits.route + "?cursor=" + url.QueryEscape(cursors[rand.IntN(len(cursors))]))
 				r.Header.SetCookie("kloigos", s.token)
 				return true
 			},
