@@ -297,7 +297,7 @@ func caHash(ca string) (string, error) {
 
 func (s steps) routes(ctx context.Context, a *work.Attempt) error {
 	w, err := s.load(ctx, a)
-	if err != nil || len(w.nodes) == 1 && a.Kind == kube.ClusterCreate.Name {
+	if err != nil || len(w.nodes) == 1 && (a.Kind == kube.ClusterCreate.Name || a.Kind == kube.HostedCreate.Name) {
 		return err
 	}
 	for _, n := range w.reached() {
