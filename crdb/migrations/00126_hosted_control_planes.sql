@@ -6,7 +6,7 @@ CREATE TABLE IF NOT EXISTS kube_hosted ( -- noun: hosted_control_plane
     id                    UUID PRIMARY KEY,
     workspace_id          UUID NOT NULL,
     cluster_id            UUID NOT NULL UNIQUE REFERENCES kube_clusters (id),
-    management_cluster_id UUID NOT NULL REFERENCES kube_management_clusters (id),
+    management_cluster_id UUID NOT NULL,           -- without a foreign key, which would lock two tables at once; its row is held while this one is made
     slot                  INT8 NOT NULL,            -- number in the management cluster, from 0: bounds how many there are, and gives the ports
     namespace             TEXT NOT NULL,            -- there; named after the cluster's id
     replicas              INT8 NOT NULL,            -- of the control plane while it is awake
