@@ -139,7 +139,7 @@ func (s *Showcase) serve(ctx context.Context, o Options) error {
 	s.Web, s.API = "http://"+web, "http://"+listen
 	// Only the API: nothing claims the jobs, and nothing puts right what looks stuck.
 	backend, err := s.group.Start("backend", filepath.Join(o.Dir, "kloigos-backend"),
-		append(s.environment(o), "KLOIGOS_LISTEN="+listen, "KLOIGOS_ROLE=api", fmt.Sprintf("KLOIGOS_WEB_URL=http://localhost:%d", ports[0])), "serve") // passkeys belong to a name, not to an address
+		append(s.environment(o), "KLOIGOS_LISTEN="+listen, "KLOIGOS_ROLE=api", "KLOIGOS_MANAGEMENT_NETWORKS=203.0.113.0/24", fmt.Sprintf("KLOIGOS_WEB_URL=http://localhost:%d", ports[0])), "serve") // passkeys belong to a name, not to an address
 	if err != nil {
 		return err
 	}
