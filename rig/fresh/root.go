@@ -129,9 +129,9 @@ func (p *plan) home() string {
 	return "/root"
 }
 
-func (p *plan) root() string            { return filepath.Join(p.Dir, "root") }
+func (p *plan) root() string                    { return filepath.Join(p.Dir, "root") }
 func (p *plan) pathInRoot(inside string) string { return filepath.Join(p.root(), inside) }
-func (p *plan) clone() string           { return filepath.Join(p.home(), cloneName) }
+func (p *plan) clone() string                   { return filepath.Join(p.home(), cloneName) }
 
 func (p *plan) work() error {
 	ctx := context.Background()

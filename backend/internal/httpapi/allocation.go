@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 
 	"kloigos/backend/api"
-	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/store"
@@ -151,8 +150,7 @@ func (s *Server) hostToUse(ctx context.Context, ref string) (uuid.UUID, error) {
 	if !errors.Is(err, domain.ErrNotFound) {
 		return h.ID, err
 	}
-	shared, err := iam.FindSharedHost(ctx, s.db.Reader, workspace(ctx), ref)
-	return shared.ID, err
+	return s.db.SharedHost(ctx, workspace(ctx), ref)
 }
 
 func (s *Server) onAllocation(ctx context.Context, call intent.Call, in Change, do func(ctx context.Context, call intent.Call, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*accepted[api.Allocation], error) {

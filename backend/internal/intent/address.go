@@ -44,7 +44,7 @@ func (in *Intents) AddAddresses(ctx context.Context, call Call, pool string, ran
 			if err != nil {
 				return err
 			}
-			added, err := tx.InsertAddresses(ctx, kept[0], all, r.Endpoint)
+			added, err := tx.InsertAddresses(ctx, store.AddressPool{Workspace: call.Workspace, Network: kept[0].ID, Name: pool}, all, r.Endpoint)
 			if err != nil {
 				return err
 			}

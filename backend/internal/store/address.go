@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"kloigos/backend/internal/area/network"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -92,9 +91,15 @@ SELECT a.id, $1::UUID, $2::TEXT, $9::UUID, a.address, a.sort_key, $3::TEXT, $4::
 ON CONFLICT DO NOTHING
 RETURNING address`
 
+// AddressPool is the pool of a network.
+type AddressPool struct {
+	Workspace, Network uuid.UUID
+	Name               string // of the network
+}
+
 // InsertAddresses adds IPv4 addresses to the pool of a network, all of them in
 // one statement; if one is there already it is a Conflict.
-func (tx *Tx) InsertAddresses(ctx context.Context, in network.Network, addresses []netip.Addr, endpoint string) ([]uuid.UUID, error) {
+func (tx *Tx) InsertAddresses(ctx context.Context, pool AddressPool, addresses []netip.Addr, endpoint string) ([]uuid.UUID, error) {
 	ids := make([]uuid.UUID, len(addresses))
 	text := make([]string, len(addresses))
 	numbers := make([]int64, len(addresses))
@@ -104,7 +109,7 @@ func (tx *Tx) InsertAddresses(ctx context.Context, in network.Network, addresses
 		ids[i], text[i], numbers[i], shuffles[i] = uuid.New(), a.String(), int64(binary.BigEndian.Uint32(four[:])), shuffle()
 	}
 	tx.Touch(nounAddress, ids...)
-	rows, err := tx.q.Query(ctx, sqlInsertAddresses, in.WorkspaceID, in.Name, endpoint, domain.AddressLifecycle.Initial, ids, text, numbers, shuffles, in.ID)
+	rows, err := tx.q.Query(ctx, sqlInsertAddresses, pool.Workspace, pool.Name, endpoint, domain.AddressLifecycle.Initial, ids, text, numbers, shuffles, pool.Network)
 	if err != nil {
 		return nil, fmt.Errorf("insert addresses: %w", err)
 	}

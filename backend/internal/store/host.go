@@ -457,3 +457,9 @@ func (tx *Tx) UnlockHostsOf(ctx context.Context, job uuid.UUID, attempt int) err
 	_, err := tx.Exec(ctx, sqlUnlockHostsOf, job, attempt)
 	return err
 }
+
+// SharedHost is the id of a host that is granted to a workspace, by its id or its name.
+func (r Reads) SharedHost(ctx context.Context, workspace uuid.UUID, ref string) (uuid.UUID, error) {
+	h, err := iam.FindSharedHost(ctx, r.q, workspace, ref)
+	return h.ID, err
+}

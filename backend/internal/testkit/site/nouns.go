@@ -226,7 +226,7 @@ func (s *Site) AddAddresses(pool string, n int) {
 		if err != nil {
 			return err
 		}
-		_, err = tx.InsertAddresses(s.T.Context(), of[0], all, "")
+		_, err = tx.InsertAddresses(s.T.Context(), store.AddressPool{Workspace: domain.DefaultWorkspace, Network: of[0].ID, Name: pool}, all, "")
 		return err
 	})
 }

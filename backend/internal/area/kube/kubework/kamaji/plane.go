@@ -103,7 +103,7 @@ func (c *Client) Check(ctx context.Context, store string) (version string, err e
 	}
 	_, err = c.dynamic.Resource(dataStores).Get(ctx, store, metav1.GetOptions{})
 	if err = judged("look for the data store "+store, err); kubeapi.Is(err, http.StatusNotFound) {
-		return version, fmt.Errorf("Kamaji is not installed there, or it has no data store %s: %w", store, err)
+		return version, fmt.Errorf("there is no Kamaji, or it has no data store %s: %w", store, err)
 	}
 	if err != nil {
 		return version, err
@@ -160,7 +160,10 @@ func (c *Client) apply(ctx context.Context, in dynamic.ResourceInterface, kind s
 
 // children are what Kamaji makes beside a control plane. They have an owner, but only a controller manager deletes by that.
 var children = []schema.GroupVersionResource{
-	{Group: "apps", Version: "v1", Resource: "deployments"}, {Version: "v1", Resource: "services"}, secrets, {Version: "v1", Resource: "configmaps"},
+	{Group: "apps", Version: "v1", Resource: "deployments"},
+	{Version: "v1", Resource: "services"},
+	secrets,
+	{Version: "v1", Resource: "configmaps"},
 	{Group: "networking.k8s.io", Version: "v1", Resource: "ingresses"},
 }
 

@@ -60,7 +60,7 @@ func realManagement(t *testing.T) (*realkube.Cluster, *Client) {
 	t.Cleanup(c.Close)
 	ctx := t.Context()
 	eventually(t, "the API server", func() error { return c.plain.Ready(ctx) })
-	if _, err := c.Check(ctx, "default"); err == nil || !strings.Contains(err.Error(), "Kamaji is not installed there") {
+	if _, err := c.Check(ctx, "default"); err == nil || !strings.Contains(err.Error(), "there is no Kamaji") {
 		t.Errorf("before Kamaji is there: %v", err)
 	}
 	definitions, err := cluster.Builder.KamajiDefinitions(ctx)
