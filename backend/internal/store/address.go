@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 

@@ -230,9 +230,14 @@ func (c Cluster) CanDelete() error {
 	return err
 }
 
+// Serves tells whether the cluster is expected to answer.
+func (c Cluster) Serves() bool {
+	return c.State == ClusterActive || c.State == ClusterDegraded || c.State == ClusterChanging
+}
+
 // CanConnect tells why nobody gets a kubeconfig now; nil if people do.
 func (c Cluster) CanConnect() error {
-	if c.State != ClusterActive && c.State != ClusterDegraded && c.State != ClusterChanging {
+	if !c.Serves() {
 		return fault.Conflictf("cluster_state", "The cluster is %s: %s.", c.State, ClusterLifecycle.Info(c.State).Means)
 	}
 	return nil

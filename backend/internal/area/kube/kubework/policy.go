@@ -40,7 +40,7 @@ func clusterPolicy(config Config) reconcile.Policy {
 			if err != nil {
 				return reconcile.Outcome{}, fmt.Errorf("load cluster %s: %w", item.ObjectID, err)
 			}
-			if busy := c.CanConnect() != nil; busy {
+			if !c.Serves() {
 				return reconcile.Outcome{}, nil // its job looks after it
 			}
 			if quiet, err := config.sleeping(ctx, c.ID); quiet || err != nil {
