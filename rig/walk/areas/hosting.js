@@ -23,6 +23,7 @@ export async function pages({ s }) {
     { name: "hosted-control-planes", route: "/hosted-control-planes", path: `${here}/hosted-control-planes`, token },
     { name: "hosted-control-plane-new", route: "/hosted-control-planes/new", path: `${here}/hosted-control-planes/new`, token },
     ...planes.map((p) => ({ name: "hosted-control-plane", route: "/hosted-control-planes/:id", path: `${here}/hosted-control-planes/${p.id}`, token })),
+    { name: "hosted-control-plane-none", route: "/hosted-control-planes/:id", path: `${here}/hosted-control-planes/none`, token, status: 404 },
     { name: "management-clusters", route: "/management-clusters", path: "/management-clusters" },
     { name: "management-cluster-new", route: "/management-clusters/new", path: "/management-clusters/new" },
     { name: "management-cluster", route: "/management-clusters/:id", path: `/management-clusters/${added}` },
