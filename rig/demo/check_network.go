@@ -41,6 +41,7 @@ func (i *Installation) NetworkChecks() []Check {
 		{"after the reboot: logins, limits and addresses are as before", c.wayInCommand},
 		{"deallocate, its backend dying after the play: another one runs it again, and the second run changes nothing", c.deallocate},
 		{"deallocate: nothing of the tenant is left on the host", c.nothingLeft},
+		{"relayout, through a plan: the free unit is cut anew, and its neighbour's network, limits, mount and processes stay", c.relaidOutBesideNetwork},
 		{"decommission, through a plan, its backend dying after the play: the second run changes nothing but the fence under which it runs", c.decommission},
 		{"decommission: files, accounts, units, networks, mounts, sysctls and disks are as before", c.asBefore},
 		{"decommission: nothing of Kloigos is left on the host", c.clean},

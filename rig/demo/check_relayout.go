@@ -18,11 +18,33 @@ cd /sys/fs/cgroup/user.slice/user-%[1]d.slice && grep -H . cpuset.cpus cpuset.cp
 findmnt -rno TARGET,SOURCE,FSTYPE,OPTIONS %[2]s
 ps -o pid=,lstart=,args= -u %[1]d | grep "[s]leep 86399"'`
 
+// asksNetwork says what a relayout must not touch of a unit's own network: its addresses and routes inside, the host's end of
+// the pair, its route, its rule and its name servers.
+const asksNetwork = `
+sudo sh -c '
+ip -n kloigos-%[2]s -o address; ip -n kloigos-%[2]s route; ip -o link show klu%[1]d
+ip route show table 1263292233 | grep klu%[1]d; ip rule | grep klu%[1]d; cat /run/kloigos/resolv/%[2]s
+systemctl show --property=ActiveEnterTimestampMonotonic -- kloigos-sshd@%[2]s.service kloigos-net@%[2]s.service'`
+
 // relaidOut lays the free unit's CPUs out anew beside the first one, which is in use, and looks at that on the host.
 func (c *checker) relaidOut(ctx context.Context) (err error) {
 	if c.first, err = c.i.visit(ctx, c.i.Allocation, c.i.KeyFile); err != nil {
 		return err
 	}
+	return c.relayoutBeside(ctx, c.first, "")
+}
+
+// relaidOutBesideNetwork does it beside the second unit, which has a network of its own, after the first became free.
+func (c *checker) relaidOutBesideNetwork(ctx context.Context) error {
+	if c.second.a.ID == "" {
+		return errNoGround
+	}
+	return c.relayoutBeside(ctx, c.second, fmt.Sprintf(asksNetwork, c.second.a.UID, c.second.unit.Name))
+}
+
+// relayoutBeside lays the free unit's CPUs out anew beside the unit of stays. What command also says of that unit on the host
+// must be the same afterwards.
+func (c *checker) relayoutBeside(ctx context.Context, stays visitor, command string) error {
 	free, err := c.i.Client.ListComputeUnits(ctx, api.UnitFilter{Host: c.i.Host.ID, State: "free"})
 	if err != nil {
 		return fmt.Errorf("list the units: %w", err)
@@ -31,15 +53,15 @@ func (c *checker) relaidOut(ctx context.Context) (err error) {
 		return fmt.Errorf("%d units are free, not one", len(free.Items))
 	}
 	old := free.Items[0]
-	if _, err := c.first.ssh(ctx, "", false, "systemd-run --user --quiet --unit=kloigos-check-relayout sleep 86399"); err != nil {
+	if _, err := stays.ssh(ctx, "", false, "systemd-run --user --quiet --unit=kloigos-check-relayout sleep 86399"); err != nil {
 		return err
 	}
-	ask := fmt.Sprintf(asksNeighbour, c.first.a.UID, c.first.unit.Mount)
+	ask := fmt.Sprintf(asksNeighbour, stays.a.UID, stays.unit.Mount) + command
 	before, err := c.i.VM.Run(ctx, ask)
 	if err != nil {
 		return fmt.Errorf("look at the neighbour: %w", err)
 	}
-	for _, seen := range []string{"AllowedCPUs=", "cpuset.cpus.effective:" + c.first.unit.CPUs + "\n", c.first.unit.Mount + " ", "sleep 86399"} {
+	for _, seen := range []string{"AllowedCPUs=", "cpuset.cpus.effective:" + stays.unit.CPUs + "\n", stays.unit.Mount + " ", "sleep 86399"} {
 		if !strings.Contains(before, seen) {
 			return fmt.Errorf("of the neighbour %q is not to be seen: %s", seen, before)
 		}
@@ -52,7 +74,7 @@ func (c *checker) relaidOut(ctx context.Context) (err error) {
 	if plan, err = c.planned(ctx, plan, job); err != nil {
 		return err
 	}
-	if err := showsVolumes(plan, old, c.first.unit); err != nil {
+	if err := showsVolumes(plan, old, stays.unit); err != nil {
 		return err
 	}
 	_, job, err = c.i.Client.RelayoutHost(ctx, c.i.Host.ID, layout, client.AsPlanned(plan.ID))
@@ -82,7 +104,7 @@ func (c *checker) relaidOut(ctx context.Context) (err error) {
 	if len(free.Items) != 1 || free.Items[0].Ordinal <= old.Ordinal || free.Items[0].CPUs != old.CPUs {
 		return errors.New("there is not one new unit with another number on the same CPUs")
 	}
-	if _, err := c.first.ssh(ctx, "", false, "systemctl --user stop kloigos-check-relayout"); err != nil {
+	if _, err := stays.ssh(ctx, "", false, "systemctl --user stop kloigos-check-relayout"); err != nil {
 		return err
 	}
 	return c.i.refresh(ctx)

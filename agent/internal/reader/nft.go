@@ -19,6 +19,23 @@ type table struct {
 	chains map[string][]string // hashes of the rules of each chain of a unit, in order
 	jumps  map[int]int         // by UID: rules that lead to the chain of the unit
 	others []string            // rules of the first chain that lead to no unit
+	hooks  map[string]string   // by chain: type, hook, priority and policy
+}
+
+// networkChains are those that every packet of a unit with a network of its own goes through, beside the unit's own.
+var networkChains = []string{"prerouting", "forward", "units_out", "units_in", "input", "units_to_host"}
+
+// path names those chains, each with a checksum of its hook and its rules.
+func (t table) path() string {
+	all := make([]string, len(networkChains))
+	for i, chain := range networkChains {
+		all[i] = chain + ":" + missing
+		if rules, ok := t.chains[chain]; ok {
+			sum := sha256.Sum256([]byte(t.hooks[chain] + "\n" + strings.Join(rules, " ")))
+			all[i] = chain + ":" + hex.EncodeToString(sum[:4])
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 func (t table) foreign() string {
@@ -45,15 +62,20 @@ type listing struct {
 const outputChain = "output"
 
 func (r *Reader) readTable(ctx context.Context) table {
-	t := table{hook: missing, chains: map[string][]string{}, jumps: map[int]int{}}
 	out, err := r.run(ctx, "nft", "--json", "list", "table", "inet", "kloigos")
 	var failed *exec.ExitError
 	if errors.As(err, &failed) && !bytes.Contains(failed.Stderr, []byte("No such file")) || err != nil && failed == nil {
-		t.hook = "unreadable"
+		return table{hook: "unreadable"}
 	}
 	if err != nil {
-		return t
+		return table{hook: missing}
 	}
+	return tableOf(out)
+}
+
+// tableOf is the table that nft lists.
+func tableOf(out []byte) table {
+	t := table{hook: missing, chains: map[string][]string{}, jumps: map[int]int{}, hooks: map[string]string{}}
 	var all listing
 	if json.Unmarshal(out, &all) != nil {
 		t.hook = "unreadable"
@@ -61,10 +83,16 @@ func (r *Reader) readTable(ctx context.Context) table {
 	}
 	for _, one := range all.Nftables {
 		switch {
-		case one.Chain != nil && one.Chain.Name == outputChain:
-			t.hook = strings.TrimSpace(fmt.Sprintf("%s %s %s %s", one.Chain.Type, one.Chain.Hook, one.Chain.Prio, one.Chain.Policy))
-		case one.Chain != nil && t.chains[one.Chain.Name] == nil:
-			t.chains[one.Chain.Name] = []string{}
+		case one.Chain != nil:
+			hook := strings.TrimSpace(fmt.Sprintf("%s %s %s %s", one.Chain.Type, one.Chain.Hook, one.Chain.Prio, one.Chain.Policy))
+			if one.Chain.Name == outputChain {
+				t.hook = hook
+				continue
+			}
+			t.hooks[one.Chain.Name] = hook
+			if t.chains[one.Chain.Name] == nil {
+				t.chains[one.Chain.Name] = []string{}
+			}
 		case one.Rule != nil && one.Rule.Chain == outputChain:
 			t.first(one.Rule.Expr)
 		case one.Rule != nil:

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"kloigos/backend/api"
@@ -82,6 +83,39 @@ func TestEachConnectionGetsOneReport(t *testing.T) {
 		if jsonErr := json.Unmarshal(content, &report); jsonErr != nil || report.MemoryTotal == 0 {
 			t.Errorf("%q, %v, %v", content, err, jsonErr)
 		}
+	}
+}
+
+// testPath is the same in the backend, which makes it of the rules of the role.
+const testPath = "prerouting:c330b820 forward:7889de78 units_out:13d951cf units_in:b7693b0d input:05ac229a units_to_host:ee4c51f9"
+
+// TestThePathOfPackets: a rule that was added, a policy that was changed and a chain that is gone are seen, each with its chain. What
+// was counted is no difference.
+func TestThePathOfPackets(t *testing.T) {
+	t.Parallel()
+	listed, err := os.ReadFile("testdata/nft.json") // of nft 1.0.6, after kloigos.nft.j2 was loaded
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := tableOf(listed).path(); got != testPath {
+		t.Errorf("%s", got)
+	}
+	for name, c := range map[string]struct{ from, to, chain string }{
+		"accepts": {`"accept": null}]`, `"accept": null}]}}, {"rule": {"chain": "units_to_host", "expr": [{"accept": null}]`, "units_to_host"},
+		"policy":  {`"hook": "forward", "prio": 0, "policy": "accept"`, `"hook": "forward", "prio": 0, "policy": "drop"`, "forward"},
+		"hook":    {`"hook": "input", "prio": 0`, `"hook": "input", "prio": 10`, "input"},
+		"network": {`"addr": "169.254.0.0"`, `"addr": "169.253.0.0"`, "units_out"},
+	} {
+		got := tableOf([]byte(strings.Replace(string(listed), c.from, c.to, 1))).path()
+		for i, chain := range strings.Fields(got) {
+			same, chainName := chain == strings.Fields(testPath)[i], strings.Split(chain, ":")[0]
+			if same == (chainName == c.chain) {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+	}
+	if got := (table{hook: missing}).path(); !strings.HasPrefix(got, "prerouting:missing forward:missing") {
+		t.Errorf("without a table: %s", got)
 	}
 }
 

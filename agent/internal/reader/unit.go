@@ -169,6 +169,9 @@ func (s *seen) filter(m manifest, facts map[string]string) {
 	if rules, ok := s.table.chains[chain]; ok {
 		facts["nftables.rules"] = strings.Join(rules, " ")
 	}
+	if s.ownNetwork(m) {
+		facts["nftables.path"] = s.table.path()
+	}
 	facts["nftables.jump"] = missing
 	if n := s.table.jumps[m.uid()]; n > 0 {
 		facts["nftables.jump"] = strconv.Itoa(n)

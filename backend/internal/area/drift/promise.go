@@ -110,6 +110,7 @@ func (u Unit) promiseNetwork(h Host, facts map[string]string) {
 		return
 	}
 	facts["address.on"] = "none"
+	facts["nftables.path"] = filterPath(*h.Uplink)
 	facts["nftables.rules"] = hashes([][]any{{object{"counter": nil}, object{"reject": object{"type": "icmpx", "expr": "admin-prohibited"}}}})
 	if h.Gateway != nil && *h.Gateway != "" {
 		facts["address.route"] = fmt.Sprintf("via %s dev %s src none", *h.Gateway, *h.Uplink)

@@ -113,6 +113,7 @@ func TestANetworkOfItsOwnIsPromised(t *testing.T) {
 	}
 	delete(facts, "address.rule")
 	facts["address.on"], facts["address.route"], facts["address.namespace"], facts["address.sshd"] = "none", "via 10.0.2.2 dev ens3 src none", "nsfs", "active, enabled"
+	facts["nftables.path"] = testPath
 	facts["nftables.rules"] = "587bc9f8" // as nft 1.0.6 lists network.nft.j2 and the agent hashes it
 	if found := Verdict(h, units, seen); len(found) != 0 {
 		t.Errorf("%+v", found)
