@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // measured runs the module's own functions over a tree that looks like the slices of a host. between happens while it
@@ -16,12 +18,12 @@ import importlib.util, json, sys, time
 spec = importlib.util.spec_from_file_location("measure", sys.argv[1])
 m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)
-m.SLICES = sys.argv[2] + "/"
+m.SLICES, m.LINKS = sys.argv[2] + "/", sys.argv[2] + "/klu%d/"
 now = [100.0]
 m.time.monotonic = lambda: now[0]
 def sleep(seconds):
     now[0] += seconds
-    exec(sys.argv[3], {"slices": m.SLICES})
+    exec(sys.argv[3], {"slices": m.SLICES, "links": m.LINKS})
 m.time.sleep = sleep
 units = [{"id": uid, "uid": int(uid), "mount": mount} for uid, mount in json.loads(sys.argv[4]).items()]
 print(json.dumps({u.pop("id"): u for u in m.measure(units)}))
@@ -146,5 +148,47 @@ put(1004, "memory.current", "max\n")
 		if len(got[uid]) != 0 {
 			t.Errorf("%s: %v", uid, got[uid])
 		}
+	}
+}
+
+// TestMeasureReadsLinks: what the host's end of a link receives, the unit has sent. Nothing is told of a link that was made anew.
+func TestMeasureReadsLinks(t *testing.T) {
+	t.Parallel()
+	needAnsible(t)
+	dir := t.TempDir()
+	for _, uid := range []string{"1001", "1002", "1003"} {
+		if err := os.MkdirAll(filepath.Join(dir, "klu"+uid), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for name, bytes := range map[string]string{"rx_bytes": "5000\n", "tx_bytes": "90000\n"} {
+			if err := os.WriteFile(filepath.Join(dir, "klu"+uid, name), []byte(bytes), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	between := `
+import shutil
+def put(uid, name, text):
+    with open(links % uid + name, "w") as file:
+        file.write(text)
+put(1001, "rx_bytes", "5250\n")
+put(1001, "tx_bytes", "191000\n")
+put(1002, "rx_bytes", "10\n")
+shutil.rmtree(links % 1003)
+`
+	out, err := exec.Command(python, "-B", "-c", measured, "library/kloigos_measure.py", dir, between,
+		`{"1001": "/nowhere", "1002": "/nowhere", "1003": "/nowhere", "1004": "/nowhere"}`).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var got map[string]map[string]int64
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	want := map[string]map[string]int64{
+		"1001": {"received_bytes": 191000, "sent_bytes": 5250, "receive_rate": 101000, "send_rate": 250}, "1002": {}, "1003": {}, "1004": {},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

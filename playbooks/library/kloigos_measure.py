@@ -1,8 +1,8 @@
 #!/usr/bin/python
-"""Measures what the tenants of units use now: CPU over a second, memory, processes, and how full their volumes are.
+"""Measures what the tenants of units use now: CPU and traffic over a second, memory, processes, and how full their volumes are.
 
-It reads the counters of each tenant's slice (cgroup v2) and of the file system of the unit's volume, and writes
-nothing. A slice or a volume that is not there is left out of the answer: nothing is known of it, which is not zero.
+It reads the counters of each tenant's slice (cgroup v2), of the file system of the unit's volume and of its own link, and
+writes nothing. A slice or a volume that is not there is left out of the answer: nothing is known of it, which is not zero.
 It also names the address of a unit that the host has lost, for longer than it takes to be brought back, and what a
 unit with a network of its own lacks of it.
 """
@@ -21,7 +21,7 @@ DOCUMENTATION = r"""
 module: kloigos_measure
 short_description: Measure what the tenants of units use
 description:
-  - Returns C(kloigos_result) with what each tenant uses of CPU, memory, processes and disk.
+  - Returns C(kloigos_result) with what each tenant uses of CPU, memory, processes, disk and network.
 options:
   units: {type: list, elements: dict, required: true, description: "id, uid of the tenant and mount of each unit"}
 author: Kloigos
@@ -33,6 +33,8 @@ IP = "/usr/sbin/ip"
 # Of units with a network of their own, with the program that says what one lacks.
 NETWORKS = "/etc/kloigos/networks/*.conf"
 NET_PROGRAM = "/usr/local/lib/kloigos/unit-net"
+# The host's end of the link of such a unit: what it receives, the unit has sent.
+LINKS = "/sys/class/net/klu%d/statistics/"
 # A unit that lost its address is brought back within seconds (the host's watch).
 WATCH_SECONDS = 5.0
 # The counter of CPU time is looked at twice, so far apart.
@@ -86,6 +88,26 @@ def of_volume(mount):
     except OSError:
         return {}
     return {"disk_used_bytes": (found.f_blocks - found.f_bfree) * found.f_frsize, "disk_bytes": found.f_blocks * found.f_frsize}
+
+
+def traffic(uid):
+    """Bytes that went to a unit and came from it, and when that was so; None where it has no link of its own."""
+    try:
+        return int(read(LINKS % uid + "tx_bytes")), int(read(LINKS % uid + "rx_bytes")), time.monotonic()
+    except (OSError, ValueError):
+        return None
+
+
+def of_link(uid, before):
+    """What went over the link of a unit: in all since it was made, and a second. It may be made anew at any moment."""
+    after = traffic(uid)
+    if before is None or after is None or after[0] < before[0] or after[1] < before[1]:
+        return {}
+    seconds = after[2] - before[2]
+    return {
+        "received_bytes": after[0], "sent_bytes": after[1],
+        "receive_rate": round((after[0] - before[0]) / seconds), "send_rate": round((after[1] - before[1]) / seconds),
+    }
 
 
 def addresses_of_units():
@@ -154,10 +176,12 @@ def lost(module, units):
 def measure(units):
     slices = {unit["id"]: "%suser-%d.slice" % (SLICES, int(unit["uid"])) for unit in units}
     before = {unit: cpu_time(path) for unit, path in slices.items()}
+    carried = {unit["id"]: traffic(int(unit["uid"])) for unit in units}
     time.sleep(SECONDS)
     found = []
     for unit in units:
         use = dict(of_slice(slices[unit["id"]], before[unit["id"]]), **of_volume(unit["mount"]))
+        use.update(of_link(int(unit["uid"]), carried[unit["id"]]))
         found.append(dict(use, id=unit["id"]))
     return found
 

@@ -23,6 +23,7 @@ func (i *Installation) NetworkChecks() []Check {
 		{"sftp: files go in and out of both kinds", c.wayInSFTP},
 		{"command: a unit of either kind is held as it was promised, side by side on one host", c.wayInCommand},
 		{"figures: throughput, logins and memory of a unit with its own network, beside the host's", c.figures},
+		{"use: what went over the second unit's link is measured of it, and not of the first one, which has none", c.trafficMeasured},
 		{"move: the first unit gets a network of its own, and its tenant keeps address, keys and files", c.moved},
 		{"sftp: files go in and out", c.wayInSFTP},
 		{"keys again: a second run changes nothing, and a check says that none would", c.networkTwice},

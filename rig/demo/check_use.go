@@ -52,6 +52,36 @@ func (c *checker) use(ctx context.Context) (err error) {
 	return nil
 }
 
+// trafficMeasured: the figures before it sent and received a lot over the link of the second unit.
+func (c *checker) trafficMeasured(ctx context.Context) error {
+	if c.second.a.ID == "" {
+		return errNoGround
+	}
+	_, job, err := c.i.Client.MeasureHost(ctx, c.i.Host.ID, 1)
+	if err != nil {
+		return fmt.Errorf("measure: %w", err)
+	}
+	if err := c.i.follow(ctx, job); err != nil {
+		return err
+	}
+	second, err := c.measured(ctx, c.second)
+	if err != nil {
+		return err
+	}
+	first, err := c.measured(ctx, c.first)
+	if err != nil {
+		return err
+	}
+	const least = 8 << 20
+	switch {
+	case second.ReceivedBytes == nil || *second.ReceivedBytes+*second.SentBytes < least:
+		return fmt.Errorf("of the second unit %+v was measured", second)
+	case first.ReceivedBytes != nil:
+		return fmt.Errorf("of the first unit, which has no network of its own, %+v was measured", first)
+	}
+	return nil
+}
+
 // measured is what was measured of a tenant, all of it.
 func (c *checker) measured(ctx context.Context, v visitor) (api.Use, error) {
 	a, err := c.i.Client.GetAllocation(ctx, v.a.ID)

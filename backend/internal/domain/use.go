@@ -12,12 +12,16 @@ const MaxSamples = 30
 // maxLacks limits how much of what a unit has lost is told.
 const maxLacks = 8
 
+// maxTraffic bounds what a link has carried: years of the fastest one.
+const maxTraffic = 1 << 60
+
 // maxProcesses is the kernel's own bound of process numbers.
 const maxProcesses = 1 << 22
 
 // Use is what the tenant of a unit used when it was measured. What the host
 // told nothing of is nil, which is not zero: no slice of the tenant's (the
-// first four), no volume (the other two).
+// first four), no volume (the next two), no network of the unit's own (the
+// last four).
 type Use struct {
 	MeasuredAt    time.Time `json:"measured_at"`
 	CPUMillis     *int64    `json:"cpu_millis"`   // thousandths of a CPU, over one second
@@ -26,6 +30,10 @@ type Use struct {
 	Processes     *int64    `json:"processes"`    // and threads
 	DiskUsedBytes *int64    `json:"disk_used_bytes"`
 	DiskBytes     *int64    `json:"disk_bytes"` // size of the file system
+	ReceivedBytes *int64    `json:"received_bytes"` // since the unit's link was made
+	SentBytes     *int64    `json:"sent_bytes"`
+	ReceiveRate   *int64    `json:"receive_rate"` // bytes a second, over one second
+	SendRate      *int64    `json:"send_rate"`
 }
 
 // Measured is what a measurement tells of one unit.
@@ -87,6 +95,10 @@ func (u *Use) clean() error {
 		{"processes", u.Processes, maxProcesses},
 		{"disk use", u.DiskUsedBytes, maxBytes},
 		{"disk", u.DiskBytes, maxBytes},
+		{"received traffic", u.ReceivedBytes, maxTraffic},
+		{"sent traffic", u.SentBytes, maxTraffic},
+		{"rate of reception", u.ReceiveRate, maxBytes},
+		{"rate of sending", u.SendRate, maxBytes},
 	} {
 		if n.value != nil && (*n.value < 0 || *n.value > n.below) {
 			return fmt.Errorf("its %s is %d", n.what, *n.value)
@@ -96,6 +108,9 @@ func (u *Use) clean() error {
 		u.CPUMillis, u.MemoryBytes, u.CacheBytes, u.Processes = nil, nil, nil, nil
 	} else {
 		*u.CacheBytes = min(*u.CacheBytes, *u.MemoryBytes) // they are read one after the other
+	}
+	if u.ReceivedBytes == nil || u.SentBytes == nil || u.ReceiveRate == nil || u.SendRate == nil {
+		u.ReceivedBytes, u.SentBytes, u.ReceiveRate, u.SendRate = nil, nil, nil, nil
 	}
 	if u.DiskUsedBytes == nil || u.DiskBytes == nil {
 		u.DiskUsedBytes, u.DiskBytes = nil, nil

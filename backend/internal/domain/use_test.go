@@ -48,7 +48,8 @@ func TestParseUseBoundsWhatIsLacking(t *testing.T) {
 func TestParseUseRefusesLies(t *testing.T) {
 	t.Parallel()
 	whole := func(change string) string {
-		all := map[string]string{"cpu_millis": "1", "memory_bytes": "1", "cache_bytes": "1", "processes": "1", "disk_used_bytes": "1", "disk_bytes": "1"}
+		all := map[string]string{"cpu_millis": "1", "memory_bytes": "1", "cache_bytes": "1", "processes": "1", "disk_used_bytes": "1", "disk_bytes": "1",
+			"received_bytes": "1", "sent_bytes": "1", "receive_rate": "1", "send_rate": "1"}
 		if key, value, ok := strings.Cut(change, "="); ok {
 			all[key] = value
 		}
@@ -66,7 +67,7 @@ func TestParseUseRefusesLies(t *testing.T) {
 		`null`, `[]`, `{}`, `7`, `{"units": {}}`, `{"units": [7]}`, `{"units": []}`, `{"units": [` + whole("") + `, ` + whole("") + `]}`,
 		fmt.Sprintf(`{"units": [{"id": %q}]}`, unitB),
 	}
-	for _, key := range []string{"cpu_millis", "memory_bytes", "cache_bytes", "processes", "disk_used_bytes", "disk_bytes"} {
+	for _, key := range []string{"cpu_millis", "memory_bytes", "cache_bytes", "processes", "disk_used_bytes", "disk_bytes", "received_bytes", "sent_bytes", "receive_rate", "send_rate"} {
 		for _, value := range []string{"-1", "1.5", "NaN", "Infinity", "1e400", `"1"`, "9223372036854775807", "9223372036854775808", "true", "{}"} {
 			lies = append(lies, `{"units": [`+whole(key+"="+value)+`]}`)
 		}

@@ -99,7 +99,8 @@ func TestSamplesAreStoredAsTheyCome(t *testing.T) {
 	}
 	got := p.Allocation(a)
 	if got.Use.MeasuredAt.IsZero() || *got.Use.MemoryBytes != 3<<20 || *got.Use.CacheBytes != 1<<20 || *got.Use.Processes != 17 ||
-		*got.Use.DiskUsedBytes != 5<<20 || *got.Use.DiskBytes != 64<<20 {
+		*got.Use.DiskUsedBytes != 5<<20 || *got.Use.DiskBytes != 64<<20 ||
+		*got.Use.ReceivedBytes != 4<<20 || *got.Use.SentBytes != 2<<20 || *got.Use.ReceiveRate != 1<<10 || *got.Use.SendRate != 0 {
 		t.Errorf("use: %+v", got.Use)
 	}
 	u, err := p.DB.Unit(t.Context(), got.UnitID)

@@ -107,6 +107,15 @@ func gauges(a api.Allocation) []ui.Gauge {
 	return []ui.Gauge{cpu, memory, processes, disk}
 }
 
+// traffic says what went over the link of a unit with a network of its own; "" where it has none.
+func traffic(u api.Use) string {
+	if u.ReceivedBytes == nil || u.SentBytes == nil || u.ReceiveRate == nil || u.SendRate == nil {
+		return ""
+	}
+	return "receives " + ui.Bytes(*u.ReceiveRate) + " and sends " + ui.Bytes(*u.SendRate) + " a second; " + ui.Bytes(*u.ReceivedBytes) + " received and " +
+		ui.Bytes(*u.SentBytes) + " sent since its link was made"
+}
+
 // unitAt and hostAt are pages in the workspace of the host: who only shares the host has none.
 func unitAt(a api.Allocation) string { return ownAt(a, "/compute-units/"+a.UnitID) }
 

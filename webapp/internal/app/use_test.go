@@ -47,7 +47,7 @@ func TestUse(t *testing.T) {
 		"measured": {apitest.Use(), nil, []string{
 			"1.3 of 3 CPUs", "42 %", "2 GiB of 3 GiB", "1 GiB of it is file cache", "1,900 of 2,048", "nearly at the limit", "26 GiB of 27 GiB", "nearly full", `datetime="2026-03-14T15:09:14Z"`, "Sat 14 Mar 2026 15:09:14 UTC", "ago",
 			`<rect class="" x="0" y="0" width="420" height="8">`, `width="333" height="2"`,
-		}, []string{"data-watched", "not measured", "NaN"}},
+		}, []string{"data-watched", "not measured", "NaN", "Network:"}},
 		"measuring":         {apitest.Use(), jobOf("running"), []string{"data-watched", "measuring", "/jobs/" + apitest.JobID, "15:09:14 UTC", "1.3 of 3 CPUs", "Measure now"}, nil},
 		"waiting":           {nil, jobOf("queued"), []string{"data-watched", "waiting for a measurement"}, []string{"Measured"}},
 		"will retry":        {nil, &again, []string{"data-watched", "the host did not answer", "Kloigos tries again"}, nil},
@@ -56,6 +56,9 @@ func TestUse(t *testing.T) {
 		"no processes": {part(func(u *api.Use) { u.CPUMillis, u.MemoryBytes, u.CacheBytes, u.Processes = nil, nil, nil, nil }), nil, []string{
 			"no processes", "The host has no processes of ada.", "26 GiB of 27 GiB", "not measured</span>",
 		}, []string{"0 of 2,048", "0 B of"}},
+		"a network of its own": {part(func(u *api.Use) { u.ReceivedBytes, u.SentBytes, u.ReceiveRate, u.SendRate = n(5<<30), n(1<<20), n(2048), n(0) }), nil, []string{
+			"Network: receives 2 KiB and sends 0 B a second; 5 GiB received and 1 MiB sent since its link was made.",
+		}, nil},
 		"no volume":   {part(func(u *api.Use) { u.DiskUsedBytes, u.DiskBytes = nil, nil }), nil, []string{"no volume", "1.3 of 3 CPUs"}, []string{"of 27 GiB"}},
 		"nothing":     {&api.Use{MeasuredAt: apitest.Now}, nil, []string{"nothing to measure", "Measured"}, nil},
 		"zero is one": {part(func(u *api.Use) { u.CPUMillis, u.Processes = n(0), n(0) }), nil, []string{"0.00 of 3 CPUs", "0 of 2,048"}, []string{"not measured"}},

@@ -7,7 +7,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -27,7 +28,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -47,7 +49,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -67,7 +70,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -87,7 +91,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -107,7 +112,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -127,7 +133,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -147,7 +154,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -168,7 +176,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -189,7 +198,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -210,7 +220,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -231,7 +242,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -252,7 +264,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -273,7 +286,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -293,7 +307,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -313,7 +328,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -333,7 +349,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -353,7 +370,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -373,7 +391,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -393,7 +412,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -413,7 +433,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -433,7 +454,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -461,7 +483,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -489,7 +512,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -509,7 +533,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -530,7 +555,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -551,7 +577,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -572,7 +599,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -593,7 +621,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -614,7 +643,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -635,7 +665,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -655,7 +686,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -675,7 +707,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -695,7 +728,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -715,7 +749,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -735,7 +770,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -755,7 +791,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -775,7 +812,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -795,7 +833,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -815,7 +854,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -834,7 +874,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -853,7 +894,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -872,7 +914,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -891,7 +934,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -910,7 +954,8 @@ SELECT a.id, a.workspace_id, a.unit_id, u.name AS unit, u.ordinal, a.host_id, h.
        a.created_at, a.updated_at, a.ended_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM allocations a
@@ -6522,7 +6567,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6540,7 +6586,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6558,7 +6605,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6576,7 +6624,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6594,7 +6643,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6612,7 +6662,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6630,7 +6681,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6648,7 +6700,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6666,7 +6719,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6684,7 +6738,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6702,7 +6757,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6720,7 +6776,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6738,7 +6795,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6755,7 +6813,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6772,7 +6831,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6789,7 +6849,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6806,7 +6867,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6823,7 +6885,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6840,7 +6903,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6858,7 +6922,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6876,7 +6941,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6894,7 +6960,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6912,7 +6979,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6930,7 +6998,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6948,7 +7017,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6972,7 +7042,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -6989,7 +7060,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -7006,7 +7078,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -7023,7 +7096,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -7040,7 +7114,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u
@@ -7057,7 +7132,8 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
        u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,
        (SELECT jsonb_build_object('measured_at', w.measured_at, 'cpu_millis', w.cpu_millis, 'memory_bytes', w.memory_bytes,
                                   'cache_bytes', w.cache_bytes, 'processes', w.processes, 'disk_used_bytes', w.disk_used_bytes,
-                                  'disk_bytes', w.disk_bytes)
+                                  'disk_bytes', w.disk_bytes, 'received_bytes', w.received_bytes, 'sent_bytes', w.sent_bytes,
+                                  'receive_rate', w.receive_rate, 'send_rate', w.send_rate)
           FROM unit_use w
          WHERE w.unit_id = u.id AND w.allocation_id = a.id AND a.ended_at IS NULL) AS use
   FROM compute_units u

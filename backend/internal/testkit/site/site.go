@@ -123,6 +123,7 @@ func (s *Site) Succeed() {
 // Use is what Measured tells of every unit.
 var Use = map[string]any{
 	"cpu_millis": 1250, "memory_bytes": 3 << 20, "cache_bytes": 1 << 20, "processes": 17, "disk_used_bytes": 5 << 20, "disk_bytes": 64 << 20,
+	"received_bytes": 4 << 20, "sent_bytes": 2 << 20, "receive_rate": 1 << 10, "send_rate": 0,
 }
 
 // Measured answers host_measure: every unit uses the same, in each sample.
