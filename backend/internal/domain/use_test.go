@@ -48,8 +48,10 @@ func TestParseUseBoundsWhatIsLacking(t *testing.T) {
 func TestParseUseRefusesLies(t *testing.T) {
 	t.Parallel()
 	whole := func(change string) string {
-		all := map[string]string{"cpu_millis": "1", "memory_bytes": "1", "cache_bytes": "1", "processes": "1", "disk_used_bytes": "1", "disk_bytes": "1",
-			"received_bytes": "1", "sent_bytes": "1", "receive_rate": "1", "send_rate": "1"}
+		all := map[string]string{
+			"cpu_millis": "1", "memory_bytes": "1", "cache_bytes": "1", "processes": "1", "disk_used_bytes": "1", "disk_bytes": "1",
+			"received_bytes": "1", "sent_bytes": "1", "receive_rate": "1", "send_rate": "1",
+		}
 		if key, value, ok := strings.Cut(change, "="); ok {
 			all[key] = value
 		}

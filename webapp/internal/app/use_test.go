@@ -56,7 +56,9 @@ func TestUse(t *testing.T) {
 		"no processes": {part(func(u *api.Use) { u.CPUMillis, u.MemoryBytes, u.CacheBytes, u.Processes = nil, nil, nil, nil }), nil, []string{
 			"no processes", "The host has no processes of ada.", "26 GiB of 27 GiB", "not measured</span>",
 		}, []string{"0 of 2,048", "0 B of"}},
-		"a network of its own": {part(func(u *api.Use) { u.ReceivedBytes, u.SentBytes, u.ReceiveRate, u.SendRate = n(5<<30), n(1<<20), n(2048), n(0) }), nil, []string{
+		"a network of its own": {part(func(u *api.Use) {
+			u.ReceivedBytes, u.SentBytes, u.ReceiveRate, u.SendRate = n(5<<30), n(1<<20), n(2048), n(0)
+		}), nil, []string{
 			"Network: receives 2 KiB and sends 0 B a second; 5 GiB received and 1 MiB sent since its link was made.",
 		}, nil},
 		"no volume":   {part(func(u *api.Use) { u.DiskUsedBytes, u.DiskBytes = nil, nil }), nil, []string{"no volume", "1.3 of 3 CPUs"}, []string{"of 27 GiB"}},
