@@ -262,6 +262,8 @@ print(json.dumps(probe.unit_networks(sys.argv[3])))
 		{withServers("etc/resolv.conf", "search a\nnameserver 10.0.2.3\n"), "", "252", "", "10.0.2.15", "possible"},
 		{withServers("run/systemd/resolve/resolv.conf", "nameserver 10.0.2.3\n"), "", "252", "", "10.0.2.15", "possible"},
 		{kernel, "", "252", "", "10.0.2.15", "possible"},
+		{withServers("etc/kloigos/kloigos.nft", "table inet kloigos {\n\tchain units_out {\n"), "", "252", "", "10.0.2.15", "possible"},
+		{withServers("etc/kloigos/kloigos.nft", "table inet kloigos {\n\tchain output {\n"), "", "252", "", "10.0.2.15", "missing: the packet filter of this release (initialize the host again)"},
 		{kernel, "veth,nft_ct", "247", "nsuch", "", "missing: nsuch, systemd 248 (it is 247), the kernel module veth, the kernel module nft_ct, an uplink with an IPv4 address"},
 		{t.TempDir(), "", "", "", "10.0.2.15", "missing: systemd 248 (it is not there), network namespaces in the kernel, IPC namespaces in the kernel, ip_unprivileged_port_start in the kernel"},
 	} {

@@ -389,6 +389,9 @@ class Probe:
         modprobe = shutil.which("modprobe", path=SYSTEM_PATH)
         if modprobe:  # without it the kernel has all that it will have
             lacking += ["the kernel module " + name for name in NETWORK_MODULES if self.module.run_command([modprobe, "-qn", name])[0] != 0]
+        ours = read(ROOT + "/etc/kloigos/kloigos.nft")
+        if ours and "chain units_out" not in ours:
+            lacking.append("the packet filter of this release (initialize the host again)")
         if not self.uplink()["address"]:
             lacking.append("an uplink with an IPv4 address")
         if not self.units_can_ask():

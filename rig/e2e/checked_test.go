@@ -24,6 +24,7 @@ func checked(t *testing.T, backends int, checks func(*demo.Installation) []demo.
 	}
 	installation, err := demo.Up(t.Context(), demo.Options{
 		Out: t.Output(), In: strings.NewReader(""), Dir: dir, Backends: backends, Webapps: 2, Check: true, SkipPackages: true,
+		UnitNetwork: "host", // TestNetworks changes it
 	})
 	if err != nil {
 		showLogs(t, dir)

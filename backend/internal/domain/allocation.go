@@ -17,6 +17,8 @@ type UnitNetwork string
 const (
 	NetworkOfHost UnitNetwork = "host" // on the host, held by rules for the tenant's UID
 	NetworkOfUnit UnitNetwork = "unit" // in a network namespace of the unit
+	// NetworkAuto is what an installation can ask for and no allocation has: a network of the unit where its host can give one.
+	NetworkAuto UnitNetwork = "auto"
 )
 
 // AllocationState is where an allocation is in its life.

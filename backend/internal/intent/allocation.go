@@ -156,8 +156,20 @@ func (in *Intents) place(ctx context.Context, tx *store.Tx, call Call, id uuid.U
 	}
 	return in.placed(ctx, tx, call, store.Allocation{
 		ID: id, WorkspaceID: call.Workspace, UnitID: unit.ID, Unit: unit.Name, HostID: unit.HostID, LoginUser: r.LoginUser, UID: uid,
-		Address: address, Network: network, UnitNetwork: in.cfg.UnitNetwork, SSHKeys: keys, Labels: r.Labels, CreatedBy: call.Actor.Name, HostGrant: grant,
+		Address: address, Network: network, UnitNetwork: in.networkOn(unit), SSHKeys: keys, Labels: r.Labels, CreatedBy: call.Actor.Name, HostGrant: grant,
 	}, r.CPUs)
+}
+
+// networkOn is the kind of network that a unit gets.
+func (in *Intents) networkOn(unit store.Picked) domain.UnitNetwork {
+	switch {
+	case in.cfg.UnitNetwork != domain.NetworkAuto:
+		return in.cfg.UnitNetwork
+	case unit.UnitNetworks:
+		return domain.NetworkOfUnit
+	default:
+		return domain.NetworkOfHost
+	}
 }
 
 // letIn is the grant by which a workspace takes a unit of another one; nil for a unit of its own.
@@ -334,7 +346,7 @@ func nearest(e store.Explanation, w store.Wanted) string {
 	case "login_user", "admin_user":
 		return "Choose another login user."
 	case "unit_networks":
-		return "Probe the hosts: their facts say what they lack for networks of units. Or set KLOIGOS_UNIT_NETWORK to host."
+		return "Probe the hosts: their facts say what they lack for networks of units. Or set KLOIGOS_UNIT_NETWORK to auto."
 	case "network":
 		return fmt.Sprintf("Leave out network %q.", w.Network)
 	case "address":
@@ -418,7 +430,7 @@ func (in *Intents) canMoveToOwnNetwork(a store.Allocation) error {
 		return canReplaceKeys(a)
 	case a.UnitNetwork == domain.NetworkOfUnit:
 		return domain.Conflictf("own_network", "its unit has a network of its own already")
-	case in.cfg.UnitNetwork != domain.NetworkOfUnit:
+	case in.cfg.UnitNetwork == domain.NetworkOfHost:
 		return domain.Conflictf("unit_network_host", "KLOIGOS_UNIT_NETWORK of this installation is host")
 	case !a.HostCanOwn:
 		return domain.Conflictf("host_lacks_networks", "its host can't give units networks of their own; probe it, its facts say what it lacks")

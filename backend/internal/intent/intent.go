@@ -23,7 +23,7 @@ type Config struct {
 	Kinds    *work.Registry      // of jobs that areas handed in; nil: none
 	FirstUID int64               // of the range that tenants' UIDs come from
 	LastUID  int64
-	// UnitNetwork is where addresses of new allocations lie; "" for on the host.
+	// UnitNetwork is where addresses of new allocations lie: one of the three; "" for on the host.
 	UnitNetwork domain.UnitNetwork
 	// Wake is called after every commit: a worker in this process need not
 	// wait for its next look at the queue. May be nil.

@@ -462,6 +462,36 @@ func TestNetworksOfUnits(t *testing.T) {
 	}
 }
 
+// TestNetworksOfUnitsWherePossible: with the default setting a unit gets a network of its own on a host that can give one, and any
+// other host still takes allocations.
+func TestNetworksOfUnitsWherePossible(t *testing.T) {
+	t.Parallel()
+	s := site.NewWith(t, intent.Config{UnitNetwork: domain.NetworkAuto})
+	s.AddAddresses("default", 9)
+	s.Backend()
+	for name, c := range map[string]struct {
+		able string
+		kind domain.UnitNetwork
+	}{
+		"h1": {"missing: the packet filter of this release (initialize the host again)", domain.NetworkOfHost}, "h2": {domain.Possible, domain.NetworkOfUnit},
+	} {
+		h := s.ReadyHost(site.HostSpec{Name: name, Units: []string{"1-3"}})
+		setUnitNetworks(s, h, name, c.able)
+		a, job, err := s.Allocate(intent.CreateAllocation{HostID: &h.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Ended(job, domain.JobSucceeded)
+		if got := s.Allocation(a); got.UnitNetwork != c.kind || s.Intents.RestartNeeded(got) {
+			t.Errorf("%s: %+v", name, got)
+		}
+		setUnitNetworks(s, h, name, domain.Possible)
+		if got := s.Allocation(a); s.Intents.RestartNeeded(got) != (c.kind == domain.NetworkOfHost) {
+			t.Errorf("%s: a restart is needed: %t", name, s.Intents.RestartNeeded(got))
+		}
+	}
+}
+
 func setUnitNetworks(s *site.Site, h store.Host, name, able string) {
 	f := site.Facts(name)
 	f.Capabilities.UnitNetworks = able

@@ -33,6 +33,8 @@ type Picked struct {
 	HostID      uuid.UUID `db:"host_id"`
 	Name        string    `db:"name"`
 	Networks    []string  `db:"networks"`
+	// UnitNetworks tells whether the host can give the unit a network of its own.
+	UnitNetworks bool `db:"unit_networks"`
 }
 
 // One row for each filter of a placement: a name, a condition over u
@@ -73,13 +75,13 @@ func (w Wanted) filters() []placementFilter {
 }
 
 const sqlPickFrom = `
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1`
 
 const sqlPickSharedFrom = `
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id

@@ -51,7 +51,7 @@ type Config struct {
 	ManagementNetworks []netip.Prefix  // private ranges that management clusters of hosted control planes may be in
 	WebURL             *url.URL        // of the web app, as browsers reach it; nil: nobody logs in by an identity provider
 	FirstUID, LastUID  int64           // for tenants
-	UnitNetwork        string          // of new allocations: "host" or "unit"
+	UnitNetwork        string          // of new allocations: "auto", "host" or "unit"
 	DNSResolver        *netip.AddrPort // asked what the world is told of a name; nil: this machine's; the zero value: none
 	Workers            int             // jobs that run at once here, at most
 	JobMemory          int64           // bytes that one of them is reckoned with; 0: memory is not looked at
@@ -123,9 +123,9 @@ func settings() []setting {
 		{"KLOIGOS_WEB_URL", "web-url", "URL of the web app as browsers reach it, such as https://kloigos.example.org; identity providers send browsers back there; empty for no logins by one", "", setWebURL},
 		{"KLOIGOS_DNS_RESOLVER", "dns-resolver", "address, with a port if it is not 53, of the resolver that is asked whether records arrived; none for no resolver; empty for this machine's", "", setDNSResolver},
 		{"KLOIGOS_UID_RANGE", "uid-range", "user ids for tenants", "65536-99999", setUIDRange},
-		{"KLOIGOS_UNIT_NETWORK", "unit-network", "where addresses of new allocations lie: on their host (host), or in networks of the units (unit)", "host", func(c *Config, v string) error {
-			if v != "host" && v != "unit" {
-				return fmt.Errorf("%q is not host or unit", v)
+		{"KLOIGOS_UNIT_NETWORK", "unit-network", "where addresses of new allocations lie: in networks of the units where their host can give one, else on the host (auto); never on the host (unit); always there (host)", "auto", func(c *Config, v string) error {
+			if v != "auto" && v != "host" && v != "unit" {
+				return fmt.Errorf("%q is not auto, host or unit", v)
 			}
 			c.UnitNetwork = v
 			return nil

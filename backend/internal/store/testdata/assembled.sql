@@ -7145,7 +7145,7 @@ SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h
 ORDER BY u.state, u.id
 LIMIT $3;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -7182,7 +7182,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -7206,7 +7206,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -7242,7 +7242,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -7262,7 +7262,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -7290,7 +7290,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -7330,7 +7330,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -7354,7 +7354,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -7391,7 +7391,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -7428,7 +7428,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -7453,7 +7453,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -7490,7 +7490,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -7511,7 +7511,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -7537,7 +7537,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -7575,7 +7575,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -7597,7 +7597,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -7622,7 +7622,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -7659,7 +7659,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN LATERAL (SELECT k.id, k.state, k.health, k.job_health, k.region, k.zone, k.labels, k.admin_user, k.networks, k.unit_networks
                   FROM hosts k
@@ -7680,7 +7680,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT 1
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -7716,7 +7716,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -7748,7 +7748,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -7781,7 +7781,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -7814,7 +7814,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -7849,7 +7849,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -7880,7 +7880,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $4;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -7912,7 +7912,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -7944,7 +7944,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -7981,7 +7981,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8014,7 +8014,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $6;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8048,7 +8048,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8082,7 +8082,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8118,7 +8118,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8150,7 +8150,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8183,7 +8183,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8216,7 +8216,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8252,7 +8252,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8284,7 +8284,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8317,7 +8317,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8350,7 +8350,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8386,7 +8386,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8418,7 +8418,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $4;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8451,7 +8451,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8484,7 +8484,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8521,7 +8521,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8555,7 +8555,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8587,7 +8587,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8620,7 +8620,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8656,7 +8656,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8688,7 +8688,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8721,7 +8721,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8754,7 +8754,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8790,7 +8790,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8822,7 +8822,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8855,7 +8855,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8888,7 +8888,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8924,7 +8924,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8956,7 +8956,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -8989,7 +8989,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -9022,7 +9022,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -9068,7 +9068,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $14
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -9111,7 +9111,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $14
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -9152,7 +9152,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $13;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.host_id IN (SELECT s.host_id
@@ -9194,7 +9194,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $13
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9211,7 +9211,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9224,7 +9224,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9238,7 +9238,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9252,7 +9252,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9268,7 +9268,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9286,7 +9286,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9298,7 +9298,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $4;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9311,7 +9311,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9324,7 +9324,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9342,7 +9342,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9362,7 +9362,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $8
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9376,7 +9376,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $6;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9391,7 +9391,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9406,7 +9406,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9423,7 +9423,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9436,7 +9436,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9450,7 +9450,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9464,7 +9464,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9481,7 +9481,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9494,7 +9494,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9508,7 +9508,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9522,7 +9522,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9539,7 +9539,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9558,7 +9558,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9571,7 +9571,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $4;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9585,7 +9585,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9599,7 +9599,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $4
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9617,7 +9617,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9637,7 +9637,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $8
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9652,7 +9652,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $6
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9665,7 +9665,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9679,7 +9679,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9696,7 +9696,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9715,7 +9715,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $7
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9728,7 +9728,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9742,7 +9742,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9756,7 +9756,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9773,7 +9773,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9786,7 +9786,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9800,7 +9800,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9814,7 +9814,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9831,7 +9831,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9844,7 +9844,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $5;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9858,7 +9858,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9872,7 +9872,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $5
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9899,7 +9899,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $14
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9923,7 +9923,7 @@ ORDER BY u.cpu_count, u.shuffle
 LIMIT $14
 FOR UPDATE OF u SKIP LOCKED;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1
@@ -9945,7 +9945,7 @@ SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
 ORDER BY u.cpu_count, u.shuffle
 LIMIT $13;
 
-SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks
+SELECT u.id, u.workspace_id, u.host_id, u.name, h.networks, h.unit_networks
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
  WHERE u.workspace_id = $1

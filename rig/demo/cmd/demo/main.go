@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string) int {
 	flags.IntVar(&options.Webapps, "webapps", 2, "how many web apps run")
 	flags.IntVar(&options.Port, "port", 0, "port of the origin (8443, or another if that is taken)")
 	flags.StringVar(&options.Dir, "dir", "", "where the demo keeps its files")
-	flags.StringVar(&options.UnitNetwork, "unit-network", "", "host or unit: the network of new units (KLOIGOS_UNIT_NETWORK)")
+	flags.StringVar(&options.UnitNetwork, "unit-network", "", "auto, host or unit: the network of new units (KLOIGOS_UNIT_NETWORK)")
 	flags.BoolVar(&options.SkipPackages, "skip-packages", false, "install nothing")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
