@@ -282,3 +282,22 @@ func TestWhoGrantsHosts(t *testing.T) {
 	}
 	s.allocate(202, s.their)
 }
+
+// While a backend of another release is there, no host is granted: it would place nothing there, and count what is not its own.
+func TestNoHostGrantBesideOlderBackends(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := b.sharing()
+	b.sql("INSERT INTO backends (id, name, version, roles) VALUES ($1, 'old-1', 'v1.2.2', 'api')", uuid.New())
+	p := s.mustDo(http.MethodPost, "/host-grants", api.CreateHostGrant{Host: "h1", Scope: "other"}, 409).problem(t)
+	if p.Code != "older_backend" || !strings.Contains(p.Detail, "old-1 (v1.2.2)") {
+		t.Errorf("%+v", p)
+	}
+	b.sql("UPDATE backends SET seen_at = now() - INTERVAL '2 minutes' WHERE name = 'old-1'")
+	s.grantTo("other", nil)
+	var oldest string
+	b.row(&oldest, "SELECT convert_from(value, 'UTF8') FROM settings WHERE name = 'oldest_backend_allowed'")
+	if oldest != fmt.Sprint(iam.SharedGeneration) {
+		t.Errorf("the oldest backend allowed is %s", oldest)
+	}
+}

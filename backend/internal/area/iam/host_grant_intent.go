@@ -34,9 +34,13 @@ func (g HostGrant) told(ctx context.Context, tx *intent.Tx, at Scope, action str
 	return tx.Made(ctx, HostGrantNoun, g.ID, uuid.Nil)
 }
 
-// CreateHostGrant lets a scope place allocations on a host of a workspace.
-func CreateHostGrant(ctx context.Context, tx *intent.Tx, host scope.Ref[HostGrant], to scope.Ref[Scope], level string, draft HostGrantDraft) (HostGrant, error) {
+// CreateHostGrant lets a scope place allocations on a host of a workspace. It is refused while backends of another release than
+// this one run.
+func CreateHostGrant(ctx context.Context, tx *intent.Tx, host scope.Ref[HostGrant], to scope.Ref[Scope], level string, draft HostGrantDraft, release string) (HostGrant, error) {
 	if err := draft.check(); err != nil {
+		return HostGrant{}, err
+	}
+	if err := onlyThisRelease(ctx, tx, release, "they would not keep to it"); err != nil {
 		return HostGrant{}, err
 	}
 	at, err := levelOf(level).keep(ctx, tx.Tx, to.ID())

@@ -19,9 +19,9 @@ import (
 	"kloigos/backend/internal/kernel/secret"
 )
 
-// SharedGeneration is the first generation of backends that keep organizations apart. Older ones are kept out as soon as
-// there is a second organization.
-const SharedGeneration = 2
+// SharedGeneration is the first generation of backends that keep organizations apart, ask for second factors and approvals, and know
+// hosts of other workspaces. Older ones are kept out as soon as there is a second organization, or one of the others.
+const SharedGeneration = 3
 
 // DefaultName is the name of the project and the workspace that an organization begins with.
 const DefaultName = "default"

@@ -65,7 +65,7 @@ func (h hostGrants) create(ctx context.Context, in *httpapi.BodyOf[api.CreateHos
 		}
 	}
 	made, err := h.noun.Once(ctx, func(tx *intent.Tx) (object, job uuid.UUID, err error) {
-		made, err := iam.CreateHostGrant(ctx, tx, host, ref, at.Kind, iam.HostGrantDraft{Units: in.Body.Units})
+		made, err := iam.CreateHostGrant(ctx, tx, host, ref, at.Kind, iam.HostGrantDraft{Units: in.Body.Units}, h.Release)
 		return made.ID, uuid.Nil, err
 	})
 	if err != nil {
