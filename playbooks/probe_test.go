@@ -229,6 +229,10 @@ class Module:
     def run_command(self, argv, **_):
         if argv[-1] in sys.argv[2].split(","):
             return 1, "", ""
+        if argv[-2:] == ["list", "chains"]:
+            return 0, sys.argv[6], ""
+        if argv[1:3] == ["list", "chain"]:
+            return 0, "iifname klu* accept" if argv[-1] == "OPEN" else "", ""
         return 0, "[]", ""
 m.ROOT = sys.argv[1]
 m.NETWORK_TOOLS = ("sh", *filter(None, sys.argv[4].split(",")))
@@ -267,8 +271,16 @@ print(json.dumps(probe.unit_networks(sys.argv[3])))
 		{kernel, "veth,nft_ct", "247", "nsuch", "", "missing: nsuch, systemd 248 (it is 247), the kernel module veth, the kernel module nft_ct, an uplink with an IPv4 address"},
 		{t.TempDir(), "", "", "", "10.0.2.15", "missing: systemd 248 (it is not there), network namespaces in the kernel, IPC namespaces in the kernel, ip_unprivileged_port_start in the kernel"},
 	} {
-		if got := ofProbe[string](t, probed, c.root, c.modules, c.systemd, c.tools, c.address); got != c.want {
+		if got := ofProbe[string](t, probed, c.root, c.modules, c.systemd, c.tools, c.address, ""); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
+	}
+	chains := `{"nftables": [{"metainfo": {}}, {"chain": {"family": "inet", "table": "kloigos", "name": "forward", "hook": "forward", "policy": "drop"}},
+{"chain": {"family": "ip", "table": "filter", "name": "FORWARD", "hook": "forward", "policy": "drop"}},
+{"chain": {"family": "ip", "table": "other", "name": "OPEN", "hook": "forward", "policy": "drop"}},
+{"chain": {"family": "ip", "table": "filter", "name": "INPUT", "hook": "input", "policy": "drop"}}, {"chain": {"family": "ip", "table": "filter", "name": "plain"}}]}`
+	want := "missing: a way through the chain ip filter FORWARD, which drops what is forwarded (accept packets from and to klu* there)"
+	if got := ofProbe[string](t, probed, kernel, "", "252", "", "10.0.2.15", chains); got != want {
+		t.Errorf("a host that forwards nothing: %s", got)
 	}
 }

@@ -394,9 +394,30 @@ class Probe:
             lacking.append("the packet filter of this release (initialize the host again)")
         if not self.uplink()["address"]:
             lacking.append("an uplink with an IPv4 address")
+        lacking += self.closed_chains()
         if not self.units_can_ask():
             lacking.append("a name server that units reach, by IPv4 and not on the host itself (say one in /etc/kloigos/resolv.conf)")
         return "missing: " + ", ".join(lacking) if lacking else "possible"
+
+    def closed_chains(self):
+        """Chains of the host's own that drop what is forwarded, and name no interface of units: no table of ours can overrule them."""
+        nft = shutil.which("nft", path=SYSTEM_PATH)
+        if nft is None:
+            return []
+        code, out, _err = self.module.run_command([nft, "--json", "list", "chains"], environ_update={"LC_ALL": "C"})
+        try:
+            listed = json.loads(out)["nftables"] if code == 0 else []
+        except (ValueError, KeyError, TypeError):
+            return []
+        found = []
+        for chain in (entry["chain"] for entry in listed if "chain" in entry):
+            if chain.get("hook") != "forward" or chain.get("policy") != "drop" or chain["table"] == "kloigos":
+                continue
+            name = [chain["family"], chain["table"], chain["name"]]
+            _code, rules, _err = self.module.run_command([nft, "list", "chain"] + name, environ_update={"LC_ALL": "C"})
+            if "klu" not in rules:
+                found.append("a way through the chain %s, which drops what is forwarded (accept packets from and to klu* there)" % " ".join(name))
+        return found
 
     def units_can_ask(self):
         """Whether one of the host's name servers can be reached from a network of a unit (unit-net); a host without any gives none."""
