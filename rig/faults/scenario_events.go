@@ -19,7 +19,7 @@ const tellsOften = "tells-often"
 // order: the last word before the first. What comes of a job is read off what
 // they tell, and must be the same; and each line that came is in the log, once.
 func repeatedEvents(ctx context.Context, w *World) error {
-	file := filepath.Join(w.suite.options.Dir, "path", tellsOften)
+	file := filepath.Join(w.dir, "path", tellsOften)
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"kloigos/crdb/localdb"
@@ -33,6 +34,8 @@ type Options struct {
 	Seed uint64    // of all draws
 	Long bool      // an hour instead of minutes
 	Only []string  // names of scenarios; all if empty
+	// Lanes is how many scenarios run beside each other; 0 for one. They mostly wait, and share nothing but the database's server.
+	Lanes int
 	// Database is a server to use instead of a private one; "" for a private
 	// one. Scenarios that end their database have one of their own all the same.
 	Database string
@@ -58,12 +61,17 @@ type Suite struct {
 	options Options
 	server  *localdb.Server // nil where Options.Database names one
 	points  []string        // the backend's failpoints
+
+	said   sync.Mutex // of a line
+	mu     sync.Mutex // of what is told of a scenario, and of what follows
+	failed []error
+	short  []string // names of scenarios that were not shown in full
 }
 
 // perScenario bounds one scenario; the long ones take what they say.
 const perScenario = 6 * time.Minute
 
-// Run runs the scenarios one after the other and returns what did not hold.
+// Run runs the scenarios and returns what did not hold.
 func Run(ctx context.Context, o Options) (err error) {
 	scenarios, err := named(o.Only)
 	if err != nil {
@@ -79,31 +87,52 @@ func Run(ctx context.Context, o Options) (err error) {
 		}
 		defer func() { err = errors.Join(err, s.server.Stop()) }()
 	}
-	var failed []error
-	var short []string
+	var lanes sync.WaitGroup
+	left := make(chan Scenario, len(scenarios))
 	for _, one := range scenarios {
-		begun := time.Now()
-		told, err := s.scenario(ctx, one)
-		took := time.Since(begun).Round(100 * time.Millisecond)
-		if err != nil && ctx.Err() != nil {
-			return errors.Join(append(failed, err)...)
-		}
-		switch {
-		case err != nil:
-			s.say("FAIL  %-18s %s (%s)\n      %s", one.Name, one.Goes, took, strings.ReplaceAll(err.Error(), "\n", "\n      "))
-			failed = append(failed, fmt.Errorf("%s failed; again: %s", one.Name, o.again(one)))
-		case len(told.skipped) > 0:
-			s.say("SKIP  %-18s %s (%s): not shown, %s", one.Name, one.Goes, took, strings.Join(told.skipped, "; "))
-			short = append(short, one.Name)
-		default:
-			s.say("ok    %-18s %s (%s)", one.Name, one.Goes, took)
-		}
-		for _, line := range told.lines {
-			s.say("      %s", line)
-		}
+		left <- one
 	}
-	s.say("%d scenarios: %d failed, %d not shown or not in full%s", len(scenarios), len(failed), len(short), listed(short))
-	return errors.Join(failed...)
+	close(left)
+	for range max(1, o.Lanes) {
+		lanes.Go(func() {
+			for one := range left {
+				if ctx.Err() == nil {
+					s.judge(ctx, one)
+				}
+			}
+		})
+	}
+	lanes.Wait()
+	if ctx.Err() != nil {
+		return errors.Join(append(s.failed, ctx.Err())...)
+	}
+	s.say("%d scenarios: %d failed, %d not shown or not in full%s", len(scenarios), len(s.failed), len(s.short), listed(s.short))
+	return errors.Join(s.failed...)
+}
+
+// judge runs a scenario and tells how it ended, in one piece.
+func (s *Suite) judge(ctx context.Context, one Scenario) {
+	begun := time.Now()
+	told, err := s.scenario(ctx, one)
+	took := time.Since(begun).Round(100 * time.Millisecond)
+	if err != nil && ctx.Err() != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case err != nil:
+		s.say("FAIL  %-18s %s (%s)\n      %s", one.Name, one.Goes, took, strings.ReplaceAll(err.Error(), "\n", "\n      "))
+		s.failed = append(s.failed, fmt.Errorf("%s failed; again: %s", one.Name, s.options.again(one)))
+	case len(told.skipped) > 0:
+		s.say("SKIP  %-18s %s (%s): not shown, %s", one.Name, one.Goes, took, strings.Join(told.skipped, "; "))
+		s.short = append(s.short, one.Name)
+	default:
+		s.say("ok    %-18s %s (%s)", one.Name, one.Goes, took)
+	}
+	for _, line := range told.lines {
+		s.say("      %s", line)
+	}
 }
 
 // listed is ": a, b", or nothing.
@@ -127,6 +156,8 @@ func (o Options) again(one Scenario) string {
 }
 
 func (s *Suite) say(format string, args ...any) {
+	s.said.Lock()
+	defer s.said.Unlock()
 	_, _ = fmt.Fprintf(s.options.Out, format+"\n", args...)
 }
 

@@ -89,9 +89,15 @@ type World struct {
 func (s *Suite) newWorld(ctx context.Context, one Scenario) (*World, error) {
 	w := &World{suite: s, spec: one.Spec, draw: drawOf(s.options.Seed, one.Name), long: s.options.Long}
 	w.dir = filepath.Join(s.options.Dir, one.Name)
-	for _, d := range []string{"", "tokens", "failpoints"} {
+	for _, d := range []string{"", "tokens", "failpoints", "path"} {
 		if err := os.MkdirAll(filepath.Join(w.dir, d), 0o711); err != nil {
 			return nil, fmt.Errorf("make a directory: %w", err)
+		}
+	}
+	// What lies beside the stand-in changes what it tells, so each world has its own.
+	for _, name := range []string{"ansible-playbook", "pyvenv.cfg"} {
+		if err := os.Link(filepath.Join(s.options.Dir, "path", name), filepath.Join(w.dir, "path", name)); err != nil {
+			return nil, fmt.Errorf("have the stand-in of Ansible: %w", err)
 		}
 	}
 	w.group = demo.NewGroup(w.dir)
@@ -136,7 +142,7 @@ func (w *World) fill() {
 		"KLOIGOS_LEASE=" + w.spec.Lease.String(), "KLOIGOS_RUN_ROOT=" + w.runRoot, "KLOIGOS_FAILPOINT_DIR=" + filepath.Join(w.dir, "failpoints"),
 		"KLOIGOS_LOG_FORMAT=text",
 		// Nothing but the stand-in: ansible-lint, for one, would take the processors for a minute.
-		"PATH=" + filepath.Join(w.suite.options.Dir, "path"),
+		"PATH=" + filepath.Join(w.dir, "path"),
 	}
 }
 

@@ -18,9 +18,9 @@ import (
 
 const usage = `./task test:faults [-- options]
 
-Lets things go wrong, one after the other, and holds that nothing was lost and nothing
-was done twice. Takes less than ten minutes; with --long an hour. The seed is printed:
-the same seed draws the same again.
+Lets things go wrong and holds that nothing was lost and nothing was done twice.
+Takes some five minutes; with --long an hour. The seed is printed: the same seed draws
+the same again.
 
 `
 
@@ -44,12 +44,16 @@ func run(ctx context.Context, args []string) int {
 	only := flags.String("only", "", "some scenarios, separated by commas: "+strings.Join(names, ", "))
 	flags.Uint64Var(&o.Seed, "seed", rand.Uint64(), "of all draws; default: another one each time")
 	flags.BoolVar(&o.Long, "long", false, "an hour instead of minutes")
+	flags.IntVar(&o.Lanes, "lanes", 0, "scenarios beside each other; default: two, with --long one")
 	flags.BoolVar(&o.Cockroach, "cockroach", false, "put a proxy before each database, which speaks as a CockroachDB does")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
 		return 2
+	}
+	if o.Lanes == 0 && !o.Long {
+		o.Lanes = 2
 	}
 	if *only != "" {
 		for name := range strings.SplitSeq(*only, ",") {
