@@ -1,11 +1,12 @@
-// Package realkube runs etcd and a kube-apiserver on loopback for tests that need real ones. They are built by ./task kube:binaries;
-// without them a test is skipped.
+// Package realkube runs etcd, a kube-apiserver and, if a test wants it, a kube-controller-manager on loopback for tests that need real
+// ones. They are built by ./task kube:binaries. A test is skipped without them, and outside of ./task test:kube.
 package realkube
 
 import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -13,9 +14,11 @@ import (
 	"io"
 	"math/big"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -40,15 +43,22 @@ type Cluster struct {
 	args   []string
 }
 
-// New starts a cluster until the test ends.
-func New(t *testing.T) *Cluster {
+// New starts a cluster until the test ends. controllers are those of the controller manager that run; without any it isn't started.
+func New(t *testing.T, controllers ...string) *Cluster {
 	t.Helper()
 	dir, err := kube.DefaultDir()
 	if err != nil {
 		t.Fatal(err)
 	}
+	if os.Getenv("KLOIGOS_TEST_KUBE") == "" {
+		t.Skip("runs in ./task test:kube, which sets KLOIGOS_TEST_KUBE")
+	}
 	c := &Cluster{t: t, Builder: kube.Builder{Dir: dir, Log: io.Discard}, dir: t.TempDir()}
-	if missing := c.Builder.Missing("etcd", "kube-apiserver"); len(missing) > 0 {
+	programs := []string{"etcd", "kube-apiserver", "kube-controller-manager"}
+	if len(controllers) == 0 {
+		programs = programs[:2]
+	}
+	if missing := c.Builder.Missing(programs...); len(missing) > 0 {
 		t.Skipf("not built: %s; run ./task kube:binaries", strings.Join(missing, ", "))
 	}
 	c.authority()
@@ -60,16 +70,76 @@ func New(t *testing.T) *Cluster {
 	c.args = []string{
 		"--etcd-servers", "http://127.0.0.1:" + etcd, "--bind-address", "127.0.0.1", "--secure-port", port, "--advertise-address", "192.0.2.10",
 		"--endpoint-reconciler-type", "none", "--tls-cert-file", c.path("apiserver.crt"), "--tls-private-key-file", c.path("apiserver.key"), "--client-ca-file", c.path("ca.crt"),
-		"--authorization-mode", "RBAC", "--service-cluster-ip-range", "10.96.0.0/16", "--service-account-issuer", "https://kubernetes.default.svc",
+		"--authorization-mode", "Node,RBAC", "--enable-bootstrap-token-auth", "--service-cluster-ip-range", "10.96.0.0/16", "--service-account-issuer", "https://kubernetes.default.svc",
 		"--service-account-key-file", c.path("ca.key"), "--service-account-signing-key-file", c.path("ca.key"), "--cert-dir", t.TempDir(),
 	}
 	c.Endpoint = "127.0.0.1:" + port
 	c.Start()
+	if len(controllers) > 0 {
+		c.control(strings.Join(controllers, ","))
+	}
 	return c
 }
 
-// Start starts the API server, again after Kill.
-func (c *Cluster) Start() { c.server = c.start("kube-apiserver", c.args...) }
+// Start starts the API server, again after Kill, and waits until it is ready. more are flags beside those that it always has.
+func (c *Cluster) Start(more ...string) {
+	c.t.Helper()
+	c.server = c.start("kube-apiserver", append(slices.Clone(c.args), more...)...)
+	c.await()
+}
+
+// startWithin bounds the start of an API server: it takes 6 seconds on an idle machine.
+const startWithin = 2 * time.Minute
+
+// await waits until the API server is ready.
+func (c *Cluster) await() {
+	c.t.Helper()
+	client, err := c.HTTP(c.Admin, c.AdminKey)
+	c.must(err)
+	defer client.CloseIdleConnections()
+	ended := time.After(startWithin)
+	for {
+		if answer, err := client.Get("https://" + c.Endpoint + "/readyz"); err == nil {
+			_ = answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		select {
+		case <-c.server.done:
+			c.t.Fatal("the API server ended while it started")
+		case <-ended:
+			c.t.Fatalf("the API server was not ready within %s", startWithin)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// HTTP is a client with a certificate, and with the authority of the cluster.
+func (c *Cluster) HTTP(certificate, key []byte) (*http.Client, error) {
+	pair, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		return nil, err
+	}
+	config := &tls.Config{RootCAs: c.pool(), Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	return &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{TLSClientConfig: config}}, nil
+}
+
+func (c *Cluster) pool() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(c.cert)
+	return pool
+}
+
+// control starts a controller manager that signs certificates with the authority of the cluster.
+func (c *Cluster) control(controllers string) {
+	config := fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: 'https://%s', certificate-authority: %s}}]\n"+
+		"users: [{name: u, user: {client-certificate: %s, client-key: %s}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n",
+		c.Endpoint, c.path("ca.crt"), c.path("admin.crt"), c.path("admin.key"))
+	c.must(os.WriteFile(c.path("kubeconfig"), []byte(config), 0o600))
+	c.start("kube-controller-manager", "--kubeconfig", c.path("kubeconfig"), "--leader-elect=false", "--bind-address", "127.0.0.1", "--secure-port", FreePort(c.t),
+		"--cluster-signing-cert-file", c.path("ca.crt"), "--cluster-signing-key-file", c.path("ca.key"), "--cert-dir", c.t.TempDir(), "--controllers", controllers)
+}
 
 // Kill ends the API server at once. What it kept stays.
 func (c *Cluster) Kill() {

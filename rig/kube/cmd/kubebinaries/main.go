@@ -1,4 +1,5 @@
-// Kubebinaries builds the programs of Kubernetes that tests need, unless the cache has them.
+// Kubebinaries builds the programs of Kubernetes that tests need, unless the cache has them. With -missing it names those that are not
+// built, and builds nothing.
 package main
 
 import (
@@ -32,6 +33,12 @@ func build(ctx context.Context, programs []string) error {
 		programs = kube.Programs()
 	}
 	b := kube.Builder{Dir: dir, Log: os.Stderr}
+	if programs[0] == "-missing" {
+		for _, p := range b.Missing(programs[1:]...) {
+			fmt.Println(p)
+		}
+		return nil
+	}
 	if err := b.Build(ctx, programs...); err != nil {
 		return err
 	}
