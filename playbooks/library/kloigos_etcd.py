@@ -48,8 +48,8 @@ class Etcd(Work):
         self.trust = ssl.create_default_context(cafile=PKI + "ca.crt")
         self.trust.load_cert_chain(PKI + "healthcheck-client.crt", PKI + "healthcheck-client.key")
 
-    def ask(self, path, body, endpoint=ENDPOINT):
-        request = urllib.request.Request(endpoint + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    def ask(self, path, body, endpoint=None):
+        request = urllib.request.Request((endpoint or ENDPOINT) + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
         with urllib.request.urlopen(request, timeout=PATIENCE, context=self.trust) as answer:
             return json.loads(answer.read(LIMIT))
 

@@ -292,3 +292,59 @@ func TestSeveralControlPlanes(t *testing.T) {
 		t.Errorf("cluster %s", c.State)
 	}
 }
+
+// TestACutJoinOfAControlPlaneIsOnlyRecorded: a backend that is killed between the join and its record leaves a member of etcd that is
+// well. The next attempt asks, and takes nothing out.
+func TestACutJoinOfAControlPlaneIsOnlyRecorded(t *testing.T) {
+	t.Parallel()
+	k := newKubeSite(t)
+	first := k.BackendWith(k.work(), queue.Config{})
+	members := []string{"k1"}
+	k.etcd(&members)
+	for _, name := range []string{"k1", "k2", "k3"} {
+		k.host(name)
+	}
+	begun := make(chan struct{}, 2)
+	k.Runner.HandleFunc(kube.JoinPlaybook, func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		if play.Playbook != "control_plane.yml" {
+			return site.Play(ctx, play, sink, scripted.Script{})
+		}
+		members = append(members, play.Hosts[0].Name)
+		k.server.SetControlPlane(play.Hosts[0].Name)
+		begun <- struct{}{} // all of it is done on the host; the backend never hears of it
+		return site.Play(ctx, play, sink, scripted.Script{Wait: make(chan struct{})})
+	})
+	cluster, job := k.createWith([]string{"k1", "k2", "k3"})
+	site.Await(t, "the join", begun)
+	k.server.Refuse(func(string, string) int { return 503 })
+	first.Stop()
+	first.Kill()
+	site.Await(t, "the backend's end", first.Stopped())
+	k.server.Refuse(nil)
+	k.Runner.HandleFunc(kube.JoinPlaybook, func(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
+		if play.Playbook == "control_plane.yml" {
+			members = append(members, play.Hosts[0].Name)
+		}
+		return site.Play(ctx, play, sink, scripted.Script{})
+	})
+	k.BackendWith(k.work(), queue.Config{})
+	k.Ended(job, domain.JobSucceeded)
+	var joined []string
+	for _, play := range k.plays() {
+		if strings.HasPrefix(play, "kube_etcd/remove.yml") {
+			t.Errorf("%s: a member that was well was taken out", play)
+		}
+		if name, is := strings.CutPrefix(play, "kubeadm_join/control_plane.yml "); is {
+			joined = append(joined, name)
+		}
+	}
+	if !slices.Equal(joined, []string{"k2", "k3"}) || !slices.Equal(members, []string{"k1", "k2", "k3"}) {
+		t.Errorf("joined %q, members %q", joined, members)
+	}
+	if left := k.server.Names(secretsPath); len(left) > 0 {
+		t.Errorf("secrets left in the cluster: %q", left)
+	}
+	if c := k.cluster(cluster); c.State != kube.ClusterActive || c.Ready != 3 {
+		t.Errorf("cluster %s, %d ready", c.State, c.Ready)
+	}
+}

@@ -3,6 +3,7 @@
 package kubeserver
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -32,7 +33,9 @@ type Server struct {
 	cert *x509.Certificate
 
 	mu       sync.Mutex
-	nodes    map[string]bool // name to ready
+	nodes    map[string]bool   // name to ready
+	planes   map[string]bool   // names of control planes
+	kubelets map[string]string // versions, by node; that of the server if a node is not in it
 	cordoned map[string]bool
 	pods     map[string][]Pod // by node
 	objects  map[string]json.RawMessage
@@ -48,7 +51,7 @@ func New(t testing.TB) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{t: t, key: key, nodes: map[string]bool{}, cordoned: map[string]bool{}, pods: map[string][]Pod{}, objects: map[string]json.RawMessage{}, version: "v1.36.3"}
+	s := &Server{t: t, key: key, nodes: map[string]bool{}, planes: map[string]bool{}, kubelets: map[string]string{}, cordoned: map[string]bool{}, pods: map[string][]Pod{}, objects: map[string]json.RawMessage{}, version: "v1.36.3"}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "kubernetes"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(365 * 24 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
@@ -123,6 +126,20 @@ func (s *Server) SetNode(name string, ready bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.nodes[name] = ready
+}
+
+// SetControlPlane says that a node is a control plane.
+func (s *Server) SetControlPlane(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.planes[name] = true
+}
+
+// SetKubelet says which version the kubelet of a node has.
+func (s *Server) SetKubelet(name, version string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kubelets[name] = version
 }
 
 // Pod runs on a node until it is evicted.
@@ -251,7 +268,12 @@ func (s *Server) answer(w http.ResponseWriter, status int, body any) {
 func (s *Server) nodeList() (items []any) {
 	for name, ready := range s.nodes {
 		status := map[bool]string{true: "True", false: "False"}[ready]
-		items = append(items, map[string]any{"metadata": map[string]any{"name": name}, "status": map[string]any{
+		labels := map[string]any{}
+		if s.planes[name] {
+			labels["node-role.kubernetes.io/control-plane"] = ""
+		}
+		items = append(items, map[string]any{"metadata": map[string]any{"name": name, "labels": labels}, "spec": map[string]any{"unschedulable": s.cordoned[name]}, "status": map[string]any{
+			"nodeInfo":   map[string]any{"kubeletVersion": cmp.Or(s.kubelets[name], s.version)},
 			"conditions": []any{map[string]any{"type": "Ready", "status": status, "reason": "KubeletNotReady", "message": "no network"}},
 		}})
 	}

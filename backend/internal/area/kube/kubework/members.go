@@ -12,6 +12,7 @@ import (
 
 	"kloigos/backend/internal/area/kube"
 	"kloigos/backend/internal/area/kube/kubework/kubeapi"
+	"kloigos/backend/internal/kernel/db"
 	"kloigos/backend/internal/kernel/work"
 )
 
@@ -86,7 +87,15 @@ func (s steps) joinMember(ctx context.Context, a *work.Attempt, client *kubeapi.
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(members, func(m member) bool { return m.isNode(n) }) {
+	if at := slices.IndexFunc(members, func(m member) bool { return m.isNode(n) }); at >= 0 {
+		joined, err := hasJoined(ctx, client, members[at], n)
+		if err != nil {
+			return err
+		}
+		if joined {
+			a.Log.Note("%s has joined already. Its attempt was cut before it was recorded.", n.Name)
+			return s.recordJoin(ctx, a, client, n)
+		}
 		a.Log.Note("An attempt before left %s as a member of etcd. It goes first.", n.Name)
 		if err := s.removeMember(ctx, a, speaker, n); err != nil {
 			return err
@@ -121,6 +130,37 @@ func (s steps) joinMember(ctx context.Context, a *work.Attempt, client *kubeapi.
 	}
 	return s.join(ctx, a, client, n, func(token string) Play {
 		return Play{Host: n.HostID, Playbook: kube.JoinPlaybook, File: memberFile, Vars: w.memberVars(n, token, hash, key), Secrets: []string{key}}
+	})
+}
+
+// hasJoined tells whether a join that was cut off had come to its end: the member votes and is well, and the cluster has the node
+// as a control plane, which is the last that kubeadm does.
+func hasJoined(ctx context.Context, client *kubeapi.Client, m member, n kube.Node) (bool, error) {
+	if m.Name != n.Name || m.Learner || !m.Healthy {
+		return false, nil
+	}
+	found, err := client.Nodes(ctx)
+	if err != nil {
+		return false, notYet(ctx, apiPause, err)
+	}
+	return slices.ContainsFunc(found, func(known kubeapi.Node) bool { return known.Name == n.Name && known.ControlPlane }), nil
+}
+
+// recordJoin records a join that is done, and deletes what it needed.
+func (s steps) recordJoin(ctx context.Context, a *work.Attempt, client *kubeapi.Client, n kube.Node) error {
+	if err := client.DeleteUploadedCertificates(ctx); err != nil {
+		return notYet(ctx, apiPause, err)
+	}
+	if n.TokenID != "" {
+		if err := client.DeleteToken(ctx, n.TokenID); err != nil {
+			return notYet(ctx, apiPause, err)
+		}
+	}
+	return s.record(ctx, a, func(tx *db.Tx) error {
+		if err := kube.SetToken(ctx, tx, n.ID, ""); err != nil {
+			return err
+		}
+		return kube.MoveNode(ctx, tx, n.ID, kube.NodeHasJoined, "")
 	})
 }
 

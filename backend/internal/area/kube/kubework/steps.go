@@ -297,8 +297,8 @@ func caHash(ca string) (string, error) {
 
 func (s steps) routes(ctx context.Context, a *work.Attempt) error {
 	w, err := s.load(ctx, a)
-	if err != nil || len(w.nodes) == 1 && (a.Kind == kube.ClusterCreate.Name || a.Kind == kube.HostedCreate.Name) {
-		return err
+	if err != nil || len(w.nodes) == 1 && !hasStep(a, kube.RemoveStep) {
+		return err // an only node has routes to unset at most, after a job that took another away
 	}
 	for _, n := range w.reached() {
 		if _, err := s.Play(ctx, a, Play{Host: n.HostID, Playbook: kube.PreparePlaybook, File: routesFile, Vars: w.routesVars(n)}); err != nil {
@@ -306,6 +306,11 @@ func (s steps) routes(ctx context.Context, a *work.Attempt) error {
 		}
 	}
 	return nil
+}
+
+// hasStep tells whether the job of an attempt has a step.
+func hasStep(a *work.Attempt, name string) bool {
+	return slices.ContainsFunc(a.Steps, func(step work.JobStep) bool { return step.Name == name })
 }
 
 func (s steps) ready(ctx context.Context, a *work.Attempt) error {

@@ -213,14 +213,23 @@ type Node struct {
 	Ready   bool
 	Why     string // it is not ready
 	Version string // of its kubelet
+
+	ControlPlane bool // it has the label of control planes
+	Cordoned     bool // new pods are kept off it
 }
+
+// controlPlaneLabel is what kubeadm gives to control planes at the end of a join.
+const controlPlaneLabel = "node-role.kubernetes.io/control-plane"
 
 // Nodes lists the nodes of a cluster.
 func (c *Client) Nodes(ctx context.Context) ([]Node, error) {
 	var found struct {
 		Items []struct {
 			Metadata meta `json:"metadata"`
-			Status   struct {
+			Spec     struct {
+				Unschedulable bool `json:"unschedulable"`
+			} `json:"spec"`
+			Status struct {
 				Conditions []struct {
 					Type    string `json:"type"`
 					Status  string `json:"status"`
@@ -239,6 +248,8 @@ func (c *Client) Nodes(ctx context.Context) ([]Node, error) {
 	nodes := make([]Node, len(found.Items))
 	for i, item := range found.Items {
 		nodes[i] = Node{Name: clean(item.Metadata.Name), Version: clean(item.Status.NodeInfo.KubeletVersion), Why: "Its kubelet has not said anything yet."}
+		nodes[i].Cordoned = item.Spec.Unschedulable
+		_, nodes[i].ControlPlane = item.Metadata.Labels[controlPlaneLabel]
 		for _, condition := range item.Status.Conditions {
 			if condition.Type == "Ready" {
 				nodes[i].Ready = condition.Status == "True"
