@@ -41,23 +41,25 @@ type KubeVersionFilter struct{ PageQuery }
 
 // Cluster is the Kubernetes cluster of a workspace.
 type Cluster struct {
-	ID                string      `json:"id" format:"uuid"`
-	Workspace         string      `json:"workspace" doc:"id of its workspace"`
-	Name              string      `json:"name"`
-	KubernetesVersion string      `json:"kubernetes_version" doc:"name of its version in the catalog"`
-	Endpoint          string      `json:"endpoint" doc:"host:port where its API server answers"`
-	PodRange          string      `json:"pod_range" doc:"range of the addresses of pods"`
-	ServiceRange      string      `json:"service_range" doc:"range of the addresses of services"`
-	State             string      `json:"state" enum:"pending,creating,active,degraded,changing,failed,deleting,delete_failed"`
-	StateMeans        string      `json:"state_means" doc:"the state in a sentence"`
-	Message           string      `json:"message,omitempty" doc:"why it is failed or degraded"`
-	CA                string      `json:"ca,omitempty" doc:"authority of the cluster (PEM)"`
-	Nodes             int64       `json:"nodes" doc:"number of its nodes"`
-	NodesReady        int64       `json:"nodes_ready" doc:"how many of its nodes the cluster calls ready"`
-	Operations        []Operation `json:"operations" nullable:"false" doc:"what can be done with it now, and what prevents the rest"`
-	Version           int64       `json:"version" doc:"also the ETag"`
-	CreatedAt         time.Time   `json:"created_at"`
-	UpdatedAt         time.Time   `json:"updated_at"`
+	ID                string             `json:"id" format:"uuid"`
+	Workspace         string             `json:"workspace" doc:"id of its workspace"`
+	Name              string             `json:"name"`
+	KubernetesVersion string             `json:"kubernetes_version" doc:"name of its version in the catalog"`
+	TargetVersion     string             `json:"target_version,omitempty" doc:"version that it is being upgraded to"`
+	MaintenanceWindow *MaintenanceWindow `json:"maintenance_window,omitempty" doc:"when upgrades and automatic changes may begin; absent: always"`
+	Endpoint          string             `json:"endpoint" doc:"host:port where its API server answers"`
+	PodRange          string             `json:"pod_range" doc:"range of the addresses of pods"`
+	ServiceRange      string             `json:"service_range" doc:"range of the addresses of services"`
+	State             string             `json:"state" enum:"pending,creating,active,degraded,changing,failed,deleting,delete_failed"`
+	StateMeans        string             `json:"state_means" doc:"the state in a sentence"`
+	Message           string             `json:"message,omitempty" doc:"why it is failed or degraded"`
+	CA                string             `json:"ca,omitempty" doc:"authority of the cluster (PEM)"`
+	Nodes             int64              `json:"nodes" doc:"number of its nodes"`
+	NodesReady        int64              `json:"nodes_ready" doc:"how many of its nodes the cluster calls ready"`
+	Operations        []Operation        `json:"operations" nullable:"false" doc:"what can be done with it now, and what prevents the rest"`
+	Version           int64              `json:"version" doc:"also the ETag"`
+	CreatedAt         time.Time          `json:"created_at"`
+	UpdatedAt         time.Time          `json:"updated_at"`
 }
 
 // CreateCluster asks for the cluster of a kubernetes workspace.

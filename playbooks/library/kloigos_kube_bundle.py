@@ -4,6 +4,9 @@
 A bundle is a tar file with C(bin/NAME) for each program and C(images/NAME.tar) for each image. Nothing else in it is taken. The
 programs lie in a directory of their version, and links in /usr/local/bin lead there. A mark is written last, so that a cut
 run begins anew and a second run changes nothing.
+
+C(brought) brings another version beside the one that the host runs: its programs lie in their directory and its images in the
+container runtime, and no link leads to them. C(present) afterwards only switches over.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ DOCUMENTATION = r"""
 module: kloigos_kube_bundle
 short_description: Bring the programs and images of a version of Kubernetes to a host, or take them away
 options:
-  state: {type: str, required: true, choices: [present, absent], description: See above}
+  state: {type: str, required: true, choices: [present, brought, absent], description: See above}
   version: {type: str, description: Version of Kubernetes}
   source: {type: str, description: URL of the bundle, or a file on the host}
   sha256: {type: str, description: Of the bundle}
@@ -34,6 +37,7 @@ author: Kloigos
 LIBRARY = "/usr/local/lib/kloigos-kube"
 STATE = "/var/lib/kloigos-kube"
 MARK = STATE + "/bundle.json"
+BROUGHT = STATE + "/brought.json"
 FETCHED = STATE + "/bundle.tar"
 BIN = "/usr/local/bin"
 CTR = ["/usr/bin/ctr", "--namespace", "k8s.io"]
@@ -69,9 +73,33 @@ class Bundle(Work):
         home = os.path.join(LIBRARY, self.params["version"])
         if mark.get("sha256") == self.params["sha256"] and self.complete(mark, home):
             return
-        self.change("create", "file", home, note="from %s, SHA-256 %s" % (self.params["source"], self.params["sha256"]))
+        brought = self.bring(home)
+        self.change("change", "link", os.path.join(BIN, "kubelet"), note="and those of the other programs, to %s" % self.params["version"])
         if self.check:
             return
+        self.name_pause(brought["pause"])
+        for name in brought["programs"]:
+            self.link(name, os.path.join(home, name))
+        write_mark(MARK, {"sha256": self.params["sha256"], "version": self.params["version"], "programs": brought["programs"]})
+        if os.path.lexists(BROUGHT):
+            os.unlink(BROUGHT)
+
+    # brought
+
+    def brought(self):
+        mark = read_mark(MARK)
+        home = os.path.join(LIBRARY, self.params["version"])
+        if mark.get("sha256") != self.params["sha256"] or not self.complete(mark, home):
+            self.bring(home)
+
+    def bring(self, home):
+        """Programs and images of the bundle at their places; returns what the mark of them says."""
+        mark = read_mark(BROUGHT)
+        if mark.get("sha256") == self.params["sha256"] and all(os.path.isfile(os.path.join(home, name)) for name in mark["programs"]):
+            return mark
+        self.change("create", "file", home, note="from %s, SHA-256 %s" % (self.params["source"], self.params["sha256"]))
+        if self.check:
+            return {}
         os.makedirs(STATE, mode=0o700, exist_ok=True)
         path = self.fetched()
         programs, images = self.unpack(path, home)
@@ -80,12 +108,11 @@ class Bundle(Work):
             names += names_in(image)
             self.run(CTR + ["images", "import", image])
             os.unlink(image)
-        self.name_pause(names)
-        for name in programs:
-            self.link(name, os.path.join(home, name))
-        write_mark(MARK, {"sha256": self.params["sha256"], "version": self.params["version"], "programs": sorted(programs)})
+        mark = {"sha256": self.params["sha256"], "version": self.params["version"], "programs": sorted(programs), "pause": self.pause_in(names)}
+        write_mark(BROUGHT, mark)
         if os.path.lexists(FETCHED):
             os.unlink(FETCHED)
+        return mark
 
     def complete(self, mark, home):
         return all(os.path.isfile(os.path.join(home, name)) and os.path.realpath(os.path.join(BIN, name)) == os.path.join(home, name) for name in mark["programs"])
@@ -137,11 +164,14 @@ class Bundle(Work):
             self.fail("the bundle has no %s" % ", ".join("bin/" + name for name in sorted(missing)))
         return programs, images
 
-    def name_pause(self, names):
+    def pause_in(self, names):
         found = [name for name in names if PAUSE.fullmatch(name)]
         if not found:
             self.fail("the bundle has no image of pause")
-        self.run(CTR + ["images", "tag", "--force", found[0], PAUSE_NAME])
+        return found[0]
+
+    def name_pause(self, name):
+        self.run(CTR + ["images", "tag", "--force", name, PAUSE_NAME])
 
     def put(self, tar, member, target, mode):
         temporary = target + ".kloigos-new"
@@ -190,17 +220,17 @@ class Bundle(Work):
 def main():
     module = AnsibleModule(
         argument_spec={
-            "state": {"type": "str", "required": True, "choices": ["present", "absent"]},
+            "state": {"type": "str", "required": True, "choices": ["present", "brought", "absent"]},
             "version": {"type": "str"},
             "source": {"type": "str"},
             "sha256": {"type": "str"},
         },
-        required_if=[("state", "present", ("version", "source", "sha256"))],
+        required_if=[("state", state, ("version", "source", "sha256")) for state in ("present", "brought")],
         supports_check_mode=True,
     )
     bundle = Bundle(module)
     try:
-        {"present": bundle.present, "absent": bundle.absent}[module.params["state"]]()
+        {"present": bundle.present, "brought": bundle.brought, "absent": bundle.absent}[module.params["state"]]()
     except (OSError, tarfile.TarError, KeyError) as problem:
         module.fail_json(msg="bundle: %r" % (problem,))
     module.exit_json(changed=bool(bundle.changes), kloigos_changes=bundle.changes)

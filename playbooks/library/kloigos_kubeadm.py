@@ -7,6 +7,9 @@
   Kloigos. Neither is secret, and the key of the certificate is not on the host.
 - C(uploaded) hands the keys of the cluster, encrypted, to the cluster itself, for C(control_plane) on another host to fetch.
 - Tokens and keys stand in a file that only root can read, for as long as kubeadm runs, and in no message.
+- C(upgraded) lets kubeadm of the new version upgrade a node: with C(apply) the cluster and the first control plane, else what is
+  on this node. A mark of the version is written last; kubeadm itself goes on where a cut run stood.
+- C(restarted) has the kubelet run the program that the link in /usr/local/bin leads to.
 - C(absent) looks at what is left afterwards and fails if anything is: kubeadm ends well although it left containers,
   interfaces and tables of the packet filter.
 
@@ -30,7 +33,7 @@ DOCUMENTATION = r"""
 module: kloigos_kubeadm
 short_description: Make a control plane, join a node, or take a node away
 options:
-  state: {type: str, required: true, choices: [init, joined, uploaded, control_plane, absent], description: See above}
+  state: {type: str, required: true, choices: [init, joined, uploaded, control_plane, upgraded, restarted, absent], description: See above}
   node: {type: str, required: true, description: Name of the node}
   version: {type: str, description: Version of Kubernetes}
   address: {type: str, description: Address of the node}
@@ -42,6 +45,8 @@ options:
   request: {type: str, description: Request for a certificate (PEM)}
   token: {type: str, description: Lets the node join}
   ca_hash: {type: str, description: Of the authority of the cluster}
+  apply: {type: bool, default: false, description: This node upgrades the cluster itself; the other nodes follow it}
+  dns: {type: bool, default: true, description: The cluster runs CoreDNS, which is upgraded with it}
   certificate_key: {type: str, description: Encrypts the keys of the cluster on their way to another control plane}
 author: Kloigos
 """
@@ -55,6 +60,8 @@ IP = "/usr/sbin/ip"
 SOCKET = "unix:///run/containerd/containerd.sock"
 STATE = "/var/lib/kloigos-kube"
 MARK = STATE + "/node.json"
+UPGRADE = STATE + "/upgrade.json"
+LIBRARY = "/usr/local/lib/kloigos-kube"
 CA, CA_KEY = "/etc/kubernetes/pki/ca.crt", "/etc/kubernetes/pki/ca.key"
 CERTIFICATE = "/etc/kubernetes/kloigos.crt"
 CERTIFICATE_DAYS, CERTIFICATE_LEFT = 365, 90 * 86400
@@ -62,6 +69,7 @@ CERTIFICATE_DAYS, CERTIFICATE_LEFT = 365, 90 * 86400
 LEFT = ["/etc/kubernetes", "/var/lib/etcd", "/var/lib/cni", "/var/lib/kubelet", "/var/log/pods", "/var/log/containers", "/run/flannel"]
 SLICES = ["kubepods.slice", "kubelet.slice"]
 CGROUPS = "/sys/fs/cgroup/"
+PROC = "/proc/"
 TABLES = re.compile(r"table (ip|ip6) (kube-proxy)$", re.M)
 # The plugins of CNI make a chain for each pod, and remove it only if they are asked to.
 CHAINS = re.compile(r"^:((?:KUBE|CNI)-[A-Za-z0-9-]+) ", re.M)
@@ -239,6 +247,57 @@ class Kubeadm(Work):
             },
         ], "phase", "upload-certs", "--upload-certs")
 
+    # upgraded
+
+    def upgraded(self):
+        wanted = {"version": self.params["version"]}
+        if read_mark(UPGRADE) == wanted:
+            return
+        self.change("change", "node", self.params["node"], note="Kubernetes %s" % self.params["version"])
+        if self.check:
+            return
+        common = {"imagePullPolicy": "IfNotPresent"}
+        if not self.params["dns"]:  # kubeadm asks for the CoreDNS of a cluster that has none
+            common["ignorePreflightErrors"] = ["CoreDNSUnsupportedPlugins", "CoreDNSMigration"]
+            common["skipPhases"] = ["addon/coredns"]
+        document = {"apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "UpgradeConfiguration", "timeouts": dict(self.timeouts(), upgradeManifests=PATIENCE)}
+        if self.params["apply"]:
+            document["apply"] = dict(common, kubernetesVersion=self.params["version"])
+        else:
+            document["node"] = common
+        descriptor, path = tempfile.mkstemp(prefix="kloigos-kubeadm-", dir="/run")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(json.dumps(document))
+            program = os.path.join(LIBRARY, self.params["version"], "kubeadm")
+            self.run([program, "upgrade"] + (["apply", "--yes"] if self.params["apply"] else ["node"]) + ["--config", path])
+        finally:
+            os.unlink(path)
+        write_mark(UPGRADE, wanted)
+
+    # restarted
+
+    def restarted(self):
+        program = os.path.join(LIBRARY, self.params["version"], "kubelet")
+        if self.running() == program:
+            return
+        self.change("restart", "service", "kubelet.service", note="with %s" % program)
+        if self.check:
+            return
+        self.run([SYSTEMCTL, "restart", "kubelet.service"])
+        if (found := self.running()) != program:
+            self.module.fail_json(msg="the kubelet runs %s, not %s" % (found or "no program", program))
+
+    def running(self):
+        """The program of the kubelet; empty if it does not run."""
+        pid = self.run([SYSTEMCTL, "show", "--property", "MainPID", "--value", "kubelet.service"], fail=False)[1].strip()
+        if not pid.isdecimal() or pid == "0":
+            return ""
+        try:
+            return os.readlink(PROC + pid + "/exe")
+        except OSError:
+            return ""
+
     # absent
 
     def absent(self):
@@ -251,8 +310,9 @@ class Kubeadm(Work):
         self.reset()
         if left := self.left():
             self.module.fail_json(msg="after the reset there is still: %s" % "; ".join(left))
-        if os.path.exists(MARK):
-            os.unlink(MARK)
+        for path in (MARK, UPGRADE):
+            if os.path.exists(path):
+                os.unlink(path)
 
     def reset(self):
         if os.path.exists(KUBEADM):
@@ -319,16 +379,20 @@ def main():
     text = {name: {"type": "str"} for name in ("version", "address", "endpoint", "endpoint_host", "cluster", "service_range", "pod_range", "request", "ca_hash")}
     module = AnsibleModule(
         argument_spec={
-            "state": {"type": "str", "required": True, "choices": ["init", "joined", "uploaded", "control_plane", "absent"]},
+            "state": {"type": "str", "required": True, "choices": ["init", "joined", "uploaded", "control_plane", "upgraded", "restarted", "absent"]},
             "node": {"type": "str", "required": True},
             "token": {"type": "str", "no_log": True},
             "certificate_key": {"type": "str", "no_log": True},
+            "apply": {"type": "bool", "default": False},
+            "dns": {"type": "bool", "default": True},
             **text,
         },
         required_if=[
             ("state", "init", ("version", "address", "endpoint", "endpoint_host", "cluster", "service_range", "pod_range", "request")),
             ("state", "joined", ("address", "endpoint", "token", "ca_hash")),
             ("state", "uploaded", ("version", "address", "endpoint", "certificate_key")),
+            ("state", "upgraded", ("version",)),
+            ("state", "restarted", ("version",)),
             ("state", "control_plane", ("address", "endpoint", "token", "ca_hash", "certificate_key")),
         ],
         supports_check_mode=True,

@@ -54,6 +54,9 @@ var cluster = shape.Noun[api.Cluster, api.ClusterFilter]{
 		shape.CreateJob("create-cluster", "name", (*client.Client).CreateCluster),
 		shape.StartWith("delete", "delete-cluster", (*client.Client).DeleteCluster).Typed("confirm"),
 		shape.StartWith("add-nodes", "add-cluster-nodes", (*client.Client).AddClusterNodes),
+		shape.Do("upgrades", "get-cluster-upgrades", (*client.Client).ClusterUpgrades).Full(),
+		shape.StartWith("upgrade", "upgrade-cluster", (*client.Client).UpgradeCluster),
+		shape.DoWith("set-window", "set-cluster-window", (*client.Client).SetClusterWindow),
 		shape.DoWith("kubeconfig", "issue-kubeconfig", (*client.Client).IssueKubeconfig),
 	},
 }
@@ -64,6 +67,7 @@ var clusterNode = shape.Noun[api.ClusterNode, api.ClusterNodeFilter]{
 		{Header: "NAME", Value: func(n api.ClusterNode) string { return n.Name }},
 		{Header: "ROLE", Value: func(n api.ClusterNode) string { return n.Role }},
 		{Header: "STATE", Value: func(n api.ClusterNode) string { return n.State }},
+		{Header: "VERSION", Value: func(n api.ClusterNode) string { return n.KubernetesVersion }},
 		{Header: "ADDRESS", Value: func(n api.ClusterNode) string { return n.Address }},
 		{Header: "PODS", Value: func(n api.ClusterNode) string { return n.PodRange }},
 		{Header: "MESSAGE", Value: func(n api.ClusterNode) string { return n.Message }},

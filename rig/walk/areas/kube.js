@@ -12,6 +12,7 @@ export async function pages({ s }) {
     { name: "clusters-none", route: "/clusters", path: "/clusters" },
     { name: "cluster-new", route: "/clusters/new", path: `${here}/clusters/new`, token },
     { name: "cluster", route: "/clusters/:id", path: `${here}/clusters/${cluster.id}`, token },
+    { name: "cluster-upgrade", route: "/clusters/:id/upgrade", path: `${here}/clusters/${cluster.id}/upgrade`, token },
     { name: "kube-versions", route: "/kube-versions", path: `${here}/kube-versions`, token },
   ];
 }

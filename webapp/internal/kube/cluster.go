@@ -30,6 +30,7 @@ var Area = page.Area{
 	},
 	Nouns: []page.Noun{{Name: "cluster", Path: "/clusters/"}},
 	Notices: map[string]string{
+		"window-set":      "The maintenance window is set.",
 		"binding-created": "The account has a role in the cluster. The policy of the cluster brings it there within seconds.",
 		"binding-deleted": "The role is taken away. The policy of the cluster removes it there within seconds.",
 	},
@@ -51,6 +52,9 @@ func mount(r fiber.Router, a *page.App) {
 	r.Get("/clusters/:id", a.Page(show))
 	r.Post("/clusters/:id/delete", a.Page(remove))
 	r.Post("/clusters/:id/kubeconfig", a.Page(connect))
+	r.Get("/clusters/:id/upgrade", a.Page(showUpgrade))
+	r.Post("/clusters/:id/upgrade", a.Page(upgradeCluster))
+	r.Post("/clusters/:id/window", a.Page(setWindow))
 	r.Post("/clusters/:id/nodes", a.Page(addNodes))
 	r.Post("/clusters/:id/nodes/:node/remove", a.Page(removeNode))
 	r.Post("/clusters/:id/bindings", a.Page(bind))
@@ -134,6 +138,7 @@ func draw(r *page.Request, status int, v view) error {
 	v.Tone, v.State, v.Means, v.Message = clusterTones.Of(c.State), c.State, c.StateMeans, c.Message
 	v.Operations = page.Operations(c.Operations, []ui.Operation{
 		{Name: "kubeconfig", Label: "Get a kubeconfig", What: "Issues a client certificate of your account for one hour.", Action: v.Here + "/kubeconfig", Main: true},
+		{Name: "upgrade", Label: "Upgrade", What: "Shows what an upgrade of Kubernetes would do, and asks for it.", Href: v.Here + "/upgrade"},
 		{Name: "delete", Label: "Delete", What: "Deletes the cluster with all that is in it, and takes Kubernetes off its hosts.", Action: v.Here + "/delete", Danger: true, Confirm: c.Name, Typed: "the name", Version: c.Version},
 	})
 	r.C.Set(fiber.HeaderCacheControl, "no-store") // a key may stand on it

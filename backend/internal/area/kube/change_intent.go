@@ -29,6 +29,9 @@ func AskAddNodes(ctx context.Context, tx *intent.Tx, kinds *work.Registry, ref s
 	if err != nil {
 		return uuid.Nil, err
 	}
+	if err := c.CanGrow(); err != nil {
+		return uuid.Nil, err
+	}
 	added, err := addNodes(ctx, tx, c, present, draft)
 	if err != nil {
 		return uuid.Nil, err
@@ -49,6 +52,9 @@ func AskRemoveNode(ctx context.Context, tx *intent.Tx, kinds *work.Registry, ref
 func AskReplaceNode(ctx context.Context, tx *intent.Tx, kinds *work.Registry, ref scope.Ref[Node], host, confirm string) (job uuid.UUID, err error) {
 	c, n, present, err := leaving(ctx, tx, ref, confirm)
 	if err != nil {
+		return uuid.Nil, err
+	}
+	if err := c.CanGrow(); err != nil {
 		return uuid.Nil, err
 	}
 	draft := NodesDraft{Workers: []string{host}}

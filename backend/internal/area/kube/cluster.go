@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/netip"
@@ -103,9 +104,12 @@ type Cluster struct {
 	Nodes            int64        `db:"nodes"`
 	Ready            int64        `db:"ready"`  // of the nodes
 	Hosted           bool         `db:"hosted"` // its control plane runs in a management cluster
-	Version          int64        `db:"version"`
-	CreatedAt        time.Time    `db:"created_at"`
-	UpdatedAt        time.Time    `db:"updated_at"`
+
+	MaintenanceWindow json.RawMessage `db:"maintenance_window"` // see Window
+
+	Version   int64     `db:"version"`
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at"`
 }
 
 // APIPort is where an API server listens if nobody says otherwise.

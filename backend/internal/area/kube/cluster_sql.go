@@ -16,7 +16,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
-       c.version, c.created_at, c.updated_at
+       c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true`
 

@@ -90,6 +90,8 @@ type Node struct {
 	StateMessage   string       `db:"state_message"`
 	TokenID        string       `db:"token_id"`
 	KubeVersion    string       `db:"kube_version"` // as a job brought it; "" for that of the cluster
+	UpgradePhase   UpgradePhase `db:"upgrade_phase"`
+	UpgradeSince   *time.Time   `db:"upgrade_since"`
 	Version        int64        `db:"version"`
 	CreatedAt      time.Time    `db:"created_at"`
 	UpdatedAt      time.Time    `db:"updated_at"`

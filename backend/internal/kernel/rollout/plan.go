@@ -57,7 +57,7 @@ func (p Plan) Check(bad *fault.Invalid) {
 	if p.Limit < 0 || p.Limit > maxLimit {
 		bad.Add("limit", "Use a limit of at most %d failures.", maxLimit)
 	}
-	p.Window.check(bad)
+	p.Window.Check(bad)
 }
 
 // Candidate is an object that a change is to reach.
@@ -148,7 +148,8 @@ type Window struct {
 
 var days = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} // as time.Weekday
 
-func (w Window) check(bad *fault.Invalid) {
+// Check reports what is wrong with a window.
+func (w Window) Check(bad *fault.Invalid) {
 	for i, d := range w.Days {
 		if !slices.Contains(days, d) || slices.Contains(w.Days[:i], d) {
 			bad.Add(fmt.Sprintf("window.days[%d]", i), "Use each of mon, tue, wed, thu, fri, sat and sun at most once.")

@@ -33,6 +33,7 @@ func (h handlers) clusters() {
 	httpapi.Register(h.server, "get-cluster", n.Get)
 	httpapi.Register(h.server, "delete-cluster", n.remove, httpapi.Example(api.DeleteCluster{Confirm: "apps"}))
 	httpapi.Register(h.server, "add-cluster-nodes", n.addNodes, httpapi.Example(api.AddClusterNodes{Workers: []string{"fra1-053"}}))
+	n.upgrades()
 	httpapi.Register(h.server, "issue-kubeconfig", n.issue, httpapi.Example(api.IssueKubeconfig{Hours: 1}))
 }
 
@@ -129,11 +130,11 @@ func (n clusters) issue(ctx context.Context, in *httpapi.OnOf[api.IssueKubeconfi
 
 func presentCluster(c kube.Cluster) api.Cluster {
 	return api.Cluster{
-		ID: c.ID.String(), Workspace: c.WorkspaceID.String(), Name: c.Name, KubernetesVersion: c.KubeVersion, Endpoint: c.Endpoint,
+		ID: c.ID.String(), Workspace: c.WorkspaceID.String(), Name: c.Name, KubernetesVersion: c.KubeVersion, TargetVersion: c.TargetVersion, MaintenanceWindow: presentWindow(c.Window()), Endpoint: c.Endpoint,
 		PodRange: c.PodRange, ServiceRange: c.ServiceRange, State: string(c.State), StateMeans: kube.ClusterLifecycle.Info(c.State).Means,
 		Message: c.StateMessage, CA: c.CA, Nodes: c.Nodes, NodesReady: c.Ready, Version: c.Version, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
 		Operations: []api.Operation{
-			httpapi.OperationOf("kubeconfig", c.CanConnect()), httpapi.OperationOf("add_nodes", c.CanChange()), httpapi.OperationOf("delete", c.CanDelete()),
+			httpapi.OperationOf("kubeconfig", c.CanConnect()), httpapi.OperationOf("upgrade", c.CanUpgrade()), httpapi.OperationOf("add_nodes", c.CanGrow()), httpapi.OperationOf("delete", c.CanDelete()),
 		},
 	}
 }

@@ -89,7 +89,12 @@ func (l look) run(ctx context.Context) (reconcile.Outcome, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Conditions = append(out.Conditions, bindings, nodes)
+	versions, unfinished, err := l.versions(ctx, client)
+	if err != nil {
+		return out, err
+	}
+	cause = strings.TrimSpace(cause + " " + unfinished)
+	out.Conditions = append(out.Conditions, bindings, nodes, versions)
 	return l.judge(ctx, out, cause)
 }
 

@@ -21,6 +21,7 @@ const (
 	memberFile = "control_plane.yml"
 	uploadFile = "upload.yml"
 	removeFile = "remove.yml"
+	bringFile  = "bring.yml"
 )
 
 // prepareVars are the variables of kube_prepare.
@@ -218,7 +219,10 @@ func Playbooks() map[string]map[string]Run {
 		kube.JoinPlaybook: {
 			mainFile: {"kubeadm_join", joinVars{}}, memberFile: {"kubeadm_join_control_plane", memberVars{}}, uploadFile: {"kubeadm_upload", uploadVars{}},
 		},
-		kube.EtcdPlaybook:  {mainFile: {"kube_etcd_status", etcdVars{}}, removeFile: {"kube_etcd_remove", etcdRemoveVars{}}},
+		kube.EtcdPlaybook: {mainFile: {"kube_etcd_status", etcdVars{}}, removeFile: {"kube_etcd_remove", etcdRemoveVars{}}},
+		kube.UpgradePlaybook: {
+			bringFile: {"kubeadm_upgrade_bring", bringVars{}}, memberFile: {"kubeadm_upgrade_control_plane", planeVars{}}, mainFile: {"kubeadm_upgrade_node", nodeVars{}},
+		},
 		kube.ResetPlaybook: {mainFile: {"kubeadm_reset", resetVars{}}},
 	}
 }
