@@ -16,7 +16,7 @@ m = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(m)
 directory, images = sys.argv[1], sys.argv[2:]
 m.LIBRARY, m.STATE, m.BIN = directory + "/lib", directory + "/state", directory
-m.MARK, m.FETCHED = m.STATE + "/bundle.json", m.STATE + "/bundle.tar"
+m.MARK, m.FETCHED, m.BROUGHT = m.STATE + "/bundle.json", m.STATE + "/bundle.tar", m.STATE + "/brought.json"
 
 def add(tar, name, content):
     member = tarfile.TarInfo(name)

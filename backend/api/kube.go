@@ -109,6 +109,7 @@ type ClusterNode struct {
 	Address           string      `json:"address" doc:"of the uplink of the host"`
 	PodRange          string      `json:"pod_range" doc:"range of the addresses of its pods"`
 	KubernetesVersion string      `json:"kubernetes_version" doc:"that a job brought to it"`
+	CertificatesEnd   *time.Time  `json:"certificates_end,omitempty" doc:"when the first certificate of a control plane ends; absent for workers, and until it was read"`
 	Operations        []Operation `json:"operations" nullable:"false" doc:"what can be done with it now, and what prevents the rest"`
 	State             string      `json:"state" enum:"pending,prepared,joined,ready,not_ready,leaving,left"`
 	StateMeans        string      `json:"state_means" doc:"the state in a sentence"`

@@ -53,7 +53,8 @@ type SetClusterWindow struct {
 var _ = addRoutes(
 	Route{"get-cluster-upgrades", http.MethodGet, "/clusters/{id}/upgrades", "project.workspace.cluster:read", "kubernetes", "Show the upgrades of a cluster: what each would do, and what prevents it", false},
 	Route{"upgrade-cluster", http.MethodPost, "/clusters/{id}/upgrade", "project.workspace.cluster:update", "kubernetes", "Upgrade a cluster on hosts to another version of Kubernetes", true},
+	Route{"renew-cluster-certificates", http.MethodPost, "/clusters/{id}/renew-certificates", "project.workspace.cluster:update", "kubernetes", "Renew the certificates of the control planes of a cluster, one after the other", true},
 	Route{"set-cluster-window", http.MethodPut, "/clusters/{id}/window", "project.workspace.cluster:update", "kubernetes", "Set the maintenance window of a cluster", false},
 )
 
-var _ = nameJobs(map[string]string{"cluster_upgrade": "Upgrade cluster"})
+var _ = nameJobs(map[string]string{"cluster_upgrade": "Upgrade cluster", "cluster_renew_certificates": "Renew certificates of cluster"})

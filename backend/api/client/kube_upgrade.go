@@ -21,3 +21,8 @@ func (c *Client) UpgradeCluster(ctx context.Context, id string, body api.Upgrade
 func (c *Client) SetClusterWindow(ctx context.Context, id string, body api.SetClusterWindow, opts ...Option) (api.Cluster, error) {
 	return put[api.Cluster](ctx, c, pathOf("clusters", id, "window"), body, opts)
 }
+
+// RenewClusterCertificates asks for the renewal of the certificates of control planes.
+func (c *Client) RenewClusterCertificates(ctx context.Context, id string, opts ...Option) (cl api.Cluster, jobID string, err error) {
+	return long[api.Cluster](ctx, c, http.MethodPost, pathOf("clusters", id, "renew-certificates"), nil, opts)
+}

@@ -41,6 +41,7 @@ var seeds = []struct{ name, description string }{
 	{"kubeadm_join", "Joins a worker or another control plane to a cluster."},
 	{"kube_etcd", "Asks the members of etcd of a cluster how they are, and takes one out."},
 	{"kubeadm_upgrade", "Brings another version of Kubernetes to the nodes of a cluster."},
+	{"kubeadm_certs", "Renews the certificates of a control plane, and restarts what runs with them."},
 	{"kubeadm_reset", "Takes Kubernetes off a host; packages stay."},
 }
 

@@ -19,7 +19,7 @@ import (
 // kubeArea is Kubernetes clusters on whole hosts.
 func kubeArea(p Parts) Area {
 	config := kubework.Config{
-		DB: p.DB, Keys: p.Keyset, Check: func(a netip.Addr) error { return domain.CheckTarget(a, p.Targets) },
+		DB: p.DB, Keys: p.Keyset, Kinds: p.Kinds, Check: func(a netip.Addr) error { return domain.CheckTarget(a, p.Targets) },
 		Managers: egress.Rule{Allowed: p.Config.ManagementNetworks, Denied: p.Config.DeniedNetworks},
 		Play: func(ctx context.Context, a *work.Attempt, play kubework.Play) (json.RawMessage, error) {
 			return p.Play(ctx, a, worker.HostPlay(play))

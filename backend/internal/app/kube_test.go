@@ -441,7 +441,7 @@ func TestPolicyKeepsBindings(t *testing.T) {
 	}
 }
 
-func lookAt(t *testing.T, p reconcile.Policy, object uuid.UUID, observe bool) reconcile.Outcome {
+func lookAt(t testing.TB, p reconcile.Policy, object uuid.UUID, observe bool) reconcile.Outcome {
 	t.Helper()
 	out, err := p.Run(t.Context(), reconcile.Item{ObjectID: object, Observe: observe})
 	if err != nil {

@@ -173,7 +173,7 @@ func TestUpgradesThatAreRefused(t *testing.T) {
 	}
 	refused(behind, "maintenance window opens at")
 	plans, err := kube.PlanUpgrades(t.Context(), k.DB.Reader, k.cluster(cluster))
-	if err != nil || len(plans) != 1 || plans[0].To != behind || plans[0].Refused == nil || len(plans[0].Nodes) != 2 {
+	if err != nil || len(plans) != 2 || plans[0].To != behind || plans[0].Refused == nil || len(plans[0].Nodes) != 2 || plans[1].Refused == nil {
 		t.Errorf("plans %+v, %v", plans, err)
 	}
 	if _, err := k.upgrade(kube.UpgradeDraft{To: behind, Now: true}); err != nil {

@@ -56,6 +56,7 @@ var cluster = shape.Noun[api.Cluster, api.ClusterFilter]{
 		shape.StartWith("add-nodes", "add-cluster-nodes", (*client.Client).AddClusterNodes),
 		shape.Do("upgrades", "get-cluster-upgrades", (*client.Client).ClusterUpgrades).Full(),
 		shape.StartWith("upgrade", "upgrade-cluster", (*client.Client).UpgradeCluster),
+		shape.Start("renew-certificates", "renew-cluster-certificates", (*client.Client).RenewClusterCertificates),
 		shape.DoWith("set-window", "set-cluster-window", (*client.Client).SetClusterWindow),
 		shape.DoWith("kubeconfig", "issue-kubeconfig", (*client.Client).IssueKubeconfig),
 	},

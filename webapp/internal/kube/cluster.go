@@ -54,6 +54,7 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post("/clusters/:id/kubeconfig", a.Page(connect))
 	r.Get("/clusters/:id/upgrade", a.Page(showUpgrade))
 	r.Post("/clusters/:id/upgrade", a.Page(upgradeCluster))
+	r.Post("/clusters/:id/renew-certificates", a.Page(renewCertificates))
 	r.Post("/clusters/:id/window", a.Page(setWindow))
 	r.Post("/clusters/:id/nodes", a.Page(addNodes))
 	r.Post("/clusters/:id/nodes/:node/remove", a.Page(removeNode))
@@ -139,6 +140,7 @@ func draw(r *page.Request, status int, v view) error {
 	v.Operations = page.Operations(c.Operations, []ui.Operation{
 		{Name: "kubeconfig", Label: "Get a kubeconfig", What: "Issues a client certificate of your account for one hour.", Action: v.Here + "/kubeconfig", Main: true},
 		{Name: "upgrade", Label: "Upgrade", What: "Shows what an upgrade of Kubernetes would do, and asks for it.", Href: v.Here + "/upgrade"},
+		{Name: "renew-certificates", Label: "Renew certificates", What: "Renews the certificates of the control planes that end within 300 days, and restarts one control plane after the other.", Action: v.Here + "/renew-certificates"},
 		{Name: "delete", Label: "Delete", What: "Deletes the cluster with all that is in it, and takes Kubernetes off its hosts.", Action: v.Here + "/delete", Danger: true, Confirm: c.Name, Typed: "the name", Version: c.Version},
 	})
 	r.C.Set(fiber.HeaderCacheControl, "no-store") // a key may stand on it

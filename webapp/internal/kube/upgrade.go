@@ -95,3 +95,11 @@ func windowText(w *api.MaintenanceWindow) string {
 	}
 	return text
 }
+
+func renewCertificates(r *page.Request) error {
+	_, job, err := r.API.RenewClusterCertificates(r.Ctx, r.Param("id"), r.Once())
+	if err != nil {
+		return err
+	}
+	return r.GoJob(job, "/clusters/"+r.Param("id"), "")
+}

@@ -92,9 +92,12 @@ type Node struct {
 	KubeVersion    string       `db:"kube_version"` // as a job brought it; "" for that of the cluster
 	UpgradePhase   UpgradePhase `db:"upgrade_phase"`
 	UpgradeSince   *time.Time   `db:"upgrade_since"`
-	Version        int64        `db:"version"`
-	CreatedAt      time.Time    `db:"created_at"`
-	UpdatedAt      time.Time    `db:"updated_at"`
+
+	CertificatesEnd *time.Time `db:"certificates_end"` // the first of a control plane; nil: not known
+
+	Version   int64     `db:"version"`
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at"`
 }
 
 // HostLost is the state of a host whose machine is off for good.

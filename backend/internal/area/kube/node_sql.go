@@ -14,7 +14,7 @@ const sqlNode = `
 SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS cluster_version, c.state AS cluster_state,
        (SELECT count(*) FROM kube_nodes o WHERE o.cluster_id = n.cluster_id AND o.role = 'control_plane') AS control_planes, n.host_id, n.name, n.role,
        COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
-       n.token_id, n.kube_version, n.upgrade_phase, n.upgrade_since, n.version, n.created_at, n.updated_at
+       n.token_id, n.kube_version, n.upgrade_phase, n.upgrade_since, n.certificates_end, n.version, n.created_at, n.updated_at
   FROM kube_nodes n
   JOIN kube_clusters c ON c.id = n.cluster_id
   JOIN hosts h ON h.id = n.host_id

@@ -34,6 +34,7 @@ func (h handlers) clusters() {
 	httpapi.Register(h.server, "delete-cluster", n.remove, httpapi.Example(api.DeleteCluster{Confirm: "apps"}))
 	httpapi.Register(h.server, "add-cluster-nodes", n.addNodes, httpapi.Example(api.AddClusterNodes{Workers: []string{"fra1-053"}}))
 	n.upgrades()
+	httpapi.Register(h.server, "renew-cluster-certificates", n.renew)
 	httpapi.Register(h.server, "issue-kubeconfig", n.issue, httpapi.Example(api.IssueKubeconfig{Hours: 1}))
 }
 
@@ -134,7 +135,7 @@ func presentCluster(c kube.Cluster) api.Cluster {
 		PodRange: c.PodRange, ServiceRange: c.ServiceRange, State: string(c.State), StateMeans: kube.ClusterLifecycle.Info(c.State).Means,
 		Message: c.StateMessage, CA: c.CA, Nodes: c.Nodes, NodesReady: c.Ready, Version: c.Version, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
 		Operations: []api.Operation{
-			httpapi.OperationOf("kubeconfig", c.CanConnect()), httpapi.OperationOf("upgrade", c.CanUpgrade()), httpapi.OperationOf("add_nodes", c.CanGrow()), httpapi.OperationOf("delete", c.CanDelete()),
+			httpapi.OperationOf("kubeconfig", c.CanConnect()), httpapi.OperationOf("upgrade", c.CanUpgrade()), httpapi.OperationOf("renew_certificates", c.CanChange()), httpapi.OperationOf("add_nodes", c.CanGrow()), httpapi.OperationOf("delete", c.CanDelete()),
 		},
 	}
 }

@@ -63,7 +63,7 @@ func presentNode(n kube.Node) api.ClusterNode {
 	can := n.MayLeave()
 	return api.ClusterNode{
 		ID: n.ID.String(), Cluster: n.Cluster, ClusterID: n.ClusterID.String(), HostID: n.HostID.String(), Name: n.Name, Role: n.Role, Address: n.Address,
-		PodRange: n.PodRange, KubernetesVersion: cmp.Or(n.KubeVersion, n.ClusterVersion), State: string(n.State), StateMeans: kube.NodeLifecycle.Info(n.State).Means,
+		PodRange: n.PodRange, KubernetesVersion: cmp.Or(n.KubeVersion, n.ClusterVersion), CertificatesEnd: n.CertificatesEnd, State: string(n.State), StateMeans: kube.NodeLifecycle.Info(n.State).Means,
 		Message: n.StateMessage, Version: n.Version, CreatedAt: n.CreatedAt, UpdatedAt: n.UpdatedAt,
 		Operations: []api.Operation{httpapi.OperationOf("remove", can), httpapi.OperationOf("replace", can)},
 	}

@@ -66,3 +66,11 @@ func presentWindow(w rollout.Window) *api.MaintenanceWindow {
 	}
 	return &api.MaintenanceWindow{Days: w.Days, From: w.From, To: w.To}
 }
+
+func (n clusters) renew(ctx context.Context, in *httpapi.ByID) (*httpapi.Accepted[api.Cluster], error) {
+	_, ref, err := kube.FindCluster(ctx, n.server.DB().Reader, httpapi.Workspace(ctx), in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return n.Started(ctx, ref, func(tx *intent.Tx) (uuid.UUID, error) { return kube.AskRenew(ctx, tx, n.Kinds, ref) })
+}

@@ -34,6 +34,10 @@ type Config struct {
 	Keys *secret.Keyset
 	// Check judges the addresses of API servers, by the rule for hosts.
 	Check func(netip.Addr) error
+	// Kinds are the jobs that the policies ask for.
+	Kinds *work.Registry
+	// PlanePort is where the API servers of control planes listen; "" for kube.APIPort.
+	PlanePort string
 	// Managers judges the addresses of management clusters.
 	Managers egress.Rule
 	// Play runs a play for an attempt, which comes to be the one holder of the host for as long as it takes. It returns what

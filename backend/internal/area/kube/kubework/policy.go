@@ -21,7 +21,9 @@ import (
 const policyInterval = 5 * time.Minute
 
 // Policies of the area.
-func Policies(config Config) []reconcile.Policy { return []reconcile.Policy{clusterPolicy(config)} }
+func Policies(config Config) []reconcile.Policy {
+	return []reconcile.Policy{clusterPolicy(config), certificatesPolicy(config)}
+}
 
 // clusterPolicy holds a cluster to its rows: bindings are kept, and what else differs is told.
 func clusterPolicy(config Config) reconcile.Policy {
@@ -76,6 +78,14 @@ func (l look) run(ctx context.Context) (reconcile.Outcome, error) {
 		return l.judge(ctx, out, answers.Message)
 	}
 	out.Conditions = append(out.Conditions, answers)
+	if out.Conditions[0].Reason == endsSoon && !l.observe {
+		if err := l.renewAccess(ctx, client, l.cluster); err != nil {
+			out.Conditions[0].Message += " The cluster did not renew it: " + err.Error() + "."
+		} else {
+			out.Changed++
+			out.Conditions[0] = reconcile.Condition{Type: "access_certificate", Status: reconcile.True, Reason: "renewed", Threshold: 1}
+		}
+	}
 	bindings, changed, err := l.bindings(ctx, client)
 	if err != nil {
 		return out, err
@@ -114,8 +124,8 @@ func (l look) judge(ctx context.Context, out reconcile.Outcome, cause string) (r
 	return out, err
 }
 
-// renewBefore is how long before its end our own certificate is told of.
-const renewBefore = 60 * 24 * time.Hour
+// endsSoon is the reason of a condition about a certificate that is to be renewed.
+const endsSoon = "ends_soon"
 
 func (l look) certificate() reconcile.Condition {
 	c := reconcile.Condition{Type: "access_certificate", Status: reconcile.True, Reason: "valid", Threshold: 1}
@@ -123,8 +133,8 @@ func (l look) certificate() reconcile.Condition {
 	switch {
 	case err != nil:
 		c.Status, c.Reason, c.Message, c.Fault = reconcile.False, "unreadable", err.Error(), reconcile.FaultOurs
-	case time.Until(ends) < renewBefore:
-		c.Status, c.Reason, c.Fault = reconcile.False, "ends_soon", reconcile.FaultUser
+	case time.Until(ends) < kube.RenewBefore:
+		c.Status, c.Reason, c.Fault = reconcile.False, endsSoon, reconcile.FaultUser
 		c.Message = fmt.Sprintf("The certificate with which Kloigos reaches the cluster ends at %s.", ends.UTC().Format(time.RFC3339))
 	}
 	return c

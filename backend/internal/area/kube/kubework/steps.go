@@ -41,6 +41,7 @@ func Handlers(config Config) work.Handlers {
 			kube.PrepareStep: s.prepare, kube.MembersStep: s.members, kube.WorkersStep: s.workers, kube.DrainStep: s.drain, kube.RemoveStep: s.remove,
 			kube.ResetStep: s.resetLeaving, kube.RoutesStep: s.routes, kube.ReadyStep: s.ready,
 		},
+		kube.ClusterRenew.Name: {kube.RenewStep: s.renewCertificates},
 		kube.ClusterUpgrade.Name: {
 			kube.CheckStep: s.upgrading(upgrade.check), kube.BringStep: s.upgrading(upgrade.bring), kube.UpgradePlanesStep: s.upgrading(upgrade.controlPlanes),
 			kube.UpgradeWorkersStep: s.upgrading(upgrade.workers), kube.UpgradeFinishedStep: s.upgrading(upgrade.finish),

@@ -223,6 +223,7 @@ func Playbooks() map[string]map[string]Run {
 		kube.UpgradePlaybook: {
 			bringFile: {"kubeadm_upgrade_bring", bringVars{}}, memberFile: {"kubeadm_upgrade_control_plane", planeVars{}}, mainFile: {"kubeadm_upgrade_node", nodeVars{}},
 		},
+		kube.CertsPlaybook: {mainFile: {"kubeadm_certs", certsVars{}}},
 		kube.ResetPlaybook: {mainFile: {"kubeadm_reset", resetVars{}}},
 	}
 }

@@ -77,7 +77,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
-       c.version, c.created_at, c.updated_at
+       c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
   AND c.workspace_id = $1
@@ -90,7 +90,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
-       c.version, c.created_at, c.updated_at
+       c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
   AND c.workspace_id = $1
@@ -103,7 +103,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
-       c.version, c.created_at, c.updated_at
+       c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
   AND c.workspace_id = $1
@@ -117,7 +117,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
-       c.version, c.created_at, c.updated_at
+       c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
   AND c.workspace_id = $1
@@ -131,7 +131,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
-       c.version, c.created_at, c.updated_at
+       c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
   AND c.workspace_id = $1
@@ -144,7 +144,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
-       c.version, c.created_at, c.updated_at
+       c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
   AND c.workspace_id = $1
@@ -157,7 +157,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
-       c.version, c.created_at, c.updated_at
+       c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
   AND c.workspace_id = $1
@@ -169,7 +169,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
-       c.version, c.created_at, c.updated_at
+       c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
   AND c.workspace_id = $1
@@ -355,7 +355,7 @@ LIMIT $1;
 SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS cluster_version, c.state AS cluster_state,
        (SELECT count(*) FROM kube_nodes o WHERE o.cluster_id = n.cluster_id AND o.role = 'control_plane') AS control_planes, n.host_id, n.name, n.role,
        COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
-       n.token_id, n.kube_version, n.version, n.created_at, n.updated_at
+       n.token_id, n.kube_version, n.upgrade_phase, n.upgrade_since, n.certificates_end, n.version, n.created_at, n.updated_at
   FROM kube_nodes n
   JOIN kube_clusters c ON c.id = n.cluster_id
   JOIN hosts h ON h.id = n.host_id
@@ -368,7 +368,7 @@ LIMIT $4;
 SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS cluster_version, c.state AS cluster_state,
        (SELECT count(*) FROM kube_nodes o WHERE o.cluster_id = n.cluster_id AND o.role = 'control_plane') AS control_planes, n.host_id, n.name, n.role,
        COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
-       n.token_id, n.kube_version, n.version, n.created_at, n.updated_at
+       n.token_id, n.kube_version, n.upgrade_phase, n.upgrade_since, n.certificates_end, n.version, n.created_at, n.updated_at
   FROM kube_nodes n
   JOIN kube_clusters c ON c.id = n.cluster_id
   JOIN hosts h ON h.id = n.host_id
@@ -381,7 +381,7 @@ LIMIT $4;
 SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS cluster_version, c.state AS cluster_state,
        (SELECT count(*) FROM kube_nodes o WHERE o.cluster_id = n.cluster_id AND o.role = 'control_plane') AS control_planes, n.host_id, n.name, n.role,
        COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
-       n.token_id, n.kube_version, n.version, n.created_at, n.updated_at
+       n.token_id, n.kube_version, n.upgrade_phase, n.upgrade_since, n.certificates_end, n.version, n.created_at, n.updated_at
   FROM kube_nodes n
   JOIN kube_clusters c ON c.id = n.cluster_id
   JOIN hosts h ON h.id = n.host_id
@@ -395,7 +395,7 @@ LIMIT $5;
 SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS cluster_version, c.state AS cluster_state,
        (SELECT count(*) FROM kube_nodes o WHERE o.cluster_id = n.cluster_id AND o.role = 'control_plane') AS control_planes, n.host_id, n.name, n.role,
        COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
-       n.token_id, n.kube_version, n.version, n.created_at, n.updated_at
+       n.token_id, n.kube_version, n.upgrade_phase, n.upgrade_since, n.certificates_end, n.version, n.created_at, n.updated_at
   FROM kube_nodes n
   JOIN kube_clusters c ON c.id = n.cluster_id
   JOIN hosts h ON h.id = n.host_id
@@ -409,7 +409,7 @@ LIMIT $5;
 SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS cluster_version, c.state AS cluster_state,
        (SELECT count(*) FROM kube_nodes o WHERE o.cluster_id = n.cluster_id AND o.role = 'control_plane') AS control_planes, n.host_id, n.name, n.role,
        COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
-       n.token_id, n.kube_version, n.version, n.created_at, n.updated_at
+       n.token_id, n.kube_version, n.upgrade_phase, n.upgrade_since, n.certificates_end, n.version, n.created_at, n.updated_at
   FROM kube_nodes n
   JOIN kube_clusters c ON c.id = n.cluster_id
   JOIN hosts h ON h.id = n.host_id
@@ -422,7 +422,7 @@ LIMIT $3;
 SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS cluster_version, c.state AS cluster_state,
        (SELECT count(*) FROM kube_nodes o WHERE o.cluster_id = n.cluster_id AND o.role = 'control_plane') AS control_planes, n.host_id, n.name, n.role,
        COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
-       n.token_id, n.kube_version, n.version, n.created_at, n.updated_at
+       n.token_id, n.kube_version, n.upgrade_phase, n.upgrade_since, n.certificates_end, n.version, n.created_at, n.updated_at
   FROM kube_nodes n
   JOIN kube_clusters c ON c.id = n.cluster_id
   JOIN hosts h ON h.id = n.host_id
@@ -435,7 +435,7 @@ LIMIT $3;
 SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS cluster_version, c.state AS cluster_state,
        (SELECT count(*) FROM kube_nodes o WHERE o.cluster_id = n.cluster_id AND o.role = 'control_plane') AS control_planes, n.host_id, n.name, n.role,
        COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
-       n.token_id, n.kube_version, n.version, n.created_at, n.updated_at
+       n.token_id, n.kube_version, n.upgrade_phase, n.upgrade_since, n.certificates_end, n.version, n.created_at, n.updated_at
   FROM kube_nodes n
   JOIN kube_clusters c ON c.id = n.cluster_id
   JOIN hosts h ON h.id = n.host_id
@@ -447,7 +447,7 @@ LIMIT $2;
 SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS cluster_version, c.state AS cluster_state,
        (SELECT count(*) FROM kube_nodes o WHERE o.cluster_id = n.cluster_id AND o.role = 'control_plane') AS control_planes, n.host_id, n.name, n.role,
        COALESCE(NULLIF(h.facts->'uplink'->>'address', ''), h.address) AS address, h.state AS host_state, n.pod_range, n.state, n.state_message,
-       n.token_id, n.kube_version, n.version, n.created_at, n.updated_at
+       n.token_id, n.kube_version, n.upgrade_phase, n.upgrade_since, n.certificates_end, n.version, n.created_at, n.updated_at
   FROM kube_nodes n
   JOIN kube_clusters c ON c.id = n.cluster_id
   JOIN hosts h ON h.id = n.host_id
