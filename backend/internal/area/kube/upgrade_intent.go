@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,6 +25,9 @@ func AskUpgrade(ctx context.Context, tx *intent.Tx, kinds *work.Registry, ref sc
 	}
 	c, err := holdCluster(ctx, tx.Tx, ref.ID())
 	if err != nil {
+		return uuid.Nil, err
+	}
+	if err := c.CanUpgrade(); err != nil {
 		return uuid.Nil, err
 	}
 	nodes, from, err := upgradeParts(ctx, tx.Reader, c)
@@ -137,6 +141,11 @@ func SetWindow(ctx context.Context, tx *intent.Tx, ref scope.Ref[Cluster], versi
 	}
 	var bad fault.Invalid
 	window.Check(&bad)
+	for i, f := range bad.Fields { // the window is the whole request
+		if bad.Fields[i].Field = strings.TrimPrefix(f.Field, "window."); f.Field == "window" {
+			bad.Fields[i].Field = "from"
+		}
+	}
 	if err := bad.OrNil(); err != nil {
 		return err
 	}
