@@ -28,6 +28,7 @@ type ComputeUnit struct {
 	Mount           string            `json:"mount" doc:"mount point of its volume on the host"`
 	AllocationID    string            `json:"allocation_id,omitempty" doc:"id of the allocation that has it"`
 	LoginUser       string            `json:"login_user,omitempty"`
+	UnitNetwork     string            `json:"unit_network,omitempty" doc:"host: its tenant's address lies on the host; unit: in a network of the unit's own; absent without a tenant"`
 	OtherTenant     bool              `json:"other_tenant,omitempty" doc:"an allocation of another workspace has it, to which the host is granted"`
 	Use             *Use              `json:"use,omitempty" doc:"usage by its tenant at the last measurement; absent if it was never measured"`
 	Wipe            *Wipe             `json:"wipe,omitempty" doc:"evidence of the last wipe; earlier ones are in the events"`

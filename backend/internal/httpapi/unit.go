@@ -119,8 +119,9 @@ func presentUnit(u store.Unit) api.ComputeUnit {
 		StateMeans: domain.UnitLifecycle.Info(u.State).Means, StateMessage: u.StateMessage, CPUs: u.CPUs, CPUCount: u.CPUCount,
 		MemoryNodes: u.MemoryNodes, MemoryMaxBytes: u.MemoryMaxBytes, MemoryHighBytes: u.MemoryHighBytes, VolumeBytes: u.VolumeBytes,
 		TasksMax: u.TasksMax, Mount: domain.MountPoint(u.Host, u.Ordinal), AllocationID: text(u.AllocationID), LoginUser: value(u.LoginUser),
-		Use:  presentUse(u.Use),
-		Wipe: presentWipe(u.Wipe), WipedAt: u.WipedAt, Version: u.Version, CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt,
+		UnitNetwork: value(u.UnitNetwork),
+		Use:         presentUse(u.Use),
+		Wipe:        presentWipe(u.Wipe), WipedAt: u.WipedAt, Version: u.Version, CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt,
 	}
 }
 

@@ -40,6 +40,7 @@ type Unit struct {
 	AllocationID    *uuid.UUID        `db:"allocation_id"`
 	LoginUser       *string           `db:"login_user"`
 	Tenant          *uuid.UUID        `db:"tenant_workspace_id"` // of its allocation
+	UnitNetwork     *string           `db:"unit_network"`        // of its allocation
 	Use             *domain.Use       `db:"use"`                 // of its tenant, when it was last measured
 	Version         int64             `db:"version"`
 	CreatedAt       time.Time         `db:"created_at"`
@@ -49,7 +50,8 @@ type Unit struct {
 const sqlUnit = `
 SELECT u.id, u.workspace_id, u.host_id, h.name AS host, h.state AS host_state, h.labels AS host_labels, h.region, h.zone, u.ordinal,
        u.name, u.state, u.state_message, u.cpus, u.cpu_count, u.memory_nodes, u.memory_max_bytes, u.memory_high_bytes, u.volume_bytes,
-       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, u.version, u.created_at, u.updated_at,` + useColumn + `
+       u.tasks_max, u.wipe, u.wiped_at, a.id AS allocation_id, a.login_user, a.workspace_id AS tenant_workspace_id, a.unit_network, u.version, u.created_at,
+       u.updated_at,` + useColumn + `
   FROM compute_units u
   JOIN hosts h ON h.id = u.host_id
   LEFT JOIN allocations a ON a.unit_id = u.id AND a.ended_at IS NULL
