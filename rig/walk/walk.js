@@ -18,6 +18,7 @@ const { values: flags } = parseArgs({ options: {
   update: { type: "boolean" }, // write structure/ anew
   showcase: { type: "string" }, // what one that runs has printed
   screenshots: { type: "boolean" }, // write docs/screenshots anew, and do nothing else
+  look: { type: "string" }, // put pictures of the pages that --only names into this directory, and do nothing else
   only: { type: "string" }, // pages and tasks whose names hold one of these, between commas
 } });
 const fits = (name) => !flags.only || flags.only.split(",").some((part) => name.includes(part));
@@ -196,6 +197,24 @@ async function paint(browser, s) {
   say(`  overview: first paint after ${Math.round(times[3])} ms (median of 7; ${Math.round(times[0])} to ${Math.round(times[6])})`);
 }
 
+// lookOnly takes a picture of each page at two widths, for a person to look at.
+async function lookOnly(browser, s, list) {
+  mkdirSync(flags.look, { recursive: true });
+  for (const width of ["laptop", "phone"]) {
+    for (const p of list) {
+      const token = tokenOf(p, s);
+      const c = await context(browser, { ...s, token }, widths[width], token ? {} : { storageState: undefined });
+      const page = await c.newPage();
+      await page.goto(p.path);
+      if (p.until) await page.locator(p.until).first().waitFor();
+      await settled(page, p.settle);
+      await page.screenshot({ path: `${flags.look}/${p.name}-${width}.png`, fullPage: true });
+      await c.close();
+    }
+  }
+  say(`${2 * list.length} pictures in ${flags.look}`);
+}
+
 async function main() {
   const began = Date.now();
   const s = flags.showcase ? stands(flags.showcase) : await start(root);
@@ -206,6 +225,7 @@ async function main() {
     await paint(browser, s);
     const list = await pages(s, made), others = parts(s, list);
     if (flags.screenshots) return say(await takePictures(browser, s, list, context, `${root}docs/screenshots`));
+    if (flags.look) return await lookOnly(browser, s, list.filter((p) => fits(p.name)));
     if (flags.update && !flags.only) { rmSync(`${here}structure`, { recursive: true, force: true }); }
     mkdirSync(`${here}structure`, { recursive: true });
     await walkParts(s, others);
