@@ -9,6 +9,14 @@ type Capacity struct {
 	Places  []CapacityPlace `json:"places" nullable:"false" doc:"by region and zone"`
 	Hosts   []CapacityHost  `json:"hosts" nullable:"false" doc:"hosts that need attention first, then by name; at most 1000"`
 	LeftOut int             `json:"left_out" doc:"number of hosts that are counted but not listed"`
+	Shared  CapacityShared  `json:"shared" doc:"what hosts of other workspaces have that this one may use; not counted above"`
+}
+
+// CapacityShared is what is granted to a workspace on hosts of others.
+type CapacityShared struct {
+	Hosts int   `json:"hosts" doc:"number of hosts"`
+	Free  int64 `json:"free" doc:"units that can be allocated there now"`
+	InUse int64 `json:"in_use" doc:"units that allocations of this workspace have there"`
 }
 
 // CapacityPlace is the hosts and units of one region and zone.

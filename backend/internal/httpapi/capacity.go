@@ -47,7 +47,7 @@ func (s *Server) getCapacity(ctx context.Context, _ *struct{}) (*object[api.Capa
 }
 
 func presentCapacity(c store.Capacity) api.Capacity {
-	out := api.Capacity{Places: []api.CapacityPlace{}, Hosts: make([]api.CapacityHost, len(c.Short))}
+	out := api.Capacity{Places: []api.CapacityPlace{}, Hosts: make([]api.CapacityHost, len(c.Short)), Shared: api.CapacityShared(c.Shared)}
 	index := map[[2]string]int{}
 	place := func(region, zone string) *api.CapacityPlace {
 		i, ok := index[[2]string{region, zone}]

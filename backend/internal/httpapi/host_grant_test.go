@@ -84,6 +84,12 @@ func TestSharedHost(t *testing.T) {
 	if !a.SharedHost || a.Host != "h1" || own.SharedHost || !strings.HasPrefix(a.Address, "10.0.0.") {
 		t.Errorf("allocated %+v", a)
 	}
+	if c := decode[api.Capacity](t, s.mustDo(http.MethodGet, "/capacity", nil, 200, s.at...)); c.Shared != (api.CapacityShared{Hosts: 1, Free: 1, InUse: 1}) || len(c.Hosts) != 0 {
+		t.Errorf("the tenant's capacity is %+v", c)
+	}
+	if c := decode[api.Capacity](t, s.mustDo(http.MethodGet, "/capacity", nil, 200)); c.Shared != (api.CapacityShared{}) || len(c.Hosts) != 1 {
+		t.Errorf("the owner's capacity is %+v", c)
+	}
 	s.seesNoOther(a, own)
 	in := decode[api.HostGrant](t, s.mustDo(http.MethodGet, "/host-grants/"+grant.ID, nil, 200))
 	if in.InUse != 1 {

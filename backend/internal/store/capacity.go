@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
 	"kloigos/backend/internal/kernel/db"
 )
@@ -48,6 +49,8 @@ type Capacity struct {
 	Hosts []PlaceHosts
 	Units []PlaceUnits
 	Short []HostInShort
+	// Shared is what hosts of other workspaces have that this one may use.
+	Shared iam.SharedCapacity
 }
 
 const sqlHostsByPlace = `
@@ -95,5 +98,6 @@ func (r Reads) Capacity(ctx context.Context, workspace uuid.UUID, hosts int) (c 
 	if c.Short, err = db.Collect[HostInShort](ctx, r.q, sqlHostsInShort, workspace, hosts); err != nil {
 		return c, fmt.Errorf("list hosts in short: %w", err)
 	}
-	return c, nil
+	c.Shared, err = iam.CapacityOfShared(ctx, r.q, workspace)
+	return c, err
 }

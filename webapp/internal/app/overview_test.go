@@ -140,3 +140,19 @@ func TestOverviewDoesWithoutWhatIsRefused(t *testing.T) {
 		t.Errorf("what failed is taken for nothing: status %d", a.StatusCode)
 	}
 }
+
+// A workspace that has no host, but may use those of others, is not told to register one.
+func TestOverviewShowsSharedHosts(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Answer("get-capacity", http.StatusOK, api.Capacity{Shared: api.CapacityShared{Hosts: 2, Free: 1, InUse: 3}})
+	a := s.get("/")
+	s.wantText(a, "Others share 2 hosts with this workspace: 1 unit free, 3 in use.", "/shared-hosts")
+	if strings.Contains(a.body, "Start with a host") {
+		t.Error("it is told to register a host")
+	}
+	s.api.Answer("get-capacity", http.StatusOK, api.Capacity{})
+	if a := s.get("/"); strings.Contains(a.body, "Others share") || !strings.Contains(a.body, "Start with a host") {
+		t.Error("an empty workspace")
+	}
+}

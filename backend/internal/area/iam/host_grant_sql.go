@@ -108,6 +108,31 @@ func FindSharedHost(ctx context.Context, q db.Reader, workspace uuid.UUID, text 
 	return found[0], nil
 }
 
+// SharedCapacity is hosts of other workspaces, with the units that this one can still take there and those that it has.
+type SharedCapacity struct {
+	Hosts int   `db:"hosts"`
+	Free  int64 `db:"free"`
+	InUse int64 `db:"in_use"`
+}
+
+const sqlSharedCapacity = `
+SELECT count(*) AS hosts, COALESCE(sum(e.free), 0)::INT8 AS free, COALESCE(sum(e.in_use), 0)::INT8 AS in_use
+  FROM (SELECT CASE WHEN h.state = 'ready' AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
+                    THEN least(s.room, (SELECT count(*) FROM compute_units u WHERE u.host_id = h.id AND u.state = 'free')) ELSE 0 END AS free,
+               (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.workspace_id = $1 AND a.ended_at IS NULL) AS in_use
+          FROM (` + RoomOnSharedHosts + `) s
+          JOIN hosts h ON h.id = s.host_id
+         WHERE h.removed_at IS NULL) e`
+
+// CapacityOfShared counts what hosts of other workspaces have that a workspace may use.
+func CapacityOfShared(ctx context.Context, q db.Reader, workspace uuid.UUID) (SharedCapacity, error) {
+	c, err := db.First[SharedCapacity](ctx, q, fault.ErrNotFound, sqlSharedCapacity, workspace)
+	if err != nil {
+		return c, fmt.Errorf("count shared hosts: %w", err)
+	}
+	return c, nil
+}
+
 // SharedHostSorting is the orders that shared hosts can be listed in.
 var SharedHostSorting = db.Sorting[SharedHost]{
 	{Name: "name", Columns: []db.Column{db.ByText("h.name"), db.ByID("h.id")}, At: func(h SharedHost) db.Position {
