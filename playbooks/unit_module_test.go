@@ -3,7 +3,9 @@ package playbooks
 import (
 	"cmp"
 	"encoding/json"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -440,5 +442,45 @@ func TestTheSweepTakesWhatBelongsToTheUID(t *testing.T) {
 	removed, subuid = sweepModule(t, "alice:x:312345:312345::/mnt/kloigos/h1/cu01/home/alice:/bin/sh\n")
 	if len(removed) != 4 || slices.Contains(removed, "cron/alice") || !slices.Contains(removed, "linger/alice") || subuid != "maria:165536:65536\n" {
 		t.Errorf("with the tenant's account: removed %q, left %q", removed, subuid)
+	}
+}
+
+// TestPropertiesSetByHandGoWithTheTenant: what systemctl set-property wrote for a tenant's number is not the next tenant's.
+func TestPropertiesSetByHandGoWithTheTenant(t *testing.T) {
+	t.Parallel()
+	needAnsible(t)
+	dir := t.TempDir()
+	for _, name := range []string{"etc/user-70001.slice.d/50-TasksMax.conf", "etc/user@70001.service.d/50-CPUQuota.conf", "run/user-70001.slice.d/50-CPUQuota.conf", "run/user-70002.slice.d/50-TasksMax.conf"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := exec.Command(python, "-B", "-c", `
+import importlib.util, json, os, sys
+import ansible.module_utils
+ansible.module_utils.__path__.append("module_utils")
+spec = importlib.util.spec_from_file_location("kloigos_unit", "library/kloigos_unit.py")
+m = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(m)
+class Module:
+    check_mode = True
+    params = {"unit": {"id": "u1", "name": "h1-cu01", "cpus": "1-2", "memory_nodes": "0", "tasks_max": 2048, "memory_max_bytes": 1 << 30,
+                       "memory_high_bytes": 1 << 29}, "allocation": {"id": "a1", "login_user": "alice", "uid": 70001, "address": "10.9.9.9"}, "network": "host"}
+m.CONTROLS = (sys.argv[1] + "/etc/", sys.argv[1] + "/run/")
+left = lambda: sorted(os.path.relpath(os.path.join(at, name), sys.argv[1]) for at, folders, files in os.walk(sys.argv[1]) for name in files + folders)
+checked = m.Unit(Module())
+checked.forget_properties()
+Module.check_mode, before = False, left()
+unit = m.Unit(Module())
+unit.forget_properties()
+again = m.Unit(Module())
+again.forget_properties()
+print(json.dumps([len(before), len(checked.changes), len(unit.changes), len(again.changes), left()]))
+`, dir).CombinedOutput()
+	if want := `[10, 3, 3, 0, ["run", "run/user-70002.slice.d", "run/user-70002.slice.d/50-TasksMax.conf"]]` + "\n"; err != nil || string(out) != want {
+		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -63,6 +63,7 @@ NFT_BASE = "/etc/kloigos/kloigos.nft"
 UNIT_SSHD = "/etc/kloigos/sshd/%s.conf"
 LINGER = "/var/lib/systemd/linger/"
 CGROUPS = "/sys/fs/cgroup/user.slice/"
+CONTROLS = ("/etc/systemd/system.control/", "/run/systemd/system.control/")
 PASSWD = "/etc/passwd"
 GROUP = "/etc/group"
 SUBORDINATE = (("/etc/subuid", "UID"), ("/etc/subgid", "GID"))
@@ -567,9 +568,23 @@ class Unit(Work):
             self.unlink(LINGER + self.user, "ended linger", "linger")
         if not self.facts["foreign"]:
             self.kill()
+            self.forget_properties()
         for own in (False, True):
             self.take_down(own)
         self.unload_profile()
+
+    def forget_properties(self):
+        """What systemctl set-property wrote by hand for the tenant's number, which the next tenant may get."""
+        for control in CONTROLS:
+            for unit in (self.slice, self.manager):
+                for path in sorted(glob.glob(control + unit + ".d/*")):
+                    self.unlink(path, "took a property that was set by hand", "file")
+                if not self.check:
+                    for folder in (control + unit + ".d", control):
+                        try:
+                            os.rmdir(folder)
+                        except OSError:  # it is not there, or something of others is in it
+                            pass
 
     def take_keys(self, kinds):
         for own in kinds:

@@ -196,7 +196,7 @@ func (c *checker) driftRecorded(ctx context.Context, unit, promised, wrong strin
 		return fmt.Errorf("the repair, job %s (%s), has %s", job.ID, job.Kind, job.State)
 	}
 	for _, action := range []string{"drift.find", "drift.repair", "drift.end"} {
-		events, err := c.i.Client.ListEvents(ctx, api.EventFilter{Object: d.ID, Action: action})
+		events, err := c.i.Client.ListEvents(ctx, api.EventFilter{Object: unit, Action: action})
 		if err != nil {
 			return fmt.Errorf("list events: %w", err)
 		}
