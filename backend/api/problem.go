@@ -11,6 +11,8 @@ type Problem struct {
 	Errors    []FieldProblem `json:"errors,omitempty" doc:"one entry for each invalid field"`
 	Placement *WhyNot        `json:"placement,omitempty" doc:"why no unit fits, for code no_capacity"`
 	Moved     []string       `json:"moved,omitempty" doc:"which of playbook, variables and observed_state changed, for code plan_stale"`
+	// RetryAfter is what the header Retry-After says, in seconds; the client fills it in. 0: nothing.
+	RetryAfter int `json:"-"`
 }
 
 // FieldProblem says what is wrong with one field.

@@ -326,6 +326,9 @@ func problemOf(resp *http.Response) error {
 		p = &api.Problem{Code: "http_" + strconv.Itoa(resp.StatusCode), Title: http.StatusText(resp.StatusCode), Detail: p.Detail}
 	}
 	p.Status = resp.StatusCode
+	if n, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && n > 0 {
+		p.RetryAfter = n
+	}
 	return p
 }
 

@@ -58,7 +58,11 @@ func (c *Client) StreamJobLog(ctx context.Context, id string, after int64) iter.
 			if failed++; s.last > before {
 				failed = 1
 			}
-			if c.pause(ctx, backoff(failed)) != nil {
+			wait := backoff(failed)
+			if p != nil {
+				wait = max(wait, min(time.Duration(p.RetryAfter)*time.Second, longestPause))
+			}
+			if c.pause(ctx, wait) != nil {
 				yield(JobEvent{}, ctx.Err())
 				return
 			}

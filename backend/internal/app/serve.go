@@ -337,6 +337,9 @@ func (b *Backend) server(intents *intent.Intents, areas Areas, policies *reconci
 	cfg := httpapi.Config{
 		Roles: iam.Permissions(api.Permissions()),
 		DB:    b.db, Health: b.jobs, Intents: intents, Sessions: intent.NewSessions(b.db), Policies: policies, Signals: signals, Log: b.log, Metrics: registry,
+		Limits: httpapi.Limits{
+			Account: float64(b.cfg.LimitAccount), Key: float64(b.cfg.LimitKey), Address: float64(b.cfg.LimitAddress),
+		},
 		TrustedProxies: b.cfg.TrustedProxies, Failpoints: points, Version: Version(), Codes: b.keyset, Contract: contract, Judge: b.judge, Kinds: areas.Kinds, Areas: areas.Routes, Ready: []httpapi.Check{
 			{Name: "keyset", Run: func(ctx context.Context) error { return b.keyset.CheckCanary(ctx, b.jobs.Setting) }},
 			{Name: "schema", Run: b.schemaFits},

@@ -25,16 +25,25 @@ func (s *Server) admit(ctx context.Context, permission, authorization string) er
 	r := requestOf(ctx)
 	hash := bearerHash(authorization)
 	if hash == nil {
+		if err := s.limitStranger(r.client); err != nil {
+			return err
+		}
 		return errNoBearer()
 	}
 	bearer, err := s.db.Bearer(ctx, hash)
 	if errors.Is(err, domain.ErrNotFound) {
+		if err := s.limitStranger(r.client); err != nil {
+			return err
+		}
 		return errNoBearer()
 	}
 	if err != nil {
 		return s.asProblem(ctx, err)
 	}
 	r.bearer, r.hash = &bearer, hash
+	if err := s.limitBearer(bearer); err != nil {
+		return err
+	}
 	if bearer.Stale {
 		s.uses.note(bearer.TokenID)
 	}
@@ -102,6 +111,9 @@ func (s *Server) authenticate(route api.Route) func(huma.Context, func(huma.Cont
 				s.answer(c, s.asProblem(c.Context(), err))
 				return
 			}
+		} else if err := s.limitStranger(r.client); err != nil {
+			s.answer(c, s.asProblem(c.Context(), err))
+			return
 		}
 		next(c)
 	}

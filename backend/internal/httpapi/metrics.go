@@ -14,6 +14,7 @@ type metrics struct {
 	took     *prometheus.HistogramVec
 	logins   *prometheus.CounterVec
 	viewers  prometheus.Gauge
+	limited  *prometheus.CounterVec
 }
 
 func newMetrics(r *prometheus.Registry) *metrics {
@@ -28,6 +29,9 @@ func newMetrics(r *prometheus.Registry) *metrics {
 		logins: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "kloigos_logins_total", Help: "Logins, by whether the password was right.",
 		}, []string{"ok"}),
+		limited: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "kloigos_http_limited_total", Help: "Requests refused for their number, by what is limited: account, key, address.",
+		}, []string{"by"}),
 		viewers: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "kloigos_log_viewers", Help: "Viewers who follow a job now.",
 		}),
@@ -36,9 +40,12 @@ func newMetrics(r *prometheus.Registry) *metrics {
 		Name: "kloigos_log_viewers_max", Help: "Viewers that this backend takes at once.",
 	})
 	most.Set(maxViewers)
-	r.MustRegister(m.requests, m.took, m.logins, m.viewers, most)
+	r.MustRegister(m.requests, m.took, m.logins, m.viewers, m.limited, most)
 	m.logins.WithLabelValues("true") // there before the first one, or that is no increase
 	m.logins.WithLabelValues("false")
+	for _, by := range []string{"account", "key", "address"} {
+		m.limited.WithLabelValues(by)
+	}
 	return m
 }
 

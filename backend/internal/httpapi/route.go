@@ -156,11 +156,11 @@ func register[I, O any](s *Server, id string, handler func(ctx context.Context, 
 
 // statuses lists the problems that a route can answer with.
 func statuses(r api.Route) []int {
-	all := []int{http.StatusUnprocessableEntity}
+	all := []int{http.StatusUnprocessableEntity, http.StatusTooManyRequests}
 	if r.Permission != "" {
 		all = append(all, http.StatusUnauthorized, http.StatusForbidden)
 	} else {
-		all = append(all, http.StatusUnauthorized, http.StatusTooManyRequests)
+		all = append(all, http.StatusUnauthorized)
 	}
 	if strings.Contains(r.Path, "{") {
 		all = append(all, http.StatusNotFound)

@@ -59,6 +59,7 @@ type Config struct {
 	Signals        Signals             // nil: viewers poll the database only
 	Log            *slog.Logger
 	TrustedProxies []netip.Prefix // whose word on the client's address is taken
+	Limits         Limits         // of requests; the zero value: none
 	Version        string
 	Codes          Codes // of cursors; nil: ones that only this process knows
 	// Contract is what the job that runs a playbook gives to it: a version from
@@ -90,6 +91,7 @@ type Server struct {
 	accesses accesses
 	handled  map[string]bool // operation ids that have a handler
 	metrics  *metrics
+	limiter  *limiter
 	uses     uses
 	scrapers scrapers
 	ready    *ready
@@ -161,7 +163,7 @@ func bare(cfg Config) *Server {
 	}
 	s := &Server{
 		cfg: cfg, db: cfg.DB, intents: cfg.Intents, log: cfg.Log, roles: cfg.Roles, handled: map[string]bool{},
-		metrics: newMetrics(cfg.Metrics), viewers: make(chan struct{}, maxViewers), gates: make(chan struct{}, maxGates), largeBodies: make(chan struct{}, maxLargeBodies),
+		metrics: newMetrics(cfg.Metrics), limiter: newLimiter(cfg.Limits), viewers: make(chan struct{}, maxViewers), gates: make(chan struct{}, maxGates), largeBodies: make(chan struct{}, maxLargeBodies),
 		watches: watches{jobs: map[uuid.UUID]*watch{}}, backlog: newBacklog(cfg.DB), bearers: newBearers(cfg.DB), capacity: newCapacity(cfg.DB),
 	}
 	s.accesses = newAccesses(cfg.DB, cfg.Roles)
@@ -204,10 +206,13 @@ func (s *Server) Serve(l net.Listener) error {
 
 // Run does what need not be done while a request waits, until ctx ends.
 func (s *Server) Run(ctx context.Context) {
-	tick := time.NewTicker(usesEvery)
+	tick, count := time.NewTicker(usesEvery), time.NewTicker(limitEvery)
 	defer tick.Stop()
+	defer count.Stop()
 	for {
 		select {
+		case <-count.C:
+			s.SyncLimits(ctx)
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 			defer cancel()

@@ -23,6 +23,13 @@ func oldLogins(db *store.DB) reconcile.Policy {
 	}, db, (*store.Tx).DeleteOldLogins)
 }
 
+func oldRequestLevels(db *store.DB) reconcile.Policy {
+	return removal(reconcile.Policy{
+		Name: "old_request_levels", Why: "backends count requests together; who has asked little for an hour counts from nothing",
+		Interval: 10 * time.Minute, Jitter: time.Minute, Timeout: time.Minute,
+	}, db, (*store.Tx).ForgetRequests)
+}
+
 func expiredIdempotencyKeys(db *store.DB) reconcile.Policy {
 	return removal(reconcile.Policy{
 		Name: "expired_idempotency_keys", Why: "a repeated request is recognised for a day",

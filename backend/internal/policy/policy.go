@@ -20,7 +20,7 @@ type Retention struct {
 
 // Policies is every policy that needs nothing but the database.
 func Policies(db *store.DB, keep Retention) []reconcile.Policy {
-	all := []reconcile.Policy{expiredTokens(db), oldLogins(db), expiredIdempotencyKeys(db), oldPlans(db), lapsedPlans(db), clockWentBack(db)}
+	all := []reconcile.Policy{expiredTokens(db), oldLogins(db), oldRequestLevels(db), expiredIdempotencyKeys(db), oldPlans(db), lapsedPlans(db), clockWentBack(db)}
 	if keep.Logs > 0 {
 		all = append(all, oldJobLogs(db, keep.Logs))
 	}

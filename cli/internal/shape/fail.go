@@ -116,6 +116,8 @@ func Message(err error) string {
 		add("Log in with: kloigos login")
 	case p.Status == http.StatusPreconditionFailed:
 		add("Someone else changed the object since it was read. Read it again, then repeat the command.")
+	case p.Status == http.StatusTooManyRequests && p.RetryAfter > 0:
+		add("Repeat the command in %d s.", p.RetryAfter)
 	case p.Code == "commit_unknown":
 		add("It is not known whether the request was carried out. Look at the object before you repeat it.")
 	case p.Status >= http.StatusInternalServerError && p.Instance != "":

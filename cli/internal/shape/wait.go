@@ -49,9 +49,13 @@ func (a *App) Wait(ctx context.Context, c *client.Client, id string, cancelled b
 		case time.Since(away) > awayLimit:
 			return j, fmt.Errorf("wait for job %s, which continues: %w", id, err)
 		}
+		wait := pause
+		if p := (*api.Problem)(nil); errors.As(err, &p) { // nothing is asked before the time that the API names
+			wait = max(wait, time.Duration(p.RetryAfter)*time.Second)
+		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(pause):
+		case <-time.After(wait):
 		}
 		pause = min(pause*3/2, longestLook)
 	}

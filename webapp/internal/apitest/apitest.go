@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -130,6 +131,9 @@ func (a *API) Calls(route string) []Call {
 
 // Problem answers with a problem.
 func Problem(w http.ResponseWriter, p api.Problem) {
+	if p.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(p.RetryAfter))
+	}
 	write(w, "application/problem+json", p.Status, p)
 }
 

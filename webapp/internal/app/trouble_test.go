@@ -39,6 +39,15 @@ func TestEachTroubleHasItsPage(t *testing.T) {
 	}
 }
 
+func TestTooManyRequestsSaysHowLongToWait(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.api.Refuse("get-system", api.Problem{Status: http.StatusTooManyRequests, Code: "too_many_requests", Detail: "Too many requests of your account.", RetryAfter: 7})
+	a := s.get("/system")
+	s.wantStatus(a, http.StatusTooManyRequests)
+	s.wantText(a, "Too many requests of your account.", "Wait 7 s, then reload the page.")
+}
+
 // Browsers open connections ahead. What is said on one on which nothing came
 // would be taken for the answer to the request that comes just then: it is closed
 // without a word, and the request is sent again.

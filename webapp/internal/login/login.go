@@ -5,6 +5,7 @@ package login
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -140,6 +141,9 @@ func refuse(r *page.Request, f form, err error) error {
 	}
 	if errors.As(err, &p) && p.Status == fiber.StatusTooManyRequests {
 		f.Wrong = ui.Problems{Title: "Too many attempts.", Detail: "Wait a minute, then try again."}
+		if p.RetryAfter > 0 {
+			f.Wrong.Detail = fmt.Sprintf("Wait %d s, then try again.", p.RetryAfter)
+		}
 		return draw(r, fiber.StatusTooManyRequests, f)
 	}
 	wrong, ok := page.Problems(err)

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
 	"strings"
@@ -117,6 +118,9 @@ func troubleOf(err error) trouble {
 			if len(fields) > 0 {
 				t.what = strings.Join(fields, " ")
 			}
+		}
+		if p.Status == fiber.StatusTooManyRequests && p.RetryAfter > 0 {
+			t.todo = fmt.Sprintf("Wait %d s, then reload the page. Nothing was changed.", p.RetryAfter)
 		}
 		t.instance = p.Instance
 		return t

@@ -58,6 +58,9 @@ type Config struct {
 	PlaysAhead         int             // beginnings of plays that are made ahead of time
 	Lease              time.Duration   // of a job
 	KeepLogs           time.Duration   // of jobs that ended; 0: for ever
+	LimitAccount       int             // requests a second of one account; 0: any number
+	LimitKey           int             // of one API token or key
+	LimitAddress       int             // of one address without a valid token
 	KeepEvents         time.Duration   // of the audit trail; 0: for ever
 	AgentURL           string          // that agents on hosts speak to; "": none is installed
 	AgentCA            []byte          // authorities that agents trust (PEM); empty: those of each host
@@ -98,6 +101,18 @@ func settings() []setting {
 		{"KLOIGOS_KEYSET_FILE", "keyset-file", "the master key, mode 0600, the same on every backend", "/etc/kloigos/keyset.json", setKeysetFile},
 		{"KLOIGOS_TRUSTED_PROXIES", "trusted-proxies", "addresses and networks of the proxies in front, comma-separated", "", func(c *Config, v string) (err error) {
 			c.TrustedProxies, err = prefixes(v)
+			return err
+		}},
+		{"KLOIGOS_LIMIT_ACCOUNT", "limit-account", "requests a second of one account over time, ten times as many at once; 0 for any number", "200", func(c *Config, v string) (err error) {
+			c.LimitAccount, err = between(v, 0, 1_000_000)
+			return err
+		}},
+		{"KLOIGOS_LIMIT_KEY", "limit-key", "the same of one API token or key of a service account", "100", func(c *Config, v string) (err error) {
+			c.LimitKey, err = between(v, 0, 1_000_000)
+			return err
+		}},
+		{"KLOIGOS_LIMIT_ADDRESS", "limit-address", "the same of one address without a valid token (of a /64 for IPv6)", "20", func(c *Config, v string) (err error) {
+			c.LimitAddress, err = between(v, 0, 1_000_000)
 			return err
 		}},
 		{"KLOIGOS_ALLOW_LOOPBACK_HOSTS", "allow-loopback-hosts", "allow hosts on this machine's loopback (demos and tests)", "false", func(c *Config, v string) (err error) {

@@ -33,7 +33,7 @@ func TestDefaults(t *testing.T) {
 	}
 	want := config.Config{
 		DatabaseURL: url, Listen: "127.0.0.1:8080", Roles: []config.Role{config.RoleAPI, config.RoleWorker, config.RoleReconciler},
-		KeysetFile: "/etc/kloigos/keyset.json", FirstUID: 65536, LastUID: 99999, UnitNetwork: "auto", Workers: 8, JobMemory: 100 << 20, PlaysAhead: 1, Lease: 30 * time.Second, KeepLogs: 30 * 24 * time.Hour, DeliverySoak: 40 * time.Second,
+		KeysetFile: "/etc/kloigos/keyset.json", FirstUID: 65536, LastUID: 99999, UnitNetwork: "auto", Workers: 8, JobMemory: 100 << 20, PlaysAhead: 1, Lease: 30 * time.Second, KeepLogs: 30 * 24 * time.Hour, LimitAccount: 200, LimitKey: 100, LimitAddress: 20, DeliverySoak: 40 * time.Second,
 		LogLevel: slog.LevelInfo, LogFormat: "json",
 	}
 	if d := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Prefix{})); d != "" {
