@@ -136,6 +136,9 @@ func (l look) certificate() reconcile.Condition {
 	case time.Until(ends) < kube.RenewBefore:
 		c.Status, c.Reason, c.Fault = reconcile.False, endsSoon, reconcile.FaultUser
 		c.Message = fmt.Sprintf("The certificate with which Kloigos reaches the cluster ends at %s.", ends.UTC().Format(time.RFC3339))
+		if time.Now().After(ends) {
+			c.Message = fmt.Sprintf("The certificate with which Kloigos reaches the cluster ended at %s: nothing can be done there any more.", ends.UTC().Format(time.RFC3339))
+		}
 	}
 	return c
 }
