@@ -29,7 +29,7 @@ type Use struct {
 	CacheBytes    *int64    `json:"cache_bytes"`  // file cache that the kernel takes back first
 	Processes     *int64    `json:"processes"`    // and threads
 	DiskUsedBytes *int64    `json:"disk_used_bytes"`
-	DiskBytes     *int64    `json:"disk_bytes"` // size of the file system
+	DiskBytes     *int64    `json:"disk_bytes"`     // size of the file system
 	ReceivedBytes *int64    `json:"received_bytes"` // since the unit's link was made
 	SentBytes     *int64    `json:"sent_bytes"`
 	ReceiveRate   *int64    `json:"receive_rate"` // bytes a second, over one second
