@@ -146,6 +146,9 @@ func (w *World) mend(ctx context.Context, job string, cancelled bool) error {
 		if err != nil && !definite(err) {
 			return err
 		}
+		if err != nil && cancelled && j.State == "cancelled" {
+			return nil // it was put back before it did anything, and cancelled then: the allocation has ended here too
+		}
 		if err == nil && next != "" {
 			job = next
 		}
