@@ -90,6 +90,15 @@ func (r *receiver) admit(ctx context.Context, id uuid.UUID, hash [32]byte) error
 	return r.lookUp(ctx, id, hash)
 }
 
+// newKnown is what a backend keeps of an agent that it looked up. It counts as heard from then on: else it would be forgotten
+// between that and its heartbeat, which would be refused.
+func newKnown(row agent.Known, hash [32]byte, asked time.Time) *known {
+	return &known{
+		Known: row, hash: hash, until: asked.Add(time.Duration(row.ValidMS) * time.Millisecond), causes: row.Causes,
+		rate: bucket{left: beatsFree, at: asked},
+	}
+}
+
 func (r *receiver) lookUp(ctx context.Context, id uuid.UUID, hash [32]byte) error {
 	select {
 	case r.lookups <- struct{}{}:
@@ -105,7 +114,7 @@ func (r *receiver) lookUp(ctx context.Context, id uuid.UUID, hash [32]byte) erro
 	if [32]byte(row.Hash) != hash || row.ValidMS <= 0 {
 		return agent.ErrRefused
 	}
-	k := &known{Known: row, hash: hash, until: asked.Add(time.Duration(row.ValidMS) * time.Millisecond), causes: row.Causes}
+	k := newKnown(row, hash, asked)
 	if row.AgentVersion != nil && row.BootID != nil {
 		k.version, k.boot, k.reported = *row.AgentVersion, *row.BootID, true
 	}
@@ -288,10 +297,15 @@ func (r *receiver) settle(batch map[uuid.UUID]agent.Beat, taken, changed []uuid.
 			k.until = time.Time{}
 		}
 	}
+	r.forget(began)
+	r.flushed = began
+}
+
+// forget drops agents that were not heard for as long as a credential is good. The caller holds the lock.
+func (r *receiver) forget(now time.Time) {
 	for id, k := range r.agents {
-		if began.Sub(k.rate.at) > agent.CredentialTime {
+		if now.Sub(k.rate.at) > agent.CredentialTime {
 			delete(r.agents, id)
 		}
 	}
-	r.flushed = began
 }
