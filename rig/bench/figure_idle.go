@@ -26,10 +26,8 @@ func idle(ctx context.Context, b *Bed, scale Scale) ([]Result, error) {
 			return nil, err
 		}
 		begun := time.Now()
-		select {
-		case <-time.After(scale.Quiet / parts):
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := wait(ctx, scale.Quiet/parts); err != nil {
+			return nil, err
 		}
 		after, err := readProcess(s.PID)
 		if err != nil {

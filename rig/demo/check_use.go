@@ -24,18 +24,7 @@ func (c *checker) use(ctx context.Context) (err error) {
 			err = fmt.Errorf("let him rest: %w", ended)
 		}
 	}()
-	_, job, err := c.i.Client.MeasureHost(ctx, c.i.Host.ID, 2)
-	if err != nil {
-		return fmt.Errorf("measure: %w", err)
-	}
-	if err := c.i.follow(ctx, job); err != nil {
-		return err
-	}
-	busy, err := c.measured(ctx, c.second)
-	if err != nil {
-		return err
-	}
-	idle, err := c.measured(ctx, c.first)
+	busy, idle, err := c.measureBoth(ctx, 2)
 	if err != nil {
 		return err
 	}
@@ -57,18 +46,7 @@ func (c *checker) trafficMeasured(ctx context.Context) error {
 	if c.second.a.ID == "" {
 		return errNoGround
 	}
-	_, job, err := c.i.Client.MeasureHost(ctx, c.i.Host.ID, 1)
-	if err != nil {
-		return fmt.Errorf("measure: %w", err)
-	}
-	if err := c.i.follow(ctx, job); err != nil {
-		return err
-	}
-	second, err := c.measured(ctx, c.second)
-	if err != nil {
-		return err
-	}
-	first, err := c.measured(ctx, c.first)
+	second, first, err := c.measureBoth(ctx, 1)
 	if err != nil {
 		return err
 	}
@@ -80,6 +58,22 @@ func (c *checker) trafficMeasured(ctx context.Context) error {
 		return fmt.Errorf("of the first unit, which has no network of its own, %+v was measured", first)
 	}
 	return nil
+}
+
+// measureBoth measures the host, and returns what the second and the first tenant use.
+func (c *checker) measureBoth(ctx context.Context, samples int) (second, first api.Use, err error) {
+	_, job, err := c.i.Client.MeasureHost(ctx, c.i.Host.ID, samples)
+	if err != nil {
+		return second, first, fmt.Errorf("measure: %w", err)
+	}
+	if err := c.i.follow(ctx, job); err != nil {
+		return second, first, err
+	}
+	if second, err = c.measured(ctx, c.second); err != nil {
+		return second, first, err
+	}
+	first, err = c.measured(ctx, c.first)
+	return second, first, err
 }
 
 // measured is what was measured of a tenant, all of it.

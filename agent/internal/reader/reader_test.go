@@ -89,8 +89,8 @@ func TestEachConnectionGetsOneReport(t *testing.T) {
 // testPath is the same in the backend, which makes it of the rules of the role.
 const testPath = "prerouting:c330b820 forward:7889de78 units_out:13d951cf units_in:b7693b0d input:05ac229a units_to_host:ee4c51f9"
 
-// TestThePathOfPackets: a rule that was added, a policy that was changed and a chain that is gone are seen, each with its chain. What
-// was counted is no difference.
+// TestThePathOfPackets changes one chain after the other: an added rule, another policy, another hook, another network. Only the
+// checksum of that chain differs. Counters make no difference.
 func TestThePathOfPackets(t *testing.T) {
 	t.Parallel()
 	listed, err := os.ReadFile("testdata/nft.json") // of nft 1.0.6, after kloigos.nft.j2 was loaded

@@ -63,7 +63,7 @@ func (k *kubeSite) offer(name string, active bool) {
 	}
 }
 
-// upgraded does what the playbook does: static pods first, then the kubelet, which begins only on a node that is cordoned and empty.
+// upgraded stands in for the playbook. It upgrades static pods, then the kubelet, and only on a node that is cordoned and empty.
 func (k *kubeSite) upgraded(ctx context.Context, play ansible.Play, sink func(ansible.Event)) (ansible.Outcome, error) {
 	name := play.Hosts[0].Name
 	switch play.Playbook {

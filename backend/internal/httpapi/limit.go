@@ -113,7 +113,7 @@ func (l *limiter) bucket(key string, rate float64, now time.Time) *bucket {
 	return b
 }
 
-// forget drops the buckets that are nearly empty, or all if that are few. The caller holds the lock.
+// forget drops the buckets that are nearly empty. If more than half are left, it drops all. The caller holds the lock.
 func (l *limiter) forget(now time.Time) {
 	for key, b := range l.all {
 		if b.fall(now); b.level < l.size(b)*toldFrom {

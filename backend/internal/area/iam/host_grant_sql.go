@@ -116,13 +116,8 @@ type SharedCapacity struct {
 }
 
 const sqlSharedCapacity = `
-SELECT count(*) AS hosts, COALESCE(sum(e.free), 0)::INT8 AS free, COALESCE(sum(e.in_use), 0)::INT8 AS in_use
-  FROM (SELECT CASE WHEN h.state = 'ready' AND h.health <> 'unreachable' AND h.job_health <> 'degraded'
-                    THEN least(s.room, (SELECT count(*) FROM compute_units u WHERE u.host_id = h.id AND u.state = 'free')) ELSE 0 END AS free,
-               (SELECT count(*) FROM allocations a WHERE a.host_id = h.id AND a.workspace_id = $1 AND a.ended_at IS NULL) AS in_use
-          FROM (` + RoomOnSharedHosts + `) s
-          JOIN hosts h ON h.id = s.host_id
-         WHERE h.removed_at IS NULL) e`
+SELECT count(*) AS hosts, COALESCE(sum(CASE WHEN e.available THEN e.free ELSE 0 END), 0)::INT8 AS free, COALESCE(sum(e.in_use), 0)::INT8 AS in_use
+  FROM (` + sqlSharedHost + `) e`
 
 // CapacityOfShared counts what hosts of other workspaces have that a workspace may use.
 func CapacityOfShared(ctx context.Context, q db.Reader, workspace uuid.UUID) (SharedCapacity, error) {

@@ -84,8 +84,8 @@ func unknownVersion(err error) error {
 	return bad.OrNil()
 }
 
-// PlanUpgrades tells which upgrades of a cluster there are and what each would do, by the rules that they are asked for by. While an
-// upgrade is not finished there is that one alone.
+// PlanUpgrades lists the upgrades that a cluster can have, and what each would do. The same rules decide when one is asked for. While an
+// upgrade is not finished, only that one is listed.
 func PlanUpgrades(ctx context.Context, q db.Reader, c Cluster) (plans []UpgradePlan, err error) {
 	nodes, from, err := upgradeParts(ctx, q, c)
 	if err != nil {

@@ -5,18 +5,14 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"time"
 
-	"github.com/google/uuid"
-
 	"kloigos/backend/internal/area/kube"
 	"kloigos/backend/internal/area/kube/kubework/kubeapi"
 	"kloigos/backend/internal/kernel/db"
-	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/kernel/work"
 )
@@ -90,27 +86,15 @@ func (s steps) wellBeforeRestart(ctx context.Context, a *work.Attempt, client *k
 
 // certificatesPolicy reads when the certificates of control planes end, and asks for their renewal.
 func certificatesPolicy(config Config) reconcile.Policy {
-	return reconcile.Policy{
-		Name: "cluster_certificates", Noun: kube.ClusterNoun,
-		Why:      "certificates of control planes and our own access to clusters end by themselves",
-		Interval: time.Hour, Jitter: 5 * time.Minute, Timeout: time.Minute, Triggers: []string{kube.ClusterNoun}, Observes: true,
-		Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-			return kube.ClusterIDs(ctx, config.DB.Reader, after, limit)
-		},
-		Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
-			c, err := kube.ClusterByID(ctx, config.DB.Reader, item.ObjectID)
-			if errors.Is(err, fault.ErrNotFound) {
-				return reconcile.Outcome{Gone: true}, nil
-			}
-			if err != nil {
-				return reconcile.Outcome{}, fmt.Errorf("load cluster %s: %w", item.ObjectID, err)
-			}
-			if c.State != kube.ClusterActive && c.State != kube.ClusterDegraded || c.Hosted {
-				return reconcile.Outcome{}, nil // its job looks after it, or Kamaji
-			}
-			return config.lookAtCertificates(ctx, c, item.Observe)
-		},
-	}
+	return config.overClusters(reconcile.Policy{
+		Name: "cluster_certificates", Why: "certificates of control planes and our own access to clusters end by themselves",
+		Interval: time.Hour, Jitter: 5 * time.Minute, Timeout: time.Minute,
+	}, func(ctx context.Context, c kube.Cluster, observe bool) (reconcile.Outcome, error) {
+		if c.State != kube.ClusterActive && c.State != kube.ClusterDegraded || c.Hosted {
+			return reconcile.Outcome{}, nil // its job looks after it, or Kamaji
+		}
+		return config.lookAtCertificates(ctx, c, observe)
+	})
 }
 
 func (c Config) lookAtCertificates(ctx context.Context, cluster kube.Cluster, observe bool) (out reconcile.Outcome, err error) {

@@ -3,18 +3,14 @@ package kubework
 import (
 	"context"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"kloigos/backend/internal/area/kube"
 	"kloigos/backend/internal/area/kube/kubework/kubeapi"
-	"kloigos/backend/internal/kernel/fault"
 	"kloigos/backend/internal/kernel/reconcile"
 )
 
@@ -29,36 +25,24 @@ const (
 
 // HealthPolicies look deeper into clusters than the policy that keeps bindings, and less often.
 func HealthPolicies(config Config) []reconcile.Policy {
-	return []reconcile.Policy{{
-		Name: "cluster_health", Noun: kube.ClusterNoun,
-		Why:      "a cluster can answer while its nodes, DNS, network or certificates are broken",
-		Interval: healthInterval, Jitter: 5 * time.Minute, Timeout: 2 * time.Minute, Triggers: []string{kube.ClusterNoun}, Observes: true,
-		Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-			return kube.ClusterIDs(ctx, config.DB.Reader, after, limit)
-		},
-		Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
-			c, err := kube.ClusterByID(ctx, config.DB.Reader, item.ObjectID)
-			if errors.Is(err, fault.ErrNotFound) {
-				return reconcile.Outcome{Gone: true}, nil
-			}
-			if err != nil {
-				return reconcile.Outcome{}, fmt.Errorf("load cluster %s: %w", item.ObjectID, err)
-			}
-			if quiet, err := config.sleeping(ctx, c.ID); quiet || err != nil || !c.Serves() || c.State == kube.ClusterChanging {
-				return reconcile.Outcome{}, err
-			}
-			nodes, err := kube.NodesOf(ctx, config.DB.Reader, c.ID)
-			if err != nil {
-				return reconcile.Outcome{}, fmt.Errorf("load the nodes of cluster %s: %w", item.ObjectID, err)
-			}
-			client, err := config.open(c)
-			if err != nil {
-				return reconcile.Outcome{}, err
-			}
-			defer client.Close()
-			return reconcile.Outcome{Conditions: health{c, nodes, client}.look(ctx)}, nil
-		},
-	}}
+	return []reconcile.Policy{config.overClusters(reconcile.Policy{
+		Name: "cluster_health", Why: "a cluster can answer while its nodes, DNS, network or certificates are broken",
+		Interval: healthInterval, Jitter: 5 * time.Minute, Timeout: 2 * time.Minute,
+	}, func(ctx context.Context, c kube.Cluster, _ bool) (reconcile.Outcome, error) {
+		if quiet, err := config.sleeping(ctx, c.ID); quiet || err != nil || !c.Serves() || c.State == kube.ClusterChanging {
+			return reconcile.Outcome{}, err
+		}
+		nodes, err := kube.NodesOf(ctx, config.DB.Reader, c.ID)
+		if err != nil {
+			return reconcile.Outcome{}, fmt.Errorf("load the nodes of cluster %s: %w", c.ID, err)
+		}
+		client, err := config.open(c)
+		if err != nil {
+			return reconcile.Outcome{}, err
+		}
+		defer client.Close()
+		return reconcile.Outcome{Conditions: health{c, nodes, client}.look(ctx)}, nil
+	})}
 }
 
 // health is one deep look at one cluster. It changes nothing.

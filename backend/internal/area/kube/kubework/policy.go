@@ -27,30 +27,37 @@ func Policies(config Config) []reconcile.Policy {
 
 // clusterPolicy holds a cluster to its rows: bindings are kept, and what else differs is told.
 func clusterPolicy(config Config) reconcile.Policy {
-	return reconcile.Policy{
-		Name: "cluster", Noun: kube.ClusterNoun,
-		Why:      "bindings, nodes and certificates change in the cluster itself, and without us",
-		Interval: policyInterval, Jitter: 30 * time.Second, Timeout: time.Minute, Triggers: []string{kube.ClusterNoun}, Observes: true,
-		Objects: func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
-			return kube.ClusterIDs(ctx, config.DB.Reader, after, limit)
-		},
-		Run: func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
-			c, err := kube.ClusterByID(ctx, config.DB.Reader, item.ObjectID)
-			if errors.Is(err, fault.ErrNotFound) {
-				return reconcile.Outcome{Gone: true}, nil
-			}
-			if err != nil {
-				return reconcile.Outcome{}, fmt.Errorf("load cluster %s: %w", item.ObjectID, err)
-			}
-			if !c.Serves() {
-				return reconcile.Outcome{}, nil // its job looks after it
-			}
-			if quiet, err := config.sleeping(ctx, c.ID); quiet || err != nil {
-				return reconcile.Outcome{}, err // nobody expects it to answer
-			}
-			return look{config, c, item.Observe}.run(ctx)
-		},
+	return config.overClusters(reconcile.Policy{
+		Name: "cluster", Why: "bindings, nodes and certificates change in the cluster itself, and without us",
+		Interval: policyInterval, Jitter: 30 * time.Second, Timeout: time.Minute,
+	}, func(ctx context.Context, c kube.Cluster, observe bool) (reconcile.Outcome, error) {
+		if !c.Serves() {
+			return reconcile.Outcome{}, nil // its job looks after it
+		}
+		if quiet, err := config.sleeping(ctx, c.ID); quiet || err != nil {
+			return reconcile.Outcome{}, err // nobody expects it to answer
+		}
+		return look{config, c, observe}.run(ctx)
+	})
+}
+
+// overClusters completes a policy of clusters: it runs for each, and whenever one is written.
+func (c Config) overClusters(p reconcile.Policy, run func(ctx context.Context, cluster kube.Cluster, observe bool) (reconcile.Outcome, error)) reconcile.Policy {
+	p.Noun, p.Triggers, p.Observes = kube.ClusterNoun, []string{kube.ClusterNoun}, true
+	p.Objects = func(ctx context.Context, after uuid.UUID, limit int) ([]uuid.UUID, error) {
+		return kube.ClusterIDs(ctx, c.DB.Reader, after, limit)
 	}
+	p.Run = func(ctx context.Context, item reconcile.Item) (reconcile.Outcome, error) {
+		cluster, err := kube.ClusterByID(ctx, c.DB.Reader, item.ObjectID)
+		if errors.Is(err, fault.ErrNotFound) {
+			return reconcile.Outcome{Gone: true}, nil
+		}
+		if err != nil {
+			return reconcile.Outcome{}, fmt.Errorf("load cluster %s: %w", item.ObjectID, err)
+		}
+		return run(ctx, cluster, item.Observe)
+	}
+	return p
 }
 
 // look is one look at one cluster.

@@ -23,8 +23,8 @@ const (
 	execMessage  = 64 << 10
 )
 
-// Exec asks for a program in a pod that need not be there: what counts is that the kubelet answers, whatever it says. ran is false with
-// the words of the API server if it did not reach the kubelet.
+// Exec asks a kubelet, through the API server, to run a program in a pod. The program need not exist: any answer of the kubelet counts
+// as reached. If the API server did not reach the kubelet, ran is false, and why has the words of the API server.
 func (c *Client) Exec(ctx context.Context, p RunningPod, program string) (ran bool, why string, err error) {
 	transport, is := c.http.Transport.(*http.Transport)
 	if !is {
