@@ -59,13 +59,16 @@ type listing struct {
 	}
 }
 
-const outputChain = "output"
+const (
+	outputChain = "output"
+	unreadable  = "unreadable"
+)
 
 func (r *Reader) readTable(ctx context.Context) table {
 	out, err := r.run(ctx, "nft", "--json", "list", "table", "inet", "kloigos")
 	var failed *exec.ExitError
 	if errors.As(err, &failed) && !bytes.Contains(failed.Stderr, []byte("No such file")) || err != nil && failed == nil {
-		return table{hook: "unreadable"}
+		return table{hook: unreadable}
 	}
 	if err != nil {
 		return table{hook: missing}
@@ -78,7 +81,7 @@ func tableOf(out []byte) table {
 	t := table{hook: missing, chains: map[string][]string{}, jumps: map[int]int{}, hooks: map[string]string{}}
 	var all listing
 	if json.Unmarshal(out, &all) != nil {
-		t.hook = "unreadable"
+		t.hook = unreadable
 		return t
 	}
 	for _, one := range all.Nftables {

@@ -64,7 +64,8 @@ type Reader struct {
 	failed []string
 
 	stateMu sync.Mutex
-	state   []api.AgentPart // of the last look
+	state   []api.AgentPart // of the last look that had all answers
+	half    int             // looks since then
 }
 
 // Answer gives each connection one report until ctx is done.

@@ -21,6 +21,9 @@ const (
 	// stateEvery is how often the promises are looked at.
 	stateEvery  = 30 * time.Second
 	stateWithin = 20 * time.Second
+	// halfLooks is how many looks in a row may lack the answer of a program before they are told as they are. A busy host answers
+	// late, and that is no drift: nobody stopped its services.
+	halfLooks = 3
 )
 
 // manifest says which unit is where. It tells the reader where to look, and nobody what was promised.
@@ -101,18 +104,24 @@ func (r *Reader) keepLooking(ctx context.Context) {
 	}
 }
 
-// Look reads all that is promised on the host.
+// Look reads all that is promised on the host. What the look before found stays where this one lacks an answer.
 func (r *Reader) Look(ctx context.Context) {
 	var parts []api.AgentPart
+	whole := true
 	if _, err := os.Stat(filepath.Join(r.Root, "etc/kloigos/kloigos.nft")); err == nil {
-		parts = r.parts(ctx)
+		parts, whole = r.parts(ctx)
 	}
 	r.stateMu.Lock()
 	defer r.stateMu.Unlock()
-	r.state = parts
+	if r.half++; whole {
+		r.half = 0
+	}
+	if whole || r.half >= halfLooks {
+		r.state = parts
+	}
 }
 
-func (r *Reader) parts(ctx context.Context) (parts []api.AgentPart) {
+func (r *Reader) parts(ctx context.Context) (parts []api.AgentPart, whole bool) {
 	ctx, cancel := context.WithTimeout(ctx, stateWithin)
 	defer cancel()
 	s := r.look(ctx)
@@ -124,7 +133,7 @@ func (r *Reader) parts(ctx context.Context) (parts []api.AgentPart) {
 		parts = append(parts, part)
 	}
 	host.Hash = hash(host)
-	return append(parts, host)
+	return append(parts, host), s.units != nil && s.table.hook != unreadable
 }
 
 // hash is the same as long as nothing of a part changes.
