@@ -62,6 +62,8 @@ func TestWhatNarrowsAPromiseIsNamed(t *testing.T) {
 	}{
 		"nothing":             {map[string]string{}, none, none},
 		"no limits":           {map[string]string{"cpu.max": "max 100000", "memory.max": "max", "pids.max": "max", "user-70001.slice/cpu.max": "max 100000"}, none, none},
+		"swap":                {map[string]string{"user-70001.slice/memory.swap.max": "max"}, []string{"memory_swap_max is max"}, none},
+		"no swap":             {map[string]string{"user-70001.slice/memory.swap.max": "0"}, none, none},
 		"a quota for users":   {map[string]string{"user-70001.slice/cpu.max": "50000 100000"}, []string{"cpu_quota is 50000"}, none},
 		"a quota for all":     {map[string]string{"cpu.max": "50000 100000"}, none, []string{"cpu.max is 50000 100000 of user.slice"}},
 		"memory for all":      {map[string]string{"memory.max": "1048576", "memory.high": "8796093022208"}, none, []string{"memory.max is 1048576 of user.slice"}},

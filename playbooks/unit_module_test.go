@@ -203,6 +203,8 @@ func TestClaimRefusesAnAddressOfTheHost(t *testing.T) {
 		unit = "2: ens3    inet 10.9.9.9/32 scope global ens3\\       valid_lft forever preferred_lft forever\n"
 		peer = "3: tun0    inet 10.9.9.9 peer 10.9.9.1/32 scope global tun0\\       valid_lft forever preferred_lft forever\n"
 		conf = "UID=312345\nADDRESS=10.9.9.9\n"
+
+		tenant = "alice:x:312345:312345::/mnt/kloigos/h1/cu01/home/alice:/bin/sh\n"
 	)
 	for name, c := range map[string]struct {
 		host    unitHost
@@ -214,6 +216,8 @@ func TestClaimRefusesAnAddressOfTheHost(t *testing.T) {
 		"a tunnel's":                        {unitHost{addresses: lo + peer}, true},
 		"the unit's own, of a run before":   {unitHost{addresses: lo + unit, holder: "a1", conf: conf}, false},
 		"on the host, promised to no one":   {unitHost{addresses: lo + unit, conf: conf}, true},
+		"the manifest went by hand":         {unitHost{addresses: lo + unit, conf: conf, passwd: tenant}, false},
+		"the settings are another UID's":    {unitHost{addresses: lo + unit, conf: strings.Replace(conf, "312345", "312346", 1), passwd: tenant}, true},
 		"the unit's before had another one": {unitHost{addresses: lo + unit, holder: "a1", conf: "UID=312345\nADDRESS=10.9.9.99\n"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {

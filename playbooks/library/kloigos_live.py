@@ -201,6 +201,7 @@ class Live(Work):
             if not self.check and os.path.exists(ALLOW_REGISTRY):
                 os.unlink(ALLOW_REGISTRY)
             return
+        self.shut_out_tenants()
         missing = [path for path in ALLOW_LISTS if not os.path.exists(path)]
         if not missing:
             return
@@ -215,6 +216,19 @@ class Live(Work):
             self.did("closed %s to all but %s" % (path, ", ".join(names)))
             if not self.check:
                 self.replace(path, text, 0o644)
+
+    def shut_out_tenants(self):
+        """Somebody may have named a tenant in a list, which may be the host's own."""
+        tenants = {user.pw_name for user in pwd.getpwall() if os.path.exists(DROP_IN % ("user-%d.slice" % user.pw_uid))}
+        for path in ALLOW_LISTS:
+            lines = read(path).splitlines(keepends=True)
+            named = [line.strip() for line in lines if line.strip() in tenants]
+            if named:
+                self.change("change", "file", path, note="without " + ", ".join(named))
+                self.did("shut %s out of %s" % (", ".join(named), path))
+                if not self.check:
+                    mode = os.stat(path).st_mode & 0o7777
+                    self.replace(path, "".join(line for line in lines if line.strip() not in tenants), mode)
 
     def with_crontabs(self):
         """Whoever has a crontab, also people whom a directory knows by name and does not list. A tenant can't have one."""

@@ -48,6 +48,7 @@ author: Kloigos
 # As in the drop-in of the user manager (unit_allocate).
 CGROUP_LIMITS = {"cgroup.max.descendants": 1024, "cgroup.max.depth": 16}
 SYSTEMCTL = "/usr/bin/systemctl"
+BUSCTL = "/usr/bin/busctl"
 PARSER = "/usr/sbin/apparmor_parser"
 POLICY = "/sys/kernel/security/apparmor/"
 SSHD = "/usr/sbin/sshd"
@@ -63,6 +64,7 @@ NFT_BASE = "/etc/kloigos/kloigos.nft"
 UNIT_SSHD = "/etc/kloigos/sshd/%s.conf"
 LINGER = "/var/lib/systemd/linger/"
 CGROUPS = "/sys/fs/cgroup/user.slice/"
+PROC = "/proc/"
 CONTROLS = ("/etc/systemd/system.control/", "/run/systemd/system.control/")
 PASSWD = "/etc/passwd"
 GROUP = "/etc/group"
@@ -92,6 +94,18 @@ def processes_of(uid):
     for pid in filter(str.isdigit, os.listdir("/proc")):
         if uid in uids_of(pid) and "\nState:\tZ" not in read("/proc/%s/status" % pid):
             found.append(int(pid))
+    return found
+
+
+def strays_of(uid):
+    """Processes of a UID outside of the slice that bounds them: root, or systemd on behalf of root, put them there."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir(PROC)):
+        status = read("%s%s/status" % (PROC, pid))
+        if re.search(r"^Uid:\s+%d\s" % uid, status, re.M) and "\nState:\tZ" not in status:
+            group = read("%s%s/cgroup" % (PROC, pid)).strip()
+            if group and not (group + "/").startswith("0::/user.slice/user-%d.slice/" % uid):
+                found.append(int(pid))
     return found
 
 
@@ -293,12 +307,18 @@ class Unit(Work):
 
     def claim_address(self):
         """An address that the host has for itself would go from it when the unit is given back."""
-        own = "ADDRESS=%s\n" % self.allocation["address"] in read(ADDRESSES + self.name + ".conf")
-        if own and self.holder() == self.allocation["id"]:
+        conf = read(ADDRESSES + self.name + ".conf")
+        own = "ADDRESS=%s\n" % self.allocation["address"] in conf
+        if own and (self.holder() == self.allocation["id"] or self.lost_manifest(conf)):
             return
         for address, length, interface in self.addresses_here():
             if address == self.allocation["address"]:
                 self.refuse("the host has %s/%d already, on %s, and not for unit %s" % (address, length, interface, self.name), "address_on_host")
+
+    def lost_manifest(self, conf):
+        """Whether the tenant is there, with account and address, and only the manifest went: somebody removed it."""
+        account = local_entries(PASSWD).get((self.user, self.uid))
+        return self.holder() is None and "UID=%d\n" % self.uid in conf and account is not None and account[5].startswith(self.unit["mount"] + "/")
 
     def leave_other_network(self):
         """What moves a unit to the other kind of network: all of its tenant ends once, before the files of the other kind go."""
@@ -329,12 +349,14 @@ class Unit(Work):
     def start(self):
         self.follow_limits()
         self.remount()
+        self.own_home()
         self.load_profile()
         self.bring_up()
         if self.own:
             self.start_sshd()
         self.start_manager()
         self.limit_cgroups()
+        self.take_back_strays()
         self.verify()
 
     def off_limits(self):
@@ -357,6 +379,36 @@ class Unit(Work):
             return
         self.change("change", "mount", self.unit["mount"], note="its options are promised otherwise: " + ",".join(sorted(options)))
         self.did("gave %s its options" % self.unit["mount"], ["/usr/bin/mount", "-o", "remount,rw,nodev,nosuid,exec,noatime,discard", "--", self.unit["mount"]])
+
+    def own_home(self):
+        """The tenant may close the home as they like; it stays theirs."""
+        home = "%s/home/%s" % (self.unit["mount"], self.user)
+        try:
+            info = os.lstat(home)
+        except FileNotFoundError:  # a check before the first run
+            return
+        if (info.st_uid, info.st_gid) != (self.uid, self.uid):
+            self.change("change", "directory", home, note="it is the tenant's again, not %d:%d's" % (info.st_uid, info.st_gid))
+            self.did("gave %s back to %s" % (home, self.user))
+            if not self.check:
+                os.lchown(home, self.uid, self.uid)
+
+    def take_back_strays(self):
+        """They go on, and within the limits."""
+        strays = strays_of(self.uid)
+        if not strays:
+            return
+        self.change("change", "processes", "of UID %d" % self.uid, note="%d ran outside of %s" % (len(strays), self.slice))
+        self.did("took %d processes back into %s" % (len(strays), self.slice))
+        if self.check:
+            return
+        scope = "kloigos-back-%d-%d.scope" % (self.uid, time.time_ns())
+        pids = [str(pid) for pid in strays]
+        # Some may have ended meanwhile, which is an error; what counts is that none is left outside.
+        self.run([BUSCTL, "--quiet", "call", "org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager", "StartTransientUnit",
+                  "ssa(sv)a(sa(sv))", scope, "fail", "2", "Slice", "s", self.slice, "PIDs", "au", str(len(pids))] + pids + ["0"], fail=False)
+        if not self.wait(lambda: not strays_of(self.uid), 10):
+            self.module.fail_json(msg="processes of UID %d stay outside of %s: %s" % (self.uid, self.slice, strays_of(self.uid)), done=self.done)
 
     def load_profile(self):
         path = "/etc/apparmor.d/" + self.profile
@@ -448,6 +500,8 @@ class Unit(Work):
         for name in ("memory_max", "memory_high"):
             promised = int(self.unit[name + "_bytes"])
             pairs[name] = (read(base + name.replace("_", ".")).strip(), str(promised - promised % page))
+        if os.path.exists(base + "memory.swap.max"):  # a kernel without swap has none
+            pairs["memory_swap_max"] = (read(base + "memory.swap.max").strip(), "0")
         pairs["cpu_quota"] = (quota(base), "max")
         return pairs
 
