@@ -134,6 +134,7 @@ type ClusterBinding struct {
 	Account   string    `json:"account" doc:"name of the account when it was bound"`
 	User      string    `json:"user" doc:"how the cluster knows the account"`
 	Role      string    `json:"role" enum:"viewer,editor,admin" doc:"what the account may do in the cluster"`
+	Namespace string    `json:"namespace,omitempty" doc:"namespace that the role is limited to"`
 	Version   int64     `json:"version" doc:"also the ETag"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
@@ -141,9 +142,10 @@ type ClusterBinding struct {
 
 // CreateClusterBinding gives an account a role in a cluster.
 type CreateClusterBinding struct {
-	Cluster string `json:"cluster" minLength:"1" maxLength:"64" doc:"id or name of the cluster"`
-	Account string `json:"account" minLength:"1" maxLength:"255" doc:"id or name of an account with a role in the workspace"`
-	Role    string `json:"role" enum:"viewer,editor,admin" doc:"viewer reads, editor changes what is in namespaces, admin also gives roles in namespaces"`
+	Cluster   string `json:"cluster" minLength:"1" maxLength:"64" doc:"id or name of the cluster"`
+	Account   string `json:"account" minLength:"1" maxLength:"255" doc:"id or name of an account with a role in the workspace"`
+	Role      string `json:"role" enum:"viewer,editor,admin" doc:"viewer reads, editor changes what is in namespaces, admin also gives roles in namespaces"`
+	Namespace string `json:"namespace,omitempty" maxLength:"64" doc:"id or name of the namespace that the role is limited to; default: all"`
 }
 
 // ClusterBindingFilter narrows a list of bindings.

@@ -23,7 +23,10 @@ func (w *world) cluster(organization, project, account uuid.UUID) {
 		"id", "workspace_id", "cluster_id", "host_id", "name", "role", "pod_range", "state", "state_message", "created_at", "updated_at",
 	}}
 	bindings := &table{name: "kube_bindings", columns: []string{"id", "workspace_id", "cluster_id", "account_id", "account", "role", "created_at", "updated_at"}}
-	w.more = append(w.more, workspaces, hosts, locks, versions, clusters, nodes, bindings)
+	namespaces := &table{name: "kube_namespaces", columns: []string{
+		"id", "workspace_id", "cluster_id", "name", "labels", "quota_cpu", "quota_memory", "quota_pods", "quota_storage", "default_cpu", "default_memory", "adopt", "created_at", "updated_at",
+	}}
+	w.more = append(w.more, workspaces, hosts, locks, versions, clusters, nodes, bindings, namespaces)
 
 	at, seen := w.ago(5*24*time.Hour), w.ago(20*time.Second)
 	for _, v := range []struct {
@@ -53,4 +56,6 @@ func (w *world) cluster(organization, project, account uuid.UUID) {
 		nodes.add(w.id(), apps, id, h.id, h.name, role, fmt.Sprintf("10.244.%d.0/24", n), state, message, at, seen)
 	}
 	bindings.add(w.id(), apps, id, account, ownerOfAcme, "editor", at, at)
+	namespaces.add(w.id(), apps, id, "cart", map[string]string{}, "", "", int64(0), "", "", "", false, at, at)
+	namespaces.add(w.id(), apps, id, "shop", map[string]string{"team": "shop"}, "4", "8Gi", int64(50), "100Gi", "100m", "128Mi", false, at, at)
 }

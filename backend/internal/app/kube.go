@@ -34,7 +34,7 @@ func kubeArea(p Parts) Area {
 			kubehttp.Routes(kubehttp.Parts{Engine: p.Engine, Keys: p.Keyset, Kinds: p.Kinds, Issue: config.Issue}),
 			kubehttp.HostedRoutes(kubehttp.HostedParts{Engine: p.Engine, Keys: p.Keyset, Kinds: p.Kinds, Rule: config.Managers, Check: config.CheckManagement}),
 		),
-		Policies: slices.Concat(kubework.Policies(config), kubework.HealthPolicies(config), kubework.HostedPolicies(config)),
+		Policies: slices.Concat(kubework.Policies(config), kubework.NamespacePolicies(config), kubework.HealthPolicies(config), kubework.HostedPolicies(config)),
 		InFlight: []reconcile.Deadlines{kube.ClustersInFlight(), kube.HostedInFlight()},
 		NotReconciled: map[string]string{
 			"cluster_binding": "the policy of its cluster keeps it",

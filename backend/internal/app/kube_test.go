@@ -384,7 +384,7 @@ func TestPolicyKeepsBindings(t *testing.T) {
 	err := k.do(func(tx *kernel.Tx) error {
 		_, ref, err := kube.FindCluster(t.Context(), tx.Reader, k.workspace, "apps")
 		if err == nil {
-			binding, err = kube.CreateBinding(t.Context(), tx, ref, "grace", kube.Editor)
+			binding, err = kube.CreateBinding(t.Context(), tx, ref, "grace", kube.Editor, "")
 		}
 		return err
 	})

@@ -31,6 +31,7 @@ func All() []shape.Entry {
 		cluster,
 		clusterNode,
 		clusterBinding,
+		clusterNamespace,
 		kubeVersion,
 		hostedControlPlane,
 		managementCluster,

@@ -91,6 +91,7 @@ var clusterBinding = shape.Noun[api.ClusterBinding, api.ClusterBindingFilter]{
 		{Header: "ACCOUNT", Value: func(b api.ClusterBinding) string { return b.Account }},
 		{Header: "ROLE", Value: func(b api.ClusterBinding) string { return b.Role }},
 		{Header: "CLUSTER", Value: func(b api.ClusterBinding) string { return b.Cluster }},
+		{Header: "NAMESPACE", Value: func(b api.ClusterBinding) string { return b.Namespace }},
 		{Header: "ID", Value: func(b api.ClusterBinding) string { return b.ID }},
 	},
 	ID:      func(b api.ClusterBinding) string { return b.ID },

@@ -7,12 +7,17 @@ const here = "/w/acme/web/apps";
 export async function pages({ s }) {
   const token = await session(s, "ada");
   const [cluster] = (await ask({ ...s, token, workspace: "acme/web/apps" }, "/clusters")).items;
+  const space = (await ask({ ...s, token, workspace: "acme/web/apps" }, "/cluster-namespaces")).items.find((n) => n.name === "shop");
   return [
     { name: "clusters", route: "/clusters", path: `${here}/clusters`, token },
     { name: "clusters-none", route: "/clusters", path: "/clusters" },
     { name: "cluster-new", route: "/clusters/new", path: `${here}/clusters/new`, token },
     { name: "cluster", route: "/clusters/:id", path: `${here}/clusters/${cluster.id}`, token },
     { name: "cluster-upgrade", route: "/clusters/:id/upgrade", path: `${here}/clusters/${cluster.id}/upgrade`, token },
+    { name: "cluster-namespaces", route: "/cluster-namespaces", path: `${here}/cluster-namespaces`, token },
+    { name: "cluster-namespace-new", route: "/cluster-namespaces/new", path: `${here}/cluster-namespaces/new`, token },
+    { name: "cluster-namespace", route: "/cluster-namespaces/:id", path: `${here}/cluster-namespaces/${space.id}`, token },
+    { name: "cluster-namespace-edit", route: "/cluster-namespaces/:id/edit", path: `${here}/cluster-namespaces/${space.id}/edit`, token },
     { name: "kube-versions", route: "/kube-versions", path: `${here}/kube-versions`, token },
   ];
 }

@@ -26,13 +26,18 @@ var Area = page.Area{
 	Nav:   []ui.NavEntry{{Group: ui.MoreGroup, Href: "/clusters", Label: "Clusters", Icon: icon, Needs: "project.workspace.cluster:read"}},
 	Pages: []ui.Target{
 		{Href: "/clusters/new", Label: "Create a cluster", Icon: icon, Needs: "project.workspace.cluster:create"},
+		{Href: "/cluster-namespaces", Label: "Namespaces of clusters", Icon: icon, Needs: "project.workspace.cluster:read"},
 		{Href: "/kube-versions", Label: "Versions of Kubernetes", Icon: icon, Needs: "project.workspace.cluster:read"},
 	},
-	Nouns: []page.Noun{{Name: "cluster", Path: "/clusters/"}},
+	Nouns: []page.Noun{{Name: "cluster", Path: "/clusters/"}, {Name: "cluster_namespace", Path: "/cluster-namespaces/"}},
 	Notices: map[string]string{
-		"window-set":      "The maintenance window is set.",
-		"binding-created": "The account has a role in the cluster. The policy of the cluster brings it there within seconds.",
-		"binding-deleted": "The role is taken away. The policy of the cluster removes it there within seconds.",
+		"window-set":        "The maintenance window is set.",
+		"binding-created":   "The account has a role in the cluster. The policy of the cluster brings it there within seconds.",
+		"binding-deleted":   "The role is taken away. The policy of the cluster removes it there within seconds.",
+		"namespace-created": "The namespace is added. Its policy brings it to the cluster within seconds.",
+		"namespace-changed": "The namespace is changed. Its policy brings that to the cluster within seconds.",
+		"namespace-deleted": "The namespace is being deleted in the cluster.",
+		"namespace-left":    "Kloigos lets go of the namespace. It stays in the cluster.",
 	},
 }
 
@@ -61,6 +66,7 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post("/clusters/:id/bindings", a.Page(bind))
 	r.Post("/clusters/:id/bindings/:binding/delete", a.Page(unbind))
 	r.Get("/kube-versions", a.Page(versions))
+	mountNamespaces(r, a)
 }
 
 var clustersTarget = ui.Target{Href: "/clusters", Label: "Clusters"}
@@ -76,7 +82,7 @@ func list(r *page.Request) error {
 	}
 	l := ui.List{
 		Title: "Clusters", Path: "/clusters", Here: r.Here(), Means: "A workspace of type kubernetes has one cluster, made of whole hosts.",
-		New: ui.Target{Href: "/clusters/new", Label: "Create a cluster"}, Links: []ui.Target{{Href: "/kube-versions", Label: "Versions"}},
+		New: ui.Target{Href: "/clusters/new", Label: "Create a cluster"}, Links: []ui.Target{namespacesTarget, {Href: "/kube-versions", Label: "Versions"}},
 		Filters: filters(f), Filtered: f.State != "", Empty: len(found.Items) == 0,
 		None: "No cluster yet", NoneText: "It needs a workspace of type kubernetes, and a host in it that is initialized.", NoMatch: "No cluster matches",
 		Heads: heads, Sort: r.Sorter("name"), Pages: r.Pages(found.PreviousCursor, found.NextCursor),
@@ -89,6 +95,7 @@ type view struct {
 	Cluster  api.Cluster
 	Nodes    []api.ClusterNode
 	Bindings []api.ClusterBinding
+	Spaces   []api.ClusterNamespace
 	Made     *api.Kubeconfig
 	Key      string
 	Form     ui.Form     // of a binding
@@ -123,6 +130,11 @@ func draw(r *page.Request, status int, v view) error {
 	g.Go(func() error {
 		found, err := r.API.ListClusterBindings(ctx, api.ClusterBindingFilter{PageQuery: api.PageQuery{Limit: 200}})
 		v.Bindings = slices.DeleteFunc(found.Items, func(b api.ClusterBinding) bool { return b.ClusterID != c.ID })
+		return err
+	})
+	g.Go(func() error {
+		found, err := r.API.ListClusterNamespaces(ctx, api.ClusterNamespaceFilter{PageQuery: api.PageQuery{Limit: 200}})
+		v.Spaces = slices.DeleteFunc(found.Items, func(n api.ClusterNamespace) bool { return n.ClusterID != c.ID })
 		return err
 	})
 	g.Go(func() (err error) {
@@ -252,10 +264,10 @@ func connect(r *page.Request) error {
 }
 
 func bind(r *page.Request) error {
-	in := api.CreateClusterBinding{Cluster: r.Param("id"), Account: r.Form("account"), Role: r.Form("role")}
+	in := api.CreateClusterBinding{Cluster: r.Param("id"), Account: r.Form("account"), Role: r.Form("role"), Namespace: r.Form("namespace")}
 	if _, err := r.API.CreateClusterBinding(r.Ctx, in, r.Once()); err != nil {
 		return page.Refused(err, func(status int, wrong ui.Problems) error {
-			return draw(r, status, view{Form: ui.Form{Values: url.Values{"account": {in.Account}, "role": {in.Role}}, Wrong: wrong}})
+			return draw(r, status, view{Form: ui.Form{Values: url.Values{"account": {in.Account}, "role": {in.Role}, "namespace": {in.Namespace}}, Wrong: wrong}})
 		})
 	}
 	return r.Go("/clusters/"+r.Param("id"), "binding-created")

@@ -359,8 +359,9 @@ var notCounted = map[string]string{
 	"dns_record_sets": "they belong to a zone, which is counted", "channel_deliveries": "they belong to a channel, which is counted",
 	"kube_nodes": "they belong to a cluster, which is counted", "kube_bindings": "they belong to a cluster, which is counted",
 	"host_grants": "they belong to a host, which is counted",
-	"kube_hosted": "they belong to a cluster, which is counted",
-	"agents":      "they belong to a host, which is counted", "drifts": "they belong to a host, which is counted", "agent_tokens": "they only expire",
+	"kube_hosted": "they belong to a cluster, which is counted", "kube_namespaces": "they belong to a cluster, which is counted",
+	"kube_namespace_bindings": "they belong to a cluster, which is counted",
+	"agents":                  "they belong to a host, which is counted", "drifts": "they belong to a host, which is counted", "agent_tokens": "they only expire",
 }
 
 // Every table with a column workspace_id is counted before a workspace is deleted, or said not to be.

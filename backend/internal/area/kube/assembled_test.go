@@ -32,6 +32,13 @@ func TestAssembledStatements(t *testing.T) {
 					return err
 				}
 			}
+			for _, sort := range NamespaceSorting.Names() {
+				for _, state := range []string{filter, NamespaceDeleting} {
+					if _, err := Namespaces(ctx, q, NamespaceFilter{State: state, Sort: sort, After: after, Limit: 1}); err != nil {
+						return err
+					}
+				}
+			}
 			for _, sort := range NodeSorting.Names() {
 				if _, err := Nodes(ctx, q, NodeFilter{State: filter, Sort: sort, After: after, Limit: 1}); err != nil {
 					return err

@@ -26,6 +26,7 @@ type Binding struct {
 	AccountID   uuid.UUID `db:"account_id"`
 	Account     string    `db:"account"`
 	Role        string    `db:"role"`
+	Namespace   string    `db:"namespace"` // that the role is limited to; "" for all
 	Version     int64     `db:"version"`
 	CreatedAt   time.Time `db:"created_at"`
 	UpdatedAt   time.Time `db:"updated_at"`
@@ -37,5 +38,5 @@ func User(account uuid.UUID) string { return "kloigos:" + account.String() }
 func goodRole(role string) bool { return slices.Contains(BindingRoles(), role) }
 
 func (b Binding) facts() map[string]any {
-	return map[string]any{"cluster": b.Cluster, "account": b.Account, "role": b.Role}
+	return map[string]any{"cluster": b.Cluster, "account": b.Account, "role": b.Role, "namespace": b.Namespace}
 }

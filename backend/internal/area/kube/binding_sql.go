@@ -10,9 +10,14 @@ import (
 	"kloigos/backend/internal/kernel/scope"
 )
 
+// Bindings of one namespace have a table of their own: a backend from before there were any would take them for bindings of all.
 const sqlBinding = `
-SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.version, b.created_at, b.updated_at
-  FROM kube_bindings b
+SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.namespace, b.version, b.created_at, b.updated_at
+  FROM (SELECT k.id, k.workspace_id, k.cluster_id, k.account_id, k.account, k.role, '' AS namespace, k.version, k.created_at, k.updated_at
+          FROM kube_bindings k
+         UNION ALL
+        SELECT s.id, s.workspace_id, s.cluster_id, s.account_id, s.account, s.role, s.namespace, s.version, s.created_at, s.updated_at
+          FROM kube_namespace_bindings s) b
   JOIN kube_clusters c ON c.id = b.cluster_id
  WHERE true`
 
@@ -34,9 +39,9 @@ func bindingByID(ctx context.Context, q db.Reader, id uuid.UUID) (Binding, error
 	return db.First[Binding](ctx, q, fault.ErrNotFound, sqlBinding+" AND b.id = $1", id)
 }
 
-// BindingOf returns the binding of an account, if it still has access to the workspace.
+// BindingOf returns a binding of an account, if it still has access to the workspace: the one of all namespaces first.
 func BindingOf(ctx context.Context, q db.Reader, cluster, account uuid.UUID) (Binding, error) {
-	return db.First[Binding](ctx, q, fault.ErrNotFound, sqlBinding+" AND b.cluster_id = $1 AND b.account_id = $2 AND "+hasAccess, cluster, account)
+	return db.First[Binding](ctx, q, fault.ErrNotFound, sqlBinding+" AND b.cluster_id = $1 AND b.account_id = $2 AND "+hasAccess+" ORDER BY b.namespace, b.id", cluster, account)
 }
 
 // BindingsIn returns the bindings that a cluster is to have: those of accounts that still have access to the workspace.
@@ -95,6 +100,15 @@ INSERT INTO kube_bindings (id, workspace_id, cluster_id, account_id, account, ro
 VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (cluster_id, account_id) DO NOTHING`
 
+const sqlInsertNamespaceBinding = `
+INSERT INTO kube_namespace_bindings (id, workspace_id, cluster_id, namespace_id, namespace, account_id, account, role)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+ON CONFLICT (namespace_id, account_id) DO NOTHING`
+
 const sqlDeleteBinding = `
 DELETE FROM kube_bindings
+ WHERE id = $1 AND version = $2`
+
+const sqlDeleteNamespaceBinding = `
+DELETE FROM kube_namespace_bindings
  WHERE id = $1 AND version = $2`

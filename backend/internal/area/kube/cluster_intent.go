@@ -246,8 +246,15 @@ func Forget(ctx context.Context, tx *db.Tx, cluster uuid.UUID) error {
 	for _, b := range bindings {
 		tx.Touch(BindingNoun, b.ID)
 	}
+	namespaces, err := NamespacesIn(ctx, tx.Reader, cluster)
+	if err != nil {
+		return fmt.Errorf("list the namespaces of a cluster: %w", err)
+	}
+	for _, n := range namespaces {
+		tx.Touch(NamespaceNoun, n.ID)
+	}
 	tx.Touch(ClusterNoun, cluster)
-	for _, sql := range []db.Statement{sqlDeleteBindingsOf, sqlDeleteNodesOf} {
+	for _, sql := range []db.Statement{sqlDeleteNamespaceBindingsOf, sqlDeleteNamespacesOf, sqlDeleteBindingsOf, sqlDeleteNodesOf} {
 		if _, err := tx.Exec(ctx, sql, cluster); err != nil {
 			return fmt.Errorf("forget what belongs to a cluster: %w", err)
 		}

@@ -15,11 +15,12 @@ import (
 
 // Nouns, as events, jobs and problems name them.
 const (
-	VersionNoun = "kube_version"
-	ClusterNoun = "cluster"
-	NodeNoun    = "cluster_node"
-	BindingNoun = "cluster_binding"
-	hostNoun    = "host"
+	VersionNoun   = "kube_version"
+	ClusterNoun   = "cluster"
+	NodeNoun      = "cluster_node"
+	BindingNoun   = "cluster_binding"
+	NamespaceNoun = "cluster_namespace"
+	hostNoun      = "host"
 )
 
 func movedMeanwhile(noun string) error {

@@ -42,7 +42,7 @@ func (h handlers) createBinding(ctx context.Context, b api.CreateClusterBinding)
 		return nil, httpapi.BadField("cluster", "There is no such cluster.")
 	}
 	return func(ctx context.Context, tx *intent.Tx) (uuid.UUID, error) {
-		made, err := kube.CreateBinding(ctx, tx, cluster, b.Account, b.Role)
+		made, err := kube.CreateBinding(ctx, tx, cluster, b.Account, b.Role, b.Namespace)
 		return made.ID, err
 	}, err
 }
@@ -50,6 +50,6 @@ func (h handlers) createBinding(ctx context.Context, b api.CreateClusterBinding)
 func presentBinding(b kube.Binding) api.ClusterBinding {
 	return api.ClusterBinding{
 		ID: b.ID.String(), Cluster: b.Cluster, ClusterID: b.ClusterID.String(), AccountID: b.AccountID.String(), Account: b.Account,
-		User: kube.User(b.AccountID), Role: b.Role, Version: b.Version, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
+		User: kube.User(b.AccountID), Role: b.Role, Namespace: b.Namespace, Version: b.Version, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
 	}
 }

@@ -37,6 +37,7 @@ func Routes(parts Parts) func(*httpapi.Server) {
 		h.clusters()
 		h.nodes()
 		h.bindings()
+		h.namespaces()
 	}
 }
 

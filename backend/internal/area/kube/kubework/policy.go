@@ -190,9 +190,17 @@ func (c Config) keepBindings(ctx context.Context, client *kubeapi.Client, cluste
 	if err != nil {
 		return differs, err
 	}
+	spaces, err := c.ownedSpaces(ctx, client, cluster, rows)
+	if err != nil {
+		return differs, err
+	}
 	for _, row := range rows {
-		wanted := kubeapi.Binding{ID: row.ID.String(), User: kube.User(row.AccountID), Role: clusterRoles[row.Role]}
-		at := slices.IndexFunc(found, func(b kubeapi.Binding) bool { return b.ID == wanted.ID })
+		if row.Namespace != "" && !spaces[row.Namespace] {
+			differs = append(differs, fmt.Sprintf("The binding of %s waits for the namespace %s.", row.Account, row.Namespace))
+			continue
+		}
+		wanted := wantedBinding(row)
+		at := slices.IndexFunc(found, wanted.Same)
 		if at >= 0 && found[at] == wanted {
 			continue
 		}
@@ -209,18 +217,46 @@ func (c Config) keepBindings(ctx context.Context, client *kubeapi.Client, cluste
 		}
 	}
 	for _, b := range found {
-		if slices.ContainsFunc(rows, func(row kube.Binding) bool { return row.ID.String() == b.ID }) {
+		if slices.ContainsFunc(rows, func(row kube.Binding) bool { return wantedBinding(row).Same(b) }) {
 			continue
 		}
-		differs = append(differs, fmt.Sprintf("A binding of %s was left over.", b.User))
+		differs = append(differs, fmt.Sprintf("A binding of %s was left over.", kubeapi.Clean(b.User)))
 		if observe {
 			continue
 		}
-		if err := client.DeleteBinding(ctx, b.ID); err != nil {
+		if err := client.DeleteBinding(ctx, b); err != nil {
 			return differs, err
 		}
 	}
 	return differs, nil
+}
+
+func wantedBinding(row kube.Binding) kubeapi.Binding {
+	return kubeapi.Binding{ID: row.ID.String(), User: kube.User(row.AccountID), Role: clusterRoles[row.Role], Namespace: row.Namespace}
+}
+
+// ownedSpaces tells which of the namespaces that bindings name are ours in the cluster: nothing is written into another one, and
+// their own policy makes those that are missing.
+func (c Config) ownedSpaces(ctx context.Context, client *kubeapi.Client, cluster kube.Cluster, rows []kube.Binding) (map[string]bool, error) {
+	owned := map[string]bool{}
+	if !slices.ContainsFunc(rows, func(row kube.Binding) bool { return row.Namespace != "" }) {
+		return owned, nil
+	}
+	spaces, err := kube.NamespacesIn(ctx, c.DB.Reader, cluster.ID)
+	if err != nil {
+		return nil, fmt.Errorf("load the namespaces: %w", err)
+	}
+	for _, n := range spaces {
+		if !slices.ContainsFunc(rows, func(row kube.Binding) bool { return row.Namespace == n.Name }) {
+			continue
+		}
+		there, err := client.FindNamespace(ctx, n.Name)
+		if err != nil {
+			return nil, err
+		}
+		owned[n.Name] = there.Owner == n.ID.String() && !there.Deleting
+	}
+	return owned, nil
 }
 
 func (l look) nodes(ctx context.Context, client *kubeapi.Client) (c reconcile.Condition, cause string, err error) {

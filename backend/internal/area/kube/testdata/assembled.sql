@@ -1,7 +1,11 @@
 -- Statements that the area puts together at run time; written by go test -run Assembled -update
 
-SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.version, b.created_at, b.updated_at
-  FROM kube_bindings b
+SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.namespace, b.version, b.created_at, b.updated_at
+  FROM (SELECT k.id, k.workspace_id, k.cluster_id, k.account_id, k.account, k.role, '' AS namespace, k.version, k.created_at, k.updated_at
+          FROM kube_bindings k
+         UNION ALL
+        SELECT s.id, s.workspace_id, s.cluster_id, s.account_id, s.account, s.role, s.namespace, s.version, s.created_at, s.updated_at
+          FROM kube_namespace_bindings s) b
   JOIN kube_clusters c ON c.id = b.cluster_id
  WHERE true
   AND b.workspace_id = $1
@@ -9,8 +13,12 @@ SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.ac
 ORDER BY b.account DESC, b.id DESC
 LIMIT $4;
 
-SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.version, b.created_at, b.updated_at
-  FROM kube_bindings b
+SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.namespace, b.version, b.created_at, b.updated_at
+  FROM (SELECT k.id, k.workspace_id, k.cluster_id, k.account_id, k.account, k.role, '' AS namespace, k.version, k.created_at, k.updated_at
+          FROM kube_bindings k
+         UNION ALL
+        SELECT s.id, s.workspace_id, s.cluster_id, s.account_id, s.account, s.role, s.namespace, s.version, s.created_at, s.updated_at
+          FROM kube_namespace_bindings s) b
   JOIN kube_clusters c ON c.id = b.cluster_id
  WHERE true
   AND b.workspace_id = $1
@@ -18,8 +26,12 @@ SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.ac
 ORDER BY b.account, b.id
 LIMIT $4;
 
-SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.version, b.created_at, b.updated_at
-  FROM kube_bindings b
+SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.namespace, b.version, b.created_at, b.updated_at
+  FROM (SELECT k.id, k.workspace_id, k.cluster_id, k.account_id, k.account, k.role, '' AS namespace, k.version, k.created_at, k.updated_at
+          FROM kube_bindings k
+         UNION ALL
+        SELECT s.id, s.workspace_id, s.cluster_id, s.account_id, s.account, s.role, s.namespace, s.version, s.created_at, s.updated_at
+          FROM kube_namespace_bindings s) b
   JOIN kube_clusters c ON c.id = b.cluster_id
  WHERE true
   AND b.workspace_id = $1
@@ -28,8 +40,12 @@ SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.ac
 ORDER BY b.account DESC, b.id DESC
 LIMIT $5;
 
-SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.version, b.created_at, b.updated_at
-  FROM kube_bindings b
+SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.namespace, b.version, b.created_at, b.updated_at
+  FROM (SELECT k.id, k.workspace_id, k.cluster_id, k.account_id, k.account, k.role, '' AS namespace, k.version, k.created_at, k.updated_at
+          FROM kube_bindings k
+         UNION ALL
+        SELECT s.id, s.workspace_id, s.cluster_id, s.account_id, s.account, s.role, s.namespace, s.version, s.created_at, s.updated_at
+          FROM kube_namespace_bindings s) b
   JOIN kube_clusters c ON c.id = b.cluster_id
  WHERE true
   AND b.workspace_id = $1
@@ -38,8 +54,12 @@ SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.ac
 ORDER BY b.account, b.id
 LIMIT $5;
 
-SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.version, b.created_at, b.updated_at
-  FROM kube_bindings b
+SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.namespace, b.version, b.created_at, b.updated_at
+  FROM (SELECT k.id, k.workspace_id, k.cluster_id, k.account_id, k.account, k.role, '' AS namespace, k.version, k.created_at, k.updated_at
+          FROM kube_bindings k
+         UNION ALL
+        SELECT s.id, s.workspace_id, s.cluster_id, s.account_id, s.account, s.role, s.namespace, s.version, s.created_at, s.updated_at
+          FROM kube_namespace_bindings s) b
   JOIN kube_clusters c ON c.id = b.cluster_id
  WHERE true
   AND b.workspace_id = $1
@@ -47,8 +67,12 @@ SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.ac
 ORDER BY b.account DESC, b.id DESC
 LIMIT $3;
 
-SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.version, b.created_at, b.updated_at
-  FROM kube_bindings b
+SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.namespace, b.version, b.created_at, b.updated_at
+  FROM (SELECT k.id, k.workspace_id, k.cluster_id, k.account_id, k.account, k.role, '' AS namespace, k.version, k.created_at, k.updated_at
+          FROM kube_bindings k
+         UNION ALL
+        SELECT s.id, s.workspace_id, s.cluster_id, s.account_id, s.account, s.role, s.namespace, s.version, s.created_at, s.updated_at
+          FROM kube_namespace_bindings s) b
   JOIN kube_clusters c ON c.id = b.cluster_id
  WHERE true
   AND b.workspace_id = $1
@@ -56,16 +80,24 @@ SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.ac
 ORDER BY b.account, b.id
 LIMIT $3;
 
-SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.version, b.created_at, b.updated_at
-  FROM kube_bindings b
+SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.namespace, b.version, b.created_at, b.updated_at
+  FROM (SELECT k.id, k.workspace_id, k.cluster_id, k.account_id, k.account, k.role, '' AS namespace, k.version, k.created_at, k.updated_at
+          FROM kube_bindings k
+         UNION ALL
+        SELECT s.id, s.workspace_id, s.cluster_id, s.account_id, s.account, s.role, s.namespace, s.version, s.created_at, s.updated_at
+          FROM kube_namespace_bindings s) b
   JOIN kube_clusters c ON c.id = b.cluster_id
  WHERE true
   AND b.workspace_id = $1
 ORDER BY b.account DESC, b.id DESC
 LIMIT $2;
 
-SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.version, b.created_at, b.updated_at
-  FROM kube_bindings b
+SELECT b.id, b.workspace_id, b.cluster_id, c.name AS cluster, b.account_id, b.account, b.role, b.namespace, b.version, b.created_at, b.updated_at
+  FROM (SELECT k.id, k.workspace_id, k.cluster_id, k.account_id, k.account, k.role, '' AS namespace, k.version, k.created_at, k.updated_at
+          FROM kube_bindings k
+         UNION ALL
+        SELECT s.id, s.workspace_id, s.cluster_id, s.account_id, s.account, s.role, s.namespace, s.version, s.created_at, s.updated_at
+          FROM kube_namespace_bindings s) b
   JOIN kube_clusters c ON c.id = b.cluster_id
  WHERE true
   AND b.workspace_id = $1
@@ -451,6 +483,128 @@ SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, c.kube_version AS 
   FROM kube_nodes n
   JOIN kube_clusters c ON c.id = n.cluster_id
   JOIN hosts h ON h.id = n.host_id
+ WHERE true
+  AND n.workspace_id = $1
+ORDER BY n.name, n.id
+LIMIT $2;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.name, n.labels, n.quota_cpu, n.quota_memory, n.quota_pods, n.quota_storage,
+       n.default_cpu, n.default_memory, n.adopt, n.leave, n.deleting_at, n.version, n.created_at, n.updated_at
+  FROM kube_namespaces n
+  JOIN kube_clusters c ON c.id = n.cluster_id
+ WHERE true
+  AND n.workspace_id = $1
+  AND (n.name, n.id) < ($2, $3)
+ORDER BY n.name DESC, n.id DESC
+LIMIT $4;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.name, n.labels, n.quota_cpu, n.quota_memory, n.quota_pods, n.quota_storage,
+       n.default_cpu, n.default_memory, n.adopt, n.leave, n.deleting_at, n.version, n.created_at, n.updated_at
+  FROM kube_namespaces n
+  JOIN kube_clusters c ON c.id = n.cluster_id
+ WHERE true
+  AND n.workspace_id = $1
+  AND (n.name, n.id) > ($2, $3)
+ORDER BY n.name, n.id
+LIMIT $4;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.name, n.labels, n.quota_cpu, n.quota_memory, n.quota_pods, n.quota_storage,
+       n.default_cpu, n.default_memory, n.adopt, n.leave, n.deleting_at, n.version, n.created_at, n.updated_at
+  FROM kube_namespaces n
+  JOIN kube_clusters c ON c.id = n.cluster_id
+ WHERE true
+  AND n.workspace_id = $1
+  AND n.deleting_at IS NOT NULL
+  AND (n.name, n.id) < ($2, $3)
+ORDER BY n.name DESC, n.id DESC
+LIMIT $4;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.name, n.labels, n.quota_cpu, n.quota_memory, n.quota_pods, n.quota_storage,
+       n.default_cpu, n.default_memory, n.adopt, n.leave, n.deleting_at, n.version, n.created_at, n.updated_at
+  FROM kube_namespaces n
+  JOIN kube_clusters c ON c.id = n.cluster_id
+ WHERE true
+  AND n.workspace_id = $1
+  AND n.deleting_at IS NOT NULL
+  AND (n.name, n.id) > ($2, $3)
+ORDER BY n.name, n.id
+LIMIT $4;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.name, n.labels, n.quota_cpu, n.quota_memory, n.quota_pods, n.quota_storage,
+       n.default_cpu, n.default_memory, n.adopt, n.leave, n.deleting_at, n.version, n.created_at, n.updated_at
+  FROM kube_namespaces n
+  JOIN kube_clusters c ON c.id = n.cluster_id
+ WHERE true
+  AND n.workspace_id = $1
+  AND n.deleting_at IS NOT NULL
+ORDER BY n.name DESC, n.id DESC
+LIMIT $2;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.name, n.labels, n.quota_cpu, n.quota_memory, n.quota_pods, n.quota_storage,
+       n.default_cpu, n.default_memory, n.adopt, n.leave, n.deleting_at, n.version, n.created_at, n.updated_at
+  FROM kube_namespaces n
+  JOIN kube_clusters c ON c.id = n.cluster_id
+ WHERE true
+  AND n.workspace_id = $1
+  AND n.deleting_at IS NOT NULL
+ORDER BY n.name, n.id
+LIMIT $2;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.name, n.labels, n.quota_cpu, n.quota_memory, n.quota_pods, n.quota_storage,
+       n.default_cpu, n.default_memory, n.adopt, n.leave, n.deleting_at, n.version, n.created_at, n.updated_at
+  FROM kube_namespaces n
+  JOIN kube_clusters c ON c.id = n.cluster_id
+ WHERE true
+  AND n.workspace_id = $1
+  AND n.deleting_at IS NULL
+  AND (n.name, n.id) < ($2, $3)
+ORDER BY n.name DESC, n.id DESC
+LIMIT $4;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.name, n.labels, n.quota_cpu, n.quota_memory, n.quota_pods, n.quota_storage,
+       n.default_cpu, n.default_memory, n.adopt, n.leave, n.deleting_at, n.version, n.created_at, n.updated_at
+  FROM kube_namespaces n
+  JOIN kube_clusters c ON c.id = n.cluster_id
+ WHERE true
+  AND n.workspace_id = $1
+  AND n.deleting_at IS NULL
+  AND (n.name, n.id) > ($2, $3)
+ORDER BY n.name, n.id
+LIMIT $4;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.name, n.labels, n.quota_cpu, n.quota_memory, n.quota_pods, n.quota_storage,
+       n.default_cpu, n.default_memory, n.adopt, n.leave, n.deleting_at, n.version, n.created_at, n.updated_at
+  FROM kube_namespaces n
+  JOIN kube_clusters c ON c.id = n.cluster_id
+ WHERE true
+  AND n.workspace_id = $1
+  AND n.deleting_at IS NULL
+ORDER BY n.name DESC, n.id DESC
+LIMIT $2;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.name, n.labels, n.quota_cpu, n.quota_memory, n.quota_pods, n.quota_storage,
+       n.default_cpu, n.default_memory, n.adopt, n.leave, n.deleting_at, n.version, n.created_at, n.updated_at
+  FROM kube_namespaces n
+  JOIN kube_clusters c ON c.id = n.cluster_id
+ WHERE true
+  AND n.workspace_id = $1
+  AND n.deleting_at IS NULL
+ORDER BY n.name, n.id
+LIMIT $2;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.name, n.labels, n.quota_cpu, n.quota_memory, n.quota_pods, n.quota_storage,
+       n.default_cpu, n.default_memory, n.adopt, n.leave, n.deleting_at, n.version, n.created_at, n.updated_at
+  FROM kube_namespaces n
+  JOIN kube_clusters c ON c.id = n.cluster_id
+ WHERE true
+  AND n.workspace_id = $1
+ORDER BY n.name DESC, n.id DESC
+LIMIT $2;
+
+SELECT n.id, n.workspace_id, n.cluster_id, c.name AS cluster, n.name, n.labels, n.quota_cpu, n.quota_memory, n.quota_pods, n.quota_storage,
+       n.default_cpu, n.default_memory, n.adopt, n.leave, n.deleting_at, n.version, n.created_at, n.updated_at
+  FROM kube_namespaces n
+  JOIN kube_clusters c ON c.id = n.cluster_id
  WHERE true
   AND n.workspace_id = $1
 ORDER BY n.name, n.id

@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	bindingsPath = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+	rbacPath     = "/apis/rbac.authorization.k8s.io/v1"
+	bindingsPath = rbacPath + "/clusterrolebindings"
 	rbacGroup    = "rbac.authorization.k8s.io"
 	managedBy    = "app.kubernetes.io/managed-by"
 	// bindingPrefix begins the names of our bindings.
@@ -19,11 +20,30 @@ const (
 // ours marks what Kloigos made in a cluster.
 func ours() map[string]string { return map[string]string{managedBy: "kloigos"} }
 
-// Binding lets one user have one role of the cluster in all namespaces.
+// Binding lets one user have one role of the cluster in one namespace, or in all.
 type Binding struct {
-	ID   string // of the row that asks for it
-	User string
-	Role string // cluster role: view, edit or admin
+	ID        string // of the row that asks for it
+	User      string
+	Role      string // cluster role: view, edit or admin
+	Namespace string // "" for all
+}
+
+// Same tells whether both have the same place in the cluster, whatever they say.
+func (b Binding) Same(other Binding) bool { return b.ID == other.ID && b.Namespace == other.Namespace }
+
+// in is where bindings of a namespace are, or those of the whole cluster.
+func (b Binding) in() string {
+	if b.Namespace == "" {
+		return bindingsPath
+	}
+	return rbacPath + "/namespaces/" + url.PathEscape(b.Namespace) + "/rolebindings"
+}
+
+func (b Binding) kind() string {
+	if b.Namespace == "" {
+		return "ClusterRoleBinding"
+	}
+	return "RoleBinding"
 }
 
 type binding struct {
@@ -49,19 +69,23 @@ type subject struct {
 // Bindings lists our bindings as they are in the cluster: by our mark, so that one whose subjects somebody changed is among
 // them, with what they say now.
 func (c *Client) Bindings(ctx context.Context) ([]Binding, error) {
-	var found struct {
-		Items []binding `json:"items"`
-	}
-	if err := c.call(ctx, http.MethodGet, bindingsPath, url.Values{"labelSelector": {managedBy + "=kloigos"}}, nil, &found); err != nil {
-		return nil, fmt.Errorf("list the bindings: %w", err)
+	var items []binding
+	for _, path := range []string{bindingsPath, rbacPath + "/rolebindings"} {
+		var found struct {
+			Items []binding `json:"items"`
+		}
+		if err := c.call(ctx, http.MethodGet, path, url.Values{"labelSelector": {managedBy + "=kloigos"}}, nil, &found); err != nil {
+			return nil, fmt.Errorf("list the bindings: %w", err)
+		}
+		items = append(items, found.Items...)
 	}
 	var all []Binding
-	for _, b := range found.Items {
+	for _, b := range items {
 		id, is := strings.CutPrefix(b.Metadata.Name, bindingPrefix)
 		if !is {
 			continue
 		}
-		made := Binding{ID: id, Role: b.RoleRef.Name}
+		made := Binding{ID: id, Role: b.RoleRef.Name, Namespace: b.Metadata.Namespace}
 		if b.RoleRef.Kind != "ClusterRole" {
 			made.Role = b.RoleRef.Kind + " " + b.RoleRef.Name
 		}
@@ -76,14 +100,14 @@ func (c *Client) Bindings(ctx context.Context) ([]Binding, error) {
 // CreateBinding makes a binding; one with its name is replaced, since a role cannot be changed.
 func (c *Client) CreateBinding(ctx context.Context, b Binding) error {
 	object := binding{
-		APIVersion: rbacGroup + "/v1", Kind: "ClusterRoleBinding", Metadata: meta{Name: bindingPrefix + b.ID, Labels: ours()},
+		APIVersion: rbacGroup + "/v1", Kind: b.kind(), Metadata: meta{Name: bindingPrefix + b.ID, Namespace: b.Namespace, Labels: ours()},
 		RoleRef:  roleRef{APIGroup: rbacGroup, Kind: "ClusterRole", Name: b.Role},
 		Subjects: []subject{{APIGroup: rbacGroup, Kind: "User", Name: b.User}},
 	}
-	err := c.call(ctx, http.MethodPost, bindingsPath, nil, object, nil)
+	err := c.call(ctx, http.MethodPost, b.in(), nil, object, nil)
 	if Is(err, http.StatusConflict) {
-		if err = c.DeleteBinding(ctx, b.ID); err == nil {
-			err = c.call(ctx, http.MethodPost, bindingsPath, nil, object, nil)
+		if err = c.DeleteBinding(ctx, b); err == nil {
+			err = c.call(ctx, http.MethodPost, b.in(), nil, object, nil)
 		}
 	}
 	if err != nil {
@@ -92,9 +116,9 @@ func (c *Client) CreateBinding(ctx context.Context, b Binding) error {
 	return nil
 }
 
-// DeleteBinding deletes a binding by the id of its row. One that is gone is deleted.
-func (c *Client) DeleteBinding(ctx context.Context, id string) error {
-	err := c.call(ctx, http.MethodDelete, bindingsPath+"/"+url.PathEscape(bindingPrefix+id), nil, nil, nil)
+// DeleteBinding deletes a binding by the id of its row and its namespace. One that is gone is deleted.
+func (c *Client) DeleteBinding(ctx context.Context, b Binding) error {
+	err := c.call(ctx, http.MethodDelete, b.in()+"/"+url.PathEscape(bindingPrefix+b.ID), nil, nil, nil)
 	if err != nil && !Is(err, http.StatusNotFound) {
 		return fmt.Errorf("delete a binding: %w", err)
 	}

@@ -113,6 +113,15 @@ func Heals(err error) bool {
 
 // call sends one request; in and out may be nil.
 func (c *Client) call(ctx context.Context, method, path string, query url.Values, in, out any) error {
+	kind := "application/json"
+	if method == http.MethodPatch {
+		kind = "application/merge-patch+json"
+	}
+	return c.send(ctx, method, kind, path, query, in, out)
+}
+
+// send is call with a type of what it sends.
+func (c *Client) send(ctx context.Context, method, kind, path string, query url.Values, in, out any) error {
 	var body io.Reader
 	if in != nil {
 		text, err := json.Marshal(in)
@@ -129,10 +138,7 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("User-Agent", "kloigos")
 	if in != nil {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	if method == http.MethodPatch {
-		request.Header.Set("Content-Type", "application/merge-patch+json")
+		request.Header.Set("Content-Type", kind)
 	}
 	answer, err := c.http.Do(request)
 	if err != nil {

@@ -102,7 +102,7 @@ func TestRealAPIServer(t *testing.T) {
 			t.Errorf("bindings %+v, %v", found, err)
 		}
 		for range 2 {
-			if err := admin.DeleteBinding(ctx, b.ID); err != nil {
+			if err := admin.DeleteBinding(ctx, b); err != nil {
 				t.Error(err)
 			}
 		}
