@@ -44,6 +44,9 @@ type kubeSite struct {
 	workspace uuid.UUID
 	work      func() queue.Work
 	pool      *pgxpool.Pool // for what no intent does, and what every row says
+	// The API server that nodes and policies meet: of server, or a real one.
+	endpoint, ca string
+	sign         func(request string) string
 }
 
 func newKubeSite(t *testing.T) *kubeSite {
@@ -63,6 +66,8 @@ func newKubeSite(t *testing.T) *kubeSite {
 	k.sql(`INSERT INTO workspaces (id, project_id, name, type) SELECT $1, w.project_id, 'apps', 'kubernetes' FROM workspaces w WHERE w.id = $2`, k.workspace, domain.DefaultWorkspace)
 	k.config = kubework.Config{DB: k.DB.DB, Keys: k.keys, Check: func(netip.Addr) error { return nil }}
 	k.config.Managers = egress.Rule{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	k.endpoint, k.ca = k.server.Endpoint, k.server.CA
+	k.sign = func(request string) string { return k.server.Sign(request, 365*24*time.Hour) }
 	k.work = func() queue.Work {
 		w, config := k.Worker(nil), k.config
 		config.Play = func(ctx context.Context, a *work.Attempt, p kubework.Play) (json.RawMessage, error) {
@@ -98,7 +103,7 @@ func (k *kubeSite) initialized(ctx context.Context, play ansible.Play, sink func
 	if err != nil {
 		return ansible.Outcome{}, err
 	}
-	return site.Play(ctx, play, sink, scripted.Script{Result: map[string]any{"ca": k.server.CA, "certificate": k.server.Sign(vars.Request, 365*24*time.Hour)}})
+	return site.Play(ctx, play, sink, scripted.Script{Result: map[string]any{"ca": k.ca, "certificate": k.sign(vars.Request)}})
 }
 
 // host registers a host of the workspace and has it initialized. The cluster calls it ready.
@@ -140,7 +145,7 @@ func (k *kubeSite) createWith(controlPlanes []string, workers ...string) (cluste
 	}
 	err = k.do(func(tx *kernel.Tx) (err error) {
 		cluster, job, err = kube.CreateCluster(k.T.Context(), tx, k.keys, k.kinds, kube.ClusterDraft{
-			Name: "apps", KubeVersion: "v1.36.3", ControlPlane: controlPlanes, Workers: workers, Endpoint: k.server.Endpoint,
+			Name: "apps", KubeVersion: "v1.36.3", ControlPlane: controlPlanes, Workers: workers, Endpoint: k.endpoint,
 			PodRange: kube.DefaultPodRange, ServiceRange: kube.DefaultServiceRange,
 		})
 		return err

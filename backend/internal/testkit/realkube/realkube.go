@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -43,6 +44,9 @@ type Cluster struct {
 	args   []string
 }
 
+// Administrators is who Kloigos is in a cluster of kubeadm: nothing exempts the group from limits, as it does system:masters.
+var Administrators = pkix.Name{CommonName: "administrator", Organization: []string{"kubeadm:cluster-admins"}}
+
 // New starts a cluster until the test ends. controllers are those of the controller manager that run; without any it isn't started.
 func New(t *testing.T, controllers ...string) *Cluster {
 	t.Helper()
@@ -63,6 +67,7 @@ func New(t *testing.T, controllers ...string) *Cluster {
 	}
 	c.authority()
 	c.Issue("apiserver", pkix.Name{CommonName: "kube-apiserver"})
+	c.Issue("front", pkix.Name{CommonName: frontName})
 	c.Admin, c.AdminKey = c.Issue("admin", pkix.Name{CommonName: "kloigos", Organization: []string{"system:masters"}})
 	etcd, peer, port := FreePort(t), FreePort(t), FreePort(t)
 	c.start("etcd", "--data-dir", t.TempDir(), "--listen-client-urls", "http://127.0.0.1:"+etcd, "--advertise-client-urls", "http://127.0.0.1:"+etcd,
@@ -70,7 +75,8 @@ func New(t *testing.T, controllers ...string) *Cluster {
 	c.args = []string{
 		"--etcd-servers", "http://127.0.0.1:" + etcd, "--bind-address", "127.0.0.1", "--secure-port", port, "--advertise-address", "192.0.2.10",
 		"--endpoint-reconciler-type", "none", "--tls-cert-file", c.path("apiserver.crt"), "--tls-private-key-file", c.path("apiserver.key"), "--client-ca-file", c.path("ca.crt"),
-		"--authorization-mode", "Node,RBAC", "--enable-bootstrap-token-auth", "--service-cluster-ip-range", "10.96.0.0/16", "--service-account-issuer", "https://kubernetes.default.svc",
+		"--authorization-mode", "Node,RBAC", "--enable-bootstrap-token-auth", "--requestheader-client-ca-file", c.path("ca.crt"), "--requestheader-allowed-names", frontName,
+		"--requestheader-username-headers", userHeader, "--requestheader-group-headers", groupHeader, "--service-cluster-ip-range", "10.96.0.0/16", "--service-account-issuer", "https://kubernetes.default.svc",
 		"--service-account-key-file", c.path("ca.key"), "--service-account-signing-key-file", c.path("ca.key"), "--cert-dir", t.TempDir(),
 	}
 	c.Endpoint = "127.0.0.1:" + port
@@ -180,6 +186,27 @@ func NewAuthority(t *testing.T) []byte {
 	other := &Cluster{t: t, dir: t.TempDir()}
 	other.authority()
 	return other.CA
+}
+
+// Sign signs a request for a client certificate (PEM), as the authority on a control plane does.
+func (c *Cluster) Sign(request string, valid time.Duration) (string, error) {
+	block, _ := pem.Decode([]byte(request))
+	if block == nil {
+		return "", errors.New("it is no request")
+	}
+	asked, err := x509.ParseCertificateRequest(block.Bytes)
+	if err != nil {
+		return "", err
+	}
+	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
+	if err != nil {
+		return "", err
+	}
+	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: serial, Subject: asked.Subject, NotBefore: time.Now().Add(-time.Minute), NotAfter: time.Now().Add(valid),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}, c.cert, asked.PublicKey, c.key)
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})), err
 }
 
 // Issue makes a certificate for loopback, signed by the authority of the cluster, and its key.
