@@ -114,7 +114,8 @@ func TestRealNamespaces(t *testing.T) {
 		r.counts(t, "2")
 		pod := func(name string) int {
 			return r.real.Do(http.MethodPost, spaces+"/shop/pods", map[string]any{"metadata": map[string]any{"name": name}, "spec": map[string]any{
-				"automountServiceAccountToken": false, "containers": []any{map[string]any{"name": "c", "image": "none"}}}}, nil)
+				"automountServiceAccountToken": false, "containers": []any{map[string]any{"name": "c", "image": "none"}},
+			}}, nil)
 		}
 		site.Eventually(t, "the account of pods", func() bool { // the controller of accounts does not run: it is made by hand
 			return r.real.Do(http.MethodPost, spaces+"/shop/serviceaccounts", map[string]any{"metadata": map[string]any{"name": "default"}}, nil) == http.StatusConflict

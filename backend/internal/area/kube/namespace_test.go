@@ -35,8 +35,19 @@ func TestHostileNamespaces(t *testing.T) {
 	begun := time.Now()
 	for field, drafts := range map[string][]NamespaceDraft{
 		"name": {
-			{}, {Name: "default"}, {Name: "kube-system"}, {Name: "kloigos-x"}, {Name: "-a"}, {Name: "A"}, {Name: "a/b"}, {Name: "../secrets"}, {Name: "a\n"},
-			{Name: "shop?dryRun=All"}, {Name: "ſhop"}, {Name: strings.Repeat("a", 64)}, {Name: "a\x00"},
+			{},
+			{Name: "default"},
+			{Name: "kube-system"},
+			{Name: "kloigos-x"},
+			{Name: "-a"},
+			{Name: "A"},
+			{Name: "a/b"},
+			{Name: "../secrets"},
+			{Name: "a\n"},
+			{Name: "shop?dryRun=All"},
+			{Name: "ſhop"},
+			{Name: strings.Repeat("a", 64)},
+			{Name: "a\x00"},
 		},
 		"quota_cpu": {
 			{QuotaCPU: "lots"}, {QuotaCPU: "-1"}, {QuotaCPU: "0"}, {QuotaCPU: "0.0"}, {QuotaCPU: "1e-99999999"}, {QuotaCPU: "1e9"}, {QuotaCPU: " 1"}, {QuotaCPU: "1\n"}, {QuotaCPU: "+1"},
@@ -47,9 +58,15 @@ func TestHostileNamespaces(t *testing.T) {
 		"default_cpu":    {{DefaultCPU: "many"}, {DefaultCPU: "2", QuotaCPU: "1"}},
 		"default_memory": {{DefaultMemory: "1n"}, {DefaultMemory: "2Gi", QuotaMemory: "1Gi"}},
 		"labels": {
-			{Labels: many}, {Labels: map[string]string{"kloigos.io/namespace": "x"}}, {Labels: map[string]string{"x.kloigos.io/y": ""}},
-			{Labels: map[string]string{"kubernetes.io/metadata.name": "default"}}, {Labels: map[string]string{"app.kubernetes.io/managed-by": "me"}},
-			{Labels: map[string]string{"a b": ""}}, {Labels: map[string]string{"a": "b\n"}}, {Labels: map[string]string{"": ""}}, {Labels: map[string]string{"a": strings.Repeat("b", 64)}},
+			{Labels: many},
+			{Labels: map[string]string{"kloigos.io/namespace": "x"}},
+			{Labels: map[string]string{"x.kloigos.io/y": ""}},
+			{Labels: map[string]string{"kubernetes.io/metadata.name": "default"}},
+			{Labels: map[string]string{"app.kubernetes.io/managed-by": "me"}},
+			{Labels: map[string]string{"a b": ""}},
+			{Labels: map[string]string{"a": "b\n"}},
+			{Labels: map[string]string{"": ""}},
+			{Labels: map[string]string{"a": strings.Repeat("b", 64)}},
 			{Labels: map[string]string{"x.pod-security.kubernetes.io/enforce": "privileged"}},
 		},
 	} {

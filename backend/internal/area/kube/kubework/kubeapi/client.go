@@ -200,9 +200,14 @@ func clean(text string) string {
 	return string(out)
 }
 
-// Ready asks whether the API server is ready.
+// Ready asks whether the API server is ready for us. One that has just started refuses everybody until it has read who may do what:
+// that is no answer yet, and heals.
 func (c *Client) Ready(ctx context.Context) error {
-	return c.call(ctx, http.MethodGet, "/readyz", nil, nil, nil)
+	err := c.call(ctx, http.MethodGet, "/readyz", nil, nil, nil)
+	if Is(err, http.StatusForbidden) {
+		return errors.New("it does not let us in (yet): " + err.Error()) // not wrapped: its status would say that it is final
+	}
+	return err
 }
 
 // meta is the metadata of an object.
