@@ -129,6 +129,8 @@ type checker struct {
 	heard         []string // lines of the log of the host's fence that were seen
 	ended         api.Allocation
 	next          visitor
+	promised      picture // of the host while all was as promised
+	packages      string  // version that was installed first
 }
 
 var errNoGround = errors.New("a check before this one failed, on which it builds")

@@ -20,7 +20,8 @@ const (
 	repairedWithin = 2 * time.Minute
 	lookPause      = 2 * time.Second
 	// noQuota lifts the CPU quota of the agent where the host is emulated: a tenth of such a CPU is a hundredth of a real one.
-	noQuota = "/run/systemd/system/kloigosagent.slice.d/emulation.conf"
+	noQuota   = "/run/systemd/system/kloigosagent.slice.d/emulation.conf"
+	liftQuota = "sudo sh -ec 'mkdir -p $(dirname " + noQuota + "); printf \"[Slice]\\nCPUQuota=\\n\" >" + noQuota + "; systemctl daemon-reload'"
 )
 
 // steady tells whether updates of the agent and the repair of drift are checked too. They take some four minutes, and an agent that
@@ -54,8 +55,7 @@ func until(ctx context.Context, limit time.Duration, ask func(context.Context) (
 func (c *checker) deliver(version string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if c.i.VM.Accelerator != "kvm" {
-			lift := "sudo sh -ec 'mkdir -p " + filepath.Dir(noQuota) + "; printf \"[Slice]\\nCPUQuota=\\n\" >" + noQuota + "; systemctl daemon-reload'"
-			if _, err := c.i.VM.Run(ctx, lift); err != nil {
+			if _, err := c.i.VM.Run(ctx, liftQuota); err != nil {
 				return err
 			}
 		}

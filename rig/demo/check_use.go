@@ -60,6 +60,22 @@ func (c *checker) trafficMeasured(ctx context.Context) error {
 	return nil
 }
 
+// trafficOfTransfer sends a lot over the link of the second unit before it is measured.
+func (c *checker) trafficOfTransfer(ctx context.Context) error {
+	if c.second.a.ID == "" {
+		return errNoGround
+	}
+	const sent = 12 << 20
+	said, err := c.second.ssh(ctx, "", false, fmt.Sprintf("head -c %d /dev/zero", sent))
+	if err != nil {
+		return err
+	}
+	if len(said) != sent {
+		return fmt.Errorf("%d bytes came out of the unit, not %d", len(said), sent)
+	}
+	return c.trafficMeasured(ctx)
+}
+
 // measureBoth measures the host, and returns what the second and the first tenant use.
 func (c *checker) measureBoth(ctx context.Context, samples int) (second, first api.Use, err error) {
 	_, job, err := c.i.Client.MeasureHost(ctx, c.i.Host.ID, samples)

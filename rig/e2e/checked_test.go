@@ -1,4 +1,4 @@
-//go:build e2e || e2e_network
+//go:build e2e || e2e_network || e2e_steady
 
 package e2e_test
 
@@ -12,7 +12,7 @@ import (
 )
 
 // checked sets up what ./task demo sets up and looks at it as --check does, a subtest for each line.
-func checked(t *testing.T, backends int, checks func(*demo.Installation) []demo.Check) {
+func checked(t *testing.T, options demo.Options, checks func(*demo.Installation) []demo.Check) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "kloigos-e2e-")
 	if err != nil {
@@ -22,10 +22,9 @@ func checked(t *testing.T, backends int, checks func(*demo.Installation) []demo.
 	if err := os.Chmod(dir, 0o711); err != nil {
 		t.Fatal(err)
 	}
-	installation, err := demo.Up(t.Context(), demo.Options{
-		Out: t.Output(), In: strings.NewReader(""), Dir: dir, Backends: backends, Webapps: 2, Check: true, SkipPackages: true,
-		UnitNetwork: "host", // TestNetworks changes it
-	})
+	options.Out, options.In, options.Dir, options.Webapps, options.Check, options.SkipPackages = t.Output(), strings.NewReader(""), dir, 2, true, true
+	options.UnitNetwork = "host" // TestNetworks changes it
+	installation, err := demo.Up(t.Context(), options)
 	if err != nil {
 		showLogs(t, dir)
 		t.Fatal(err)

@@ -9,4 +9,4 @@ import (
 )
 
 // TestDemo looks at all but what TestNetworks looks at.
-func TestDemo(t *testing.T) { checked(t, 3, (*demo.Installation).Checks) }
+func TestDemo(t *testing.T) { checked(t, demo.Options{Backends: 3}, (*demo.Installation).Checks) }

@@ -9,4 +9,6 @@ import (
 )
 
 // TestNetworks looks at units with networks of their own: how one gets it, what holds it, and what a tenant can't do there.
-func TestNetworks(t *testing.T) { checked(t, 2, (*demo.Installation).NetworkChecks) }
+func TestNetworks(t *testing.T) {
+	checked(t, demo.Options{Backends: 2}, (*demo.Installation).NetworkChecks)
+}

@@ -76,3 +76,19 @@ func parseRegisters(printed string) string {
 	}
 	return strings.TrimPrefix(out.String(), "\n")
 }
+
+// SetLink pulls the machine's network cable, or plugs it in again.
+func (vm *VM) SetLink(up bool) error {
+	word := "off"
+	if up {
+		word = "on"
+	}
+	answer, err := vm.ask("set_link net " + word)
+	if err != nil {
+		return fmt.Errorf("set the link: %w", err)
+	}
+	if strings.Contains(answer, "rror") {
+		return fmt.Errorf("set the link: %s", strings.TrimSpace(answer))
+	}
+	return nil
+}
