@@ -21,6 +21,7 @@ import (
 	"kloigos/backend/internal/bundle/judge"
 	"kloigos/backend/internal/intent"
 	"kloigos/backend/internal/kernel/failpoint"
+	"kloigos/backend/internal/kernel/memory"
 	"kloigos/backend/internal/kernel/recent"
 	"kloigos/backend/internal/kernel/reconcile"
 	"kloigos/backend/internal/kernel/work"
@@ -103,6 +104,7 @@ type Server struct {
 	gates    chan struct{}                       // one for each upload that is being looked at
 	// largeBodies holds a place for each large body that is being decoded.
 	largeBodies chan struct{}
+	collector   memory.Collector
 
 	// life ends when the server stops, and with it all streams.
 	life context.Context
@@ -163,7 +165,8 @@ func bare(cfg Config) *Server {
 	}
 	s := &Server{
 		cfg: cfg, db: cfg.DB, intents: cfg.Intents, log: cfg.Log, roles: cfg.Roles, handled: map[string]bool{},
-		metrics: newMetrics(cfg.Metrics), limiter: newLimiter(cfg.Limits), viewers: make(chan struct{}, maxViewers), gates: make(chan struct{}, maxGates), largeBodies: make(chan struct{}, maxLargeBodies),
+		metrics: newMetrics(cfg.Metrics), limiter: newLimiter(cfg.Limits), viewers: make(chan struct{}, maxViewers),
+		gates: make(chan struct{}, maxGates), largeBodies: make(chan struct{}, maxLargeBodies), collector: memory.Collector{Every: collectAfter},
 		watches: watches{jobs: map[uuid.UUID]*watch{}}, backlog: newBacklog(cfg.DB), bearers: newBearers(cfg.DB), capacity: newCapacity(cfg.DB),
 	}
 	s.accesses = newAccesses(cfg.DB, cfg.Roles)

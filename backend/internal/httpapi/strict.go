@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,9 +24,10 @@ const (
 	maxNumber = 32     // characters of a number
 	maxName   = 256    // bytes of a name as it is written
 	maxFaults = 20     // told of one body
-	// Larger bodies are decoded one at a time, since each becomes several times its size in memory, and that is collected
-	// before the next one: the collector by itself would let it pile up first.
+	// Larger bodies are decoded one at a time, since each becomes several times its size in memory. That is collected
+	// after so many bytes of them: the collector by itself would let it pile up first.
 	smallBody      = 16 << 10
+	collectAfter   = 4 << 20
 	maxLargeBodies = 1
 )
 
@@ -49,7 +49,7 @@ func (s *Server) strict(takesBody, archive bool) func(huma.Context, func(huma.Co
 			select {
 			case s.largeBodies <- struct{}{}:
 				r := requestOf(c.Context())
-				r.decoded = sync.OnceFunc(func() { runtime.GC(); <-s.largeBodies })
+				r.decoded = sync.OnceFunc(func() { s.collector.Done(len(body)); <-s.largeBodies })
 				defer r.decoded()
 			case <-c.Context().Done():
 				s.answer(c, c.Context().Err())

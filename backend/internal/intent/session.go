@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 
 	"kloigos/backend/internal/area/iam"
 	"kloigos/backend/internal/domain"
+	"kloigos/backend/internal/kernel/memory"
 	"kloigos/backend/internal/kernel/scope"
 	"kloigos/backend/internal/store"
 )
@@ -196,7 +196,7 @@ func (s *Sessions) HashPassword(ctx context.Context, password string) (string, e
 		return "", err
 	}
 	defer leave()
-	defer debug.FreeOSMemory() // an idle backend would hold the 19 MiB for minutes
+	defer memory.Return() // an idle backend would hold the 19 MiB for minutes
 	hash, err := argon2id.CreateHash(password, &passwordCost)
 	if err != nil {
 		return "", fmt.Errorf("hash the password: %w", err)
@@ -219,7 +219,7 @@ func (s *Sessions) check(ctx context.Context, name, password string) (store.Acco
 		hash = s.nobody()
 	}
 	match, err := s.compare(password, hash)
-	defer debug.FreeOSMemory() // an idle backend would hold the 19 MiB for minutes
+	defer memory.Return() // an idle backend would hold the 19 MiB for minutes
 	if err != nil {
 		return store.Account{}, errors.Join(fmt.Errorf("compare password: %w", err), s.uncount(ctx, tried[:]))
 	}
