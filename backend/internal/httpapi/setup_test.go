@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
@@ -236,6 +237,9 @@ func (b *backend) newAccount(name, role string) (uuid.UUID, string) {
 
 func testBundle(t testing.TB, name string) bundle.Bundle {
 	t.Helper()
+	if made, ok := testBundles.Load(name); ok {
+		return made.(bundle.Bundle)
+	}
 	packed, err := bundle.Build(fstest.MapFS{
 		name + "/playbook.yml": {Data: []byte("- hosts: all\n  roles: [" + name + "]\n")},
 		name + "/bundle.yml":   {Data: []byte("roles: []\nmodules: []\n")},
@@ -243,8 +247,12 @@ func testBundle(t testing.TB, name string) bundle.Bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
+	testBundles.Store(name, packed)
 	return packed
 }
+
+// testBundles are those that testBundle has made, by name: each test wants the same ones.
+var testBundles sync.Map
 
 func (b *backend) tx(f func(tx *store.Tx) error) {
 	b.t.Helper()
