@@ -4,6 +4,8 @@ import { createRequire } from "node:module";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+// The two themes differ in colours alone, and these are the rules that look at them.
+const colours = ["color-contrast", "link-in-text-block"];
 
 // watch keeps what goes wrong in a page from now on; call the result for it, and to begin anew.
 export async function watch(page, origin) {
@@ -58,13 +60,14 @@ export function over(page) {
 // unfold opens everything that is folded, so that it is looked at too.
 export const unfold = (page) => page.evaluate(() => { for (const d of document.querySelectorAll("details")) d.open = true; });
 
-// findings returns what axe finds in the theme that the page is in.
-export async function findings(page) {
+// findings returns what axe finds in the light theme, and of the dark one what its colours can change.
+export async function findings(page, colorScheme) {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
-  const found = await page.evaluate(async (values) => {
-    const r = await window.axe.run(document, { runOnly: { type: "tag", values }, resultTypes: ["violations"] });
+  const runOnly = colorScheme === "dark" ? { type: "rule", values: colours } : { type: "tag", values: rules };
+  const found = await page.evaluate(async (runOnly) => {
+    const r = await window.axe.run(document, { runOnly, resultTypes: ["violations"] });
     return r.violations.map((v) => ({ id: v.id, help: v.help, nodes: v.nodes.map((n) => `${n.target.join(" ")}: ${n.html.slice(0, 140)} ${n.any.map((a) => a.message).join("; ").slice(0, 200)}`) }));
-  }, rules);
+  }, runOnly);
   return found.map((v) => `axe ${v.id}: ${v.help} (${v.nodes.length})\n      ${v.nodes.slice(0, 4).join("\n      ")}`);
 }
 

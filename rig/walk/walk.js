@@ -84,7 +84,7 @@ async function lookAt(p, { page, happened }, width, names) {
   found.push(...await over(page));
   for (const colorScheme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme });
-    found.push(...(await findings(page)).map((f) => `${colorScheme}: ${f}`));
+    found.push(...(await findings(page, colorScheme)).map((f) => `${colorScheme}: ${f}`));
   }
   await page.emulateMedia({ colorScheme: "light" });
   const made = await page.evaluate(outline, { names, routes });
