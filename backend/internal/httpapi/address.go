@@ -13,22 +13,26 @@ import (
 	"kloigos/backend/internal/store"
 )
 
+// addressHandlers answers the routes about addresses.
+type addressHandlers struct{ *Server }
+
 func (s *Server) registerAddresses() {
-	register(s, "list-addresses", s.listAddresses, sorted(store.AddressSorting))
-	register(s, "add-addresses", s.addAddresses, created, means(func(_ context.Context, _ string, b api.AddAddresses) error {
+	h := addressHandlers{s}
+	register(s, "list-addresses", h.listAddresses, sorted(store.AddressSorting))
+	register(s, "add-addresses", h.addAddresses, created, means(func(_ context.Context, _ string, b api.AddAddresses) error {
 		if b.Network == "" {
 			b.Network = "default" // as the types do
 		}
 		return intent.CheckAddresses(b.Network, addressRanges(b))
 	}, nil))
-	register(s, "remove-address", s.removeAddress)
-	register(s, "close-address", s.closeAddress)
-	register(s, "open-address", s.openAddress)
-	register(s, "release-address", s.releaseAddress)
+	register(s, "remove-address", h.removeAddress)
+	register(s, "close-address", h.closeAddress)
+	register(s, "open-address", h.openAddress)
+	register(s, "release-address", h.releaseAddress)
 }
 
 // address finds an address of the pool by its id or by itself.
-func (s *Server) address(ctx context.Context, ref string) (store.Address, error) {
+func (s addressHandlers) address(ctx context.Context, ref string) (store.Address, error) {
 	p, err := s.addressRow(ctx, ref)
 	if err == nil && p.WorkspaceID != workspace(ctx) {
 		err = domain.ErrNotFound
@@ -36,7 +40,7 @@ func (s *Server) address(ctx context.Context, ref string) (store.Address, error)
 	return p, err
 }
 
-func (s *Server) addressRow(ctx context.Context, ref string) (store.Address, error) {
+func (s addressHandlers) addressRow(ctx context.Context, ref string) (store.Address, error) {
 	if u, ok := id(ref); ok {
 		return s.db.Address(ctx, u)
 	}
@@ -47,7 +51,7 @@ func (s *Server) addressRow(ctx context.Context, ref string) (store.Address, err
 	return s.db.AddressByValue(ctx, a.String())
 }
 
-func (s *Server) listAddresses(ctx context.Context, in *struct{ api.AddressFilter }) (*object[api.Page[api.Address]], error) {
+func (s addressHandlers) listAddresses(ctx context.Context, in *struct{ api.AddressFilter }) (*object[api.Page[api.Address]], error) {
 	if err := oneOf("state", in.State, domain.AddressLifecycle.Names()); err != nil {
 		return nil, err
 	}
@@ -58,7 +62,7 @@ func (s *Server) listAddresses(ctx context.Context, in *struct{ api.AddressFilte
 		presentAddress)
 }
 
-func (s *Server) addAddresses(ctx context.Context, in *struct{ Body api.AddAddresses }) (*object[api.Page[api.Address]], error) {
+func (s addressHandlers) addAddresses(ctx context.Context, in *struct{ Body api.AddAddresses }) (*object[api.Page[api.Address]], error) {
 	ranges := addressRanges(in.Body)
 	_, err := s.once(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) (made, error) {
 		_, err := s.intents.AddAddresses(ctx, call, in.Body.Network, ranges)
@@ -94,7 +98,7 @@ func addressRanges(b api.AddAddresses) []intent.AddressRange {
 	return ranges
 }
 
-func (s *Server) removeAddress(ctx context.Context, in *Change) (*nothing, error) {
+func (s addressHandlers) removeAddress(ctx context.Context, in *Change) (*nothing, error) {
 	p, err := s.address(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -106,7 +110,7 @@ func (s *Server) removeAddress(ctx context.Context, in *Change) (*nothing, error
 	return nil, s.intents.RemoveAddress(ctx, callOf(ctx), p.ID, version)
 }
 
-func (s *Server) changeAddress(ctx context.Context, in Change, do func(ctx context.Context, call intent.Call, address uuid.UUID, ifMatch int64) error) (*versioned[api.Address], error) {
+func (s addressHandlers) changeAddress(ctx context.Context, in Change, do func(ctx context.Context, call intent.Call, address uuid.UUID, ifMatch int64) error) (*versioned[api.Address], error) {
 	p, err := s.address(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -124,15 +128,15 @@ func (s *Server) changeAddress(ctx context.Context, in Change, do func(ctx conte
 	return &versioned[api.Address]{ETag: etag(p.Version), Body: presentAddress(p)}, nil
 }
 
-func (s *Server) closeAddress(ctx context.Context, in *Change) (*versioned[api.Address], error) {
+func (s addressHandlers) closeAddress(ctx context.Context, in *Change) (*versioned[api.Address], error) {
 	return s.changeAddress(ctx, *in, s.intents.CloseAddress)
 }
 
-func (s *Server) openAddress(ctx context.Context, in *Change) (*versioned[api.Address], error) {
+func (s addressHandlers) openAddress(ctx context.Context, in *Change) (*versioned[api.Address], error) {
 	return s.changeAddress(ctx, *in, s.intents.OpenAddress)
 }
 
-func (s *Server) releaseAddress(ctx context.Context, in *Change) (*versioned[api.Address], error) {
+func (s addressHandlers) releaseAddress(ctx context.Context, in *Change) (*versioned[api.Address], error) {
 	return s.changeAddress(ctx, *in, s.intents.ReleaseAddress)
 }
 

@@ -15,19 +15,23 @@ import (
 	"kloigos/backend/internal/store"
 )
 
+// allocationHandlers answers the routes about allocations.
+type allocationHandlers struct{ *Server }
+
 func (s *Server) registerAllocations() {
-	register(s, "list-allocations", s.listAllocations, sorted(store.AllocationSorting))
-	register(s, "create-allocation", s.createAllocation, orPlan[api.Allocation](s), means(func(ctx context.Context, _ string, b api.CreateAllocation) error {
-		_, err := s.wanted(ctx, b)
+	h := allocationHandlers{s}
+	register(s, "list-allocations", h.listAllocations, sorted(store.AllocationSorting))
+	register(s, "create-allocation", h.createAllocation, orPlan[api.Allocation](s), means(func(ctx context.Context, _ string, b api.CreateAllocation) error {
+		_, err := h.wanted(ctx, b)
 		return err
 	}, follows{"cpu_count": {"unit"}}))
-	register(s, "get-allocation", s.getAllocation)
-	register(s, "replace-allocation-keys", s.replaceKeys, orPlan[api.Allocation](s))
-	register(s, "move-allocation-network", s.moveNetwork, orPlan[api.Allocation](s))
-	register(s, "deallocate", s.deallocate, orPlan[api.Allocation](s))
+	register(s, "get-allocation", h.getAllocation)
+	register(s, "replace-allocation-keys", h.replaceKeys, orPlan[api.Allocation](s))
+	register(s, "move-allocation-network", h.moveNetwork, orPlan[api.Allocation](s))
+	register(s, "deallocate", h.deallocate, orPlan[api.Allocation](s))
 }
 
-func (s *Server) allocation(ctx context.Context, ref string) (store.Allocation, error) {
+func (s allocationHandlers) allocation(ctx context.Context, ref string) (store.Allocation, error) {
 	u, ok := id(ref)
 	if !ok { // login users are unique on a host only
 		return store.Allocation{}, domain.ErrNotFound
@@ -39,7 +43,7 @@ func (s *Server) allocation(ctx context.Context, ref string) (store.Allocation, 
 	return a, err
 }
 
-func (s *Server) listAllocations(ctx context.Context, in *struct{ api.AllocationFilter }) (*object[api.Page[api.Allocation]], error) {
+func (s allocationHandlers) listAllocations(ctx context.Context, in *struct{ api.AllocationFilter }) (*object[api.Page[api.Allocation]], error) {
 	if err := oneOf("state", in.State, append(domain.AllocationLifecycle.Names(), "live")); err != nil {
 		return nil, err
 	}
@@ -50,7 +54,7 @@ func (s *Server) listAllocations(ctx context.Context, in *struct{ api.Allocation
 	if err != nil {
 		return nil, err
 	}
-	host, err := s.hostFilter(ctx, in.Host)
+	host, err := hostHandlers(s).hostFilter(ctx, in.Host)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +71,7 @@ func (s *Server) listAllocations(ctx context.Context, in *struct{ api.Allocation
 		s.presentAllocation)
 }
 
-func (s *Server) getAllocation(ctx context.Context, in *ByID) (*versioned[api.Allocation], error) {
+func (s allocationHandlers) getAllocation(ctx context.Context, in *ByID) (*versioned[api.Allocation], error) {
 	a, err := s.allocation(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -75,7 +79,7 @@ func (s *Server) getAllocation(ctx context.Context, in *ByID) (*versioned[api.Al
 	return &versioned[api.Allocation]{ETag: etag(a.Version), Body: s.presentAllocation(a)}, nil
 }
 
-func (s *Server) acceptedAllocation(ctx context.Context, m made) (*accepted[api.Allocation], error) {
+func (s allocationHandlers) acceptedAllocation(ctx context.Context, m made) (*accepted[api.Allocation], error) {
 	a, err := s.db.Allocation(ctx, m.object)
 	if err != nil {
 		return nil, err
@@ -83,18 +87,18 @@ func (s *Server) acceptedAllocation(ctx context.Context, m made) (*accepted[api.
 	return &accepted[api.Allocation]{Location: jobURL(m.job), ETag: etag(a.Version), Body: s.presentAllocation(a)}, nil
 }
 
-func (s *Server) createAllocation(ctx context.Context, in *struct {
+func (s allocationHandlers) createAllocation(ctx context.Context, in *struct {
 	api.Planning
 	Body api.CreateAllocation
 },
 ) (*planned, error) {
 	r := intent.PlanRequest{Action: domain.ActionAllocate, Body: in.Body}
-	return planOrDo(ctx, s, in.Planning, r, func(ctx context.Context, call intent.Call) (*accepted[api.Allocation], error) {
+	return planOrDo(ctx, s.Server, in.Planning, r, func(ctx context.Context, call intent.Call) (*accepted[api.Allocation], error) {
 		return s.allocate(ctx, call, in.Body)
 	})
 }
 
-func (s *Server) allocate(ctx context.Context, call intent.Call, body api.CreateAllocation) (*accepted[api.Allocation], error) {
+func (s allocationHandlers) allocate(ctx context.Context, call intent.Call, body api.CreateAllocation) (*accepted[api.Allocation], error) {
 	m, err := s.once(ctx, call, func(ctx context.Context, call intent.Call) (made, error) {
 		r, err := s.wanted(ctx, body)
 		if err != nil {
@@ -111,14 +115,14 @@ func (s *Server) allocate(ctx context.Context, call intent.Call, body api.Create
 
 // wanted resolves the names in a request, and looks at all of its fields
 // together.
-func (s *Server) wanted(ctx context.Context, b api.CreateAllocation) (intent.CreateAllocation, error) {
+func (s allocationHandlers) wanted(ctx context.Context, b api.CreateAllocation) (intent.CreateAllocation, error) {
 	r := intent.CreateAllocation{
 		CPUs: b.CPUs, Region: b.Region, Zone: b.Zone, Network: b.Network, HostLabels: b.HostLabels, LoginUser: b.LoginUser,
 		SSHKeys: b.SSHKeys, Labels: b.Labels,
 	}
 	var bad domain.Invalid
 	if b.Unit != "" {
-		u, err := s.unit(ctx, b.Unit)
+		u, err := unitHandlers(s).unit(ctx, b.Unit)
 		if err != nil && !errors.Is(err, domain.ErrNotFound) {
 			return r, err
 		}
@@ -145,15 +149,15 @@ func (s *Server) wanted(ctx context.Context, b api.CreateAllocation) (intent.Cre
 }
 
 // hostToUse finds a host of the workspace, or one that is granted to it.
-func (s *Server) hostToUse(ctx context.Context, ref string) (uuid.UUID, error) {
-	h, err := s.host(ctx, ref)
+func (s allocationHandlers) hostToUse(ctx context.Context, ref string) (uuid.UUID, error) {
+	h, err := hostHandlers(s).host(ctx, ref)
 	if !errors.Is(err, domain.ErrNotFound) {
 		return h.ID, err
 	}
 	return s.db.SharedHost(ctx, workspace(ctx), ref)
 }
 
-func (s *Server) onAllocation(ctx context.Context, call intent.Call, in Change, do func(ctx context.Context, call intent.Call, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*accepted[api.Allocation], error) {
+func (s allocationHandlers) onAllocation(ctx context.Context, call intent.Call, in Change, do func(ctx context.Context, call intent.Call, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*accepted[api.Allocation], error) {
 	a, err := s.allocation(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -170,13 +174,13 @@ func (s *Server) onAllocation(ctx context.Context, call intent.Call, in Change, 
 }
 
 // plannedAllocation is onAllocation for actions that can be planned.
-func (s *Server) plannedAllocation(ctx context.Context, in Change, p api.Planning, r intent.PlanRequest, do func(ctx context.Context, call intent.Call, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*planned, error) {
-	return planOrDo(ctx, s, p, r, func(ctx context.Context, call intent.Call) (*accepted[api.Allocation], error) {
+func (s allocationHandlers) plannedAllocation(ctx context.Context, in Change, p api.Planning, r intent.PlanRequest, do func(ctx context.Context, call intent.Call, allocation uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*planned, error) {
+	return planOrDo(ctx, s.Server, p, r, func(ctx context.Context, call intent.Call) (*accepted[api.Allocation], error) {
 		return s.onAllocation(ctx, call, in, do)
 	})
 }
 
-func (s *Server) replaceKeys(ctx context.Context, in *struct {
+func (s allocationHandlers) replaceKeys(ctx context.Context, in *struct {
 	Change
 	api.Planning
 	Body api.ReplaceKeys
@@ -187,7 +191,7 @@ func (s *Server) replaceKeys(ctx context.Context, in *struct {
 	})
 }
 
-func (s *Server) moveNetwork(ctx context.Context, in *struct {
+func (s allocationHandlers) moveNetwork(ctx context.Context, in *struct {
 	Change
 	api.Planning
 },
@@ -195,7 +199,7 @@ func (s *Server) moveNetwork(ctx context.Context, in *struct {
 	return s.plannedAllocation(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionMoveNetwork}, s.intents.MoveToOwnNetwork)
 }
 
-func (s *Server) deallocate(ctx context.Context, in *struct {
+func (s allocationHandlers) deallocate(ctx context.Context, in *struct {
 	Change
 	api.Planning
 	Body api.Deallocate
@@ -206,7 +210,7 @@ func (s *Server) deallocate(ctx context.Context, in *struct {
 	})
 }
 
-func (s *Server) presentAllocation(a store.Allocation) api.Allocation {
+func (s allocationHandlers) presentAllocation(a store.Allocation) api.Allocation {
 	host, port := sshTarget(a)
 	command := fmt.Sprintf("ssh %s@%s", a.LoginUser, host)
 	if port != 22 {

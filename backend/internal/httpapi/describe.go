@@ -94,7 +94,7 @@ func (s *Server) enums() map[string][]string {
 		"Allocation.state": allocations, "list-allocations state": append(slices.Clone(allocations), "live"),
 		"Address.state": addresses, "list-addresses state": addresses,
 		"Job.state": jobs, "list-jobs state": append(slices.Clone(jobs), "active", "ended"),
-		"Job.kind": s.jobKinds(), "Plan.kind": s.jobKinds(), "list-jobs kind": s.jobKinds(),
+		"Job.kind": jobHandlers{s}.jobKinds(), "Plan.kind": jobHandlers{s}.jobKinds(), "list-jobs kind": jobHandlers{s}.jobKinds(),
 		"list-plans state": append(slices.Clone(plans), "expired"),
 		"LogEntry.kind":    logKinds, "LogResult.kind": {"ok", "changed", "skipped", "failed", "unreachable", "ignored"},
 		"Whoami.role": {"administrator", "account"}, "Wipe.method": {"discard", "discard+zero", "zero"},

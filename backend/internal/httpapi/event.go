@@ -10,20 +10,24 @@ import (
 	"kloigos/backend/internal/store"
 )
 
+// eventHandlers answers the routes about events.
+type eventHandlers struct{ *Server }
+
 func (s *Server) registerEvents() {
-	register(s, "list-events", s.listEvents, sorted(store.EventSorting))
-	register(s, "list-organization-events", s.listOrganizationEvents, sorted(store.EventSorting), inWorkspace)
-	register(s, "list-installation-events", s.listInstallationEvents, sorted(store.EventSorting))
+	h := eventHandlers{s}
+	register(s, "list-events", h.listEvents, sorted(store.EventSorting))
+	register(s, "list-organization-events", h.listOrganizationEvents, sorted(store.EventSorting), inWorkspace)
+	register(s, "list-installation-events", h.listInstallationEvents, sorted(store.EventSorting))
 }
 
-func (s *Server) listEvents(ctx context.Context, in *struct{ api.EventFilter }) (*object[api.Page[api.Event]], error) {
+func (s eventHandlers) listEvents(ctx context.Context, in *struct{ api.EventFilter }) (*object[api.Page[api.Event]], error) {
 	return s.eventsOf(ctx, "list-events", in.EventFilter, store.EventFilter{WorkspaceID: workspace(ctx)})
 }
 
 // listOrganizationEvents lists what happened in all workspaces of the organization of
 // the request's workspace, and to the organization itself.
-func (s *Server) listOrganizationEvents(ctx context.Context, in *struct{ api.EventFilter }) (*object[api.Page[api.Event]], error) {
-	at, err := s.whereIs(ctx)
+func (s eventHandlers) listOrganizationEvents(ctx context.Context, in *struct{ api.EventFilter }) (*object[api.Page[api.Event]], error) {
+	at, err := sessionHandlers(s).whereIs(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -36,11 +40,11 @@ func (s *Server) listOrganizationEvents(ctx context.Context, in *struct{ api.Eve
 	return s.eventsOf(ctx, "list-organization-events", in.EventFilter, store.EventFilter{Organization: &at.Organization})
 }
 
-func (s *Server) listInstallationEvents(ctx context.Context, in *struct{ api.EventFilter }) (*object[api.Page[api.Event]], error) {
+func (s eventHandlers) listInstallationEvents(ctx context.Context, in *struct{ api.EventFilter }) (*object[api.Page[api.Event]], error) {
 	return s.eventsOf(ctx, "list-installation-events", in.EventFilter, store.EventFilter{Organization: &uuid.Nil})
 }
 
-func (s *Server) eventsOf(ctx context.Context, route string, in api.EventFilter, f store.EventFilter) (*object[api.Page[api.Event]], error) {
+func (s eventHandlers) eventsOf(ctx context.Context, route string, in api.EventFilter, f store.EventFilter) (*object[api.Page[api.Event]], error) {
 	of, name := idOrName(in.Object)
 	since, badSince := timeFilter("since", in.Since)
 	until, badUntil := timeFilter("until", in.Until)

@@ -13,32 +13,36 @@ import (
 	"kloigos/backend/internal/store"
 )
 
+// hostHandlers answers the routes about hosts.
+type hostHandlers struct{ *Server }
+
 func (s *Server) registerHosts() {
-	register(s, "list-hosts", s.listHosts, sorted(store.HostSorting))
-	register(s, "register-host", s.registerHost, means(func(_ context.Context, _ string, b api.RegisterHost) error {
+	h := hostHandlers{s}
+	register(s, "list-hosts", h.listHosts, sorted(store.HostSorting))
+	register(s, "register-host", h.registerHost, means(func(_ context.Context, _ string, b api.RegisterHost) error {
 		return s.intents.CheckHost(hostRequest(b))
 	}, nil))
-	register(s, "get-host", s.getHost)
-	register(s, "update-host", s.updateHost)
-	register(s, "probe-host", s.probeHost)
-	register(s, "probe-hosts", s.probeHosts)
-	register(s, "measure-host", s.measureHost)
-	register(s, "confirm-host-key", s.confirmHostKey)
-	register(s, "set-layout", s.setLayout, means(s.checkLayout, layoutFollows))
-	register(s, "preview-layout", s.previewLayout, means(s.checkLayout, layoutFollows))
-	register(s, "relayout-host", s.relayoutHost, orPlan[api.Host](s), means(s.checkLayout, layoutFollows))
-	register(s, "initialize-host", s.initializeHost, orPlan[api.Host](s))
-	register(s, "refence-host", s.refenceHost, orPlan[api.Host](s))
-	register(s, "drain-host", s.drainHost)
-	register(s, "undrain-host", s.undrainHost)
-	register(s, "decommission-host", s.decommissionHost, orPlan[api.Host](s))
-	register(s, "declare-host-lost", s.declareHostLost)
-	register(s, "remove-host", s.removeHost)
+	register(s, "get-host", h.getHost)
+	register(s, "update-host", h.updateHost)
+	register(s, "probe-host", h.probeHost)
+	register(s, "probe-hosts", h.probeHosts)
+	register(s, "measure-host", h.measureHost)
+	register(s, "confirm-host-key", h.confirmHostKey)
+	register(s, "set-layout", layoutHandlers{s}.setLayout, means(layoutHandlers{s}.checkLayout, layoutFollows))
+	register(s, "preview-layout", layoutHandlers{s}.previewLayout, means(layoutHandlers{s}.checkLayout, layoutFollows))
+	register(s, "relayout-host", layoutHandlers{s}.relayoutHost, orPlan[api.Host](s), means(layoutHandlers{s}.checkLayout, layoutFollows))
+	register(s, "initialize-host", h.initializeHost, orPlan[api.Host](s))
+	register(s, "refence-host", h.refenceHost, orPlan[api.Host](s))
+	register(s, "drain-host", h.drainHost)
+	register(s, "undrain-host", h.undrainHost)
+	register(s, "decommission-host", h.decommissionHost, orPlan[api.Host](s))
+	register(s, "declare-host-lost", h.declareHostLost)
+	register(s, "remove-host", h.removeHost)
 }
 
 // host finds the host that a path names. One that is not there, one that was
 // removed and one in a workspace that the bearer may not see are all the same.
-func (s *Server) host(ctx context.Context, ref string) (store.ShownHost, error) {
+func (s hostHandlers) host(ctx context.Context, ref string) (store.ShownHost, error) {
 	h, err := s.hostRow(ctx, ref)
 	if err == nil && (h.RemovedAt != nil || h.WorkspaceID != workspace(ctx)) {
 		err = domain.ErrNotFound
@@ -46,7 +50,7 @@ func (s *Server) host(ctx context.Context, ref string) (store.ShownHost, error) 
 	return h, err
 }
 
-func (s *Server) hostRow(ctx context.Context, ref string) (store.ShownHost, error) {
+func (s hostHandlers) hostRow(ctx context.Context, ref string) (store.ShownHost, error) {
 	if u, ok := id(ref); ok {
 		return s.db.ShownHost(ctx, u)
 	}
@@ -61,7 +65,7 @@ func workspace(ctx context.Context) uuid.UUID { return requestOf(ctx).at.Workspa
 
 // hostFilter turns a filter's id or name into an id. A name that no host has
 // is an id that no host has.
-func (s *Server) hostFilter(ctx context.Context, ref string) (*uuid.UUID, error) {
+func (s hostHandlers) hostFilter(ctx context.Context, ref string) (*uuid.UUID, error) {
 	if ref == "" {
 		return nil, nil
 	}
@@ -75,7 +79,7 @@ func (s *Server) hostFilter(ctx context.Context, ref string) (*uuid.UUID, error)
 	return &h.ID, nil
 }
 
-func (s *Server) listHosts(ctx context.Context, in *struct{ api.HostFilter }) (*object[api.Page[api.Host]], error) {
+func (s hostHandlers) listHosts(ctx context.Context, in *struct{ api.HostFilter }) (*object[api.Page[api.Host]], error) {
 	if err := oneOf("state", in.State, domain.HostLifecycle.Names()); err != nil {
 		return nil, err
 	}
@@ -96,7 +100,7 @@ func (s *Server) listHosts(ctx context.Context, in *struct{ api.HostFilter }) (*
 		func(h store.ShownHost) api.Host { return presentHost(h, key) })
 }
 
-func (s *Server) getHost(ctx context.Context, in *ByID) (*versioned[api.Host], error) {
+func (s hostHandlers) getHost(ctx context.Context, in *ByID) (*versioned[api.Host], error) {
 	h, err := s.host(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -104,7 +108,7 @@ func (s *Server) getHost(ctx context.Context, in *ByID) (*versioned[api.Host], e
 	return s.shownHost(ctx, h)
 }
 
-func (s *Server) shownHost(ctx context.Context, h store.ShownHost) (*versioned[api.Host], error) {
+func (s hostHandlers) shownHost(ctx context.Context, h store.ShownHost) (*versioned[api.Host], error) {
 	key, err := s.authorizedKey(ctx)
 	if err != nil {
 		return nil, err
@@ -113,7 +117,7 @@ func (s *Server) shownHost(ctx context.Context, h store.ShownHost) (*versioned[a
 }
 
 // acceptedHost is the answer to a request that made a job about a host.
-func (s *Server) acceptedHost(ctx context.Context, m made) (*accepted[api.Host], error) {
+func (s hostHandlers) acceptedHost(ctx context.Context, m made) (*accepted[api.Host], error) {
 	h, err := s.db.ShownHost(ctx, m.object)
 	if err != nil {
 		return nil, err
@@ -125,7 +129,7 @@ func (s *Server) acceptedHost(ctx context.Context, m made) (*accepted[api.Host],
 	return &accepted[api.Host]{Location: jobURL(m.job), ETag: shown.ETag, Body: shown.Body}, nil
 }
 
-func (s *Server) registerHost(ctx context.Context, in *struct{ Body api.RegisterHost }) (*accepted[api.Host], error) {
+func (s hostHandlers) registerHost(ctx context.Context, in *struct{ Body api.RegisterHost }) (*accepted[api.Host], error) {
 	m, err := s.once(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) (made, error) {
 		host, job, err := s.intents.RegisterHost(ctx, call, hostRequest(in.Body))
 		return made{object: host, job: job}, err
@@ -150,7 +154,7 @@ type changed struct {
 	Body     api.Host
 }
 
-func (s *Server) updateHost(ctx context.Context, in *struct {
+func (s hostHandlers) updateHost(ctx context.Context, in *struct {
 	Change
 	Body api.UpdateHost
 },
@@ -168,7 +172,7 @@ func (s *Server) updateHost(ctx context.Context, in *struct {
 }
 
 // onHost carries out a change of a host that makes a job.
-func (s *Server) onHost(ctx context.Context, call intent.Call, in Change, do func(ctx context.Context, call intent.Call, host uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*accepted[api.Host], error) {
+func (s hostHandlers) onHost(ctx context.Context, call intent.Call, in Change, do func(ctx context.Context, call intent.Call, host uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*accepted[api.Host], error) {
 	h, err := s.host(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -185,13 +189,13 @@ func (s *Server) onHost(ctx context.Context, call intent.Call, in Change, do fun
 }
 
 // plannedHost is onHost for actions that can be planned.
-func (s *Server) plannedHost(ctx context.Context, in Change, p api.Planning, r intent.PlanRequest, do func(ctx context.Context, call intent.Call, host uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*planned, error) {
-	return planOrDo(ctx, s, p, r, func(ctx context.Context, call intent.Call) (*accepted[api.Host], error) {
+func (s hostHandlers) plannedHost(ctx context.Context, in Change, p api.Planning, r intent.PlanRequest, do func(ctx context.Context, call intent.Call, host uuid.UUID, ifMatch int64) (uuid.UUID, error)) (*planned, error) {
+	return planOrDo(ctx, s.Server, p, r, func(ctx context.Context, call intent.Call) (*accepted[api.Host], error) {
 		return s.onHost(ctx, call, in, do)
 	})
 }
 
-func (s *Server) probeHost(ctx context.Context, in *struct {
+func (s hostHandlers) probeHost(ctx context.Context, in *struct {
 	Change
 	Plan bool `query:"plan" doc:"refused: a probe only reads"`
 },
@@ -202,7 +206,7 @@ func (s *Server) probeHost(ctx context.Context, in *struct {
 	return s.onHost(ctx, callOf(ctx), in.Change, s.intents.ProbeHost)
 }
 
-func (s *Server) probeHosts(ctx context.Context, in *struct{ Body api.ProbeHosts }) (*followJob, error) {
+func (s hostHandlers) probeHosts(ctx context.Context, in *struct{ Body api.ProbeHosts }) (*followJob, error) {
 	m, err := s.once(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) (made, error) {
 		hosts := make([]uuid.UUID, len(in.Body.Hosts))
 		for i, ref := range in.Body.Hosts {
@@ -221,10 +225,10 @@ func (s *Server) probeHosts(ctx context.Context, in *struct{ Body api.ProbeHosts
 	if err != nil {
 		return nil, err
 	}
-	return s.followed(ctx, m.job, m.job)
+	return jobHandlers(s).followed(ctx, m.job, m.job)
 }
 
-func (s *Server) measureHost(ctx context.Context, in *struct {
+func (s hostHandlers) measureHost(ctx context.Context, in *struct {
 	Change
 	api.Measuring
 },
@@ -234,7 +238,7 @@ func (s *Server) measureHost(ctx context.Context, in *struct {
 	})
 }
 
-func (s *Server) confirmHostKey(ctx context.Context, in *struct {
+func (s hostHandlers) confirmHostKey(ctx context.Context, in *struct {
 	Change
 	Body api.ConfirmHostKey
 },
@@ -244,7 +248,7 @@ func (s *Server) confirmHostKey(ctx context.Context, in *struct {
 	})
 }
 
-func (s *Server) initializeHost(ctx context.Context, in *struct {
+func (s hostHandlers) initializeHost(ctx context.Context, in *struct {
 	Change
 	api.Planning
 },
@@ -254,7 +258,7 @@ func (s *Server) initializeHost(ctx context.Context, in *struct {
 	})
 }
 
-func (s *Server) refenceHost(ctx context.Context, in *struct {
+func (s hostHandlers) refenceHost(ctx context.Context, in *struct {
 	Change
 	api.Planning
 },
@@ -264,7 +268,7 @@ func (s *Server) refenceHost(ctx context.Context, in *struct {
 	})
 }
 
-func (s *Server) decommissionHost(ctx context.Context, in *struct {
+func (s hostHandlers) decommissionHost(ctx context.Context, in *struct {
 	Change
 	api.Planning
 },
@@ -273,7 +277,7 @@ func (s *Server) decommissionHost(ctx context.Context, in *struct {
 }
 
 // atOnce carries out a change of a host that makes no job.
-func (s *Server) atOnce(ctx context.Context, in Change, do func(ctx context.Context, call intent.Call, host uuid.UUID, ifMatch int64) error) (*versioned[api.Host], error) {
+func (s hostHandlers) atOnce(ctx context.Context, in Change, do func(ctx context.Context, call intent.Call, host uuid.UUID, ifMatch int64) error) (*versioned[api.Host], error) {
 	h, err := s.host(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -291,15 +295,15 @@ func (s *Server) atOnce(ctx context.Context, in Change, do func(ctx context.Cont
 	return s.shownHost(ctx, h)
 }
 
-func (s *Server) drainHost(ctx context.Context, in *Change) (*versioned[api.Host], error) {
+func (s hostHandlers) drainHost(ctx context.Context, in *Change) (*versioned[api.Host], error) {
 	return s.atOnce(ctx, *in, s.intents.DrainHost)
 }
 
-func (s *Server) undrainHost(ctx context.Context, in *Change) (*versioned[api.Host], error) {
+func (s hostHandlers) undrainHost(ctx context.Context, in *Change) (*versioned[api.Host], error) {
 	return s.atOnce(ctx, *in, s.intents.UndrainHost)
 }
 
-func (s *Server) declareHostLost(ctx context.Context, in *struct {
+func (s hostHandlers) declareHostLost(ctx context.Context, in *struct {
 	Change
 	Body api.DeclareLost
 },
@@ -309,7 +313,7 @@ func (s *Server) declareHostLost(ctx context.Context, in *struct {
 	})
 }
 
-func (s *Server) removeHost(ctx context.Context, in *Change) (*nothing, error) {
+func (s hostHandlers) removeHost(ctx context.Context, in *Change) (*nothing, error) {
 	h, err := s.host(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -323,7 +327,7 @@ func (s *Server) removeHost(ctx context.Context, in *Change) (*nothing, error) {
 
 // authorizedKey is the public key that belongs on the hosts of an organization: that
 // of the request's workspace, or the first one.
-func (s *Server) authorizedKey(ctx context.Context) (string, error) {
+func (s hostHandlers) authorizedKey(ctx context.Context) (string, error) {
 	organization := PlaceOf(ctx).Organization
 	if organization == uuid.Nil {
 		organization = domain.DefaultOrganization

@@ -13,15 +13,19 @@ import (
 	"kloigos/backend/internal/store"
 )
 
+// jobHandlers answers the routes about jobs.
+type jobHandlers struct{ *Server }
+
 func (s *Server) registerJobs() {
-	register(s, "list-jobs", s.listJobs, sorted(store.JobSorting))
-	register(s, "get-job", s.getJob)
-	register(s, "retry-job", s.retryJob)
-	register(s, "cancel-job", s.cancelJob)
-	register(s, "give-up-job", s.giveUpJob)
+	h := jobHandlers{s}
+	register(s, "list-jobs", h.listJobs, sorted(store.JobSorting))
+	register(s, "get-job", h.getJob)
+	register(s, "retry-job", h.retryJob)
+	register(s, "cancel-job", h.cancelJob)
+	register(s, "give-up-job", h.giveUpJob)
 }
 
-func (s *Server) job(ctx context.Context, ref string) (store.Job, error) {
+func (s jobHandlers) job(ctx context.Context, ref string) (store.Job, error) {
 	u, ok := id(ref)
 	if !ok {
 		return store.Job{}, domain.ErrNotFound
@@ -33,7 +37,7 @@ func (s *Server) job(ctx context.Context, ref string) (store.Job, error) {
 	return j, err
 }
 
-func (s *Server) listJobs(ctx context.Context, in *struct{ api.JobFilter }) (*object[api.Page[api.Job]], error) {
+func (s jobHandlers) listJobs(ctx context.Context, in *struct{ api.JobFilter }) (*object[api.Page[api.Job]], error) {
 	bad := []error{oneOf("state", in.State, append(domain.JobLifecycle.Names(), "active", "ended")), oneOf("kind", in.Kind, s.jobKinds()), boundTo(in.JobFilter)}
 	f := store.JobFilter{WorkspaceID: workspace(ctx), State: in.State, Kind: in.Kind, Playbook: in.Playbook, Version: in.Version}
 	if err := joinProblems(bad...); err != nil {
@@ -44,10 +48,10 @@ func (s *Server) listJobs(ctx context.Context, in *struct{ api.JobFilter }) (*ob
 	if f.ObjectID, err = idFilter("object", in.Object); err != nil {
 		return nil, err
 	}
-	if f.HostID, err = s.hostFilter(ctx, in.Host); err != nil {
+	if f.HostID, err = hostHandlers(s).hostFilter(ctx, in.Host); err != nil {
 		return nil, err
 	}
-	if f.UnitID, err = s.unitFilter(ctx, in.Unit); err != nil {
+	if f.UnitID, err = unitHandlers(s).unitFilter(ctx, in.Unit); err != nil {
 		return nil, err
 	}
 	return pageOf(s.listOf("list-jobs", in.PageQuery, in.State, in.Kind, in.Host, in.Unit, in.Allocation, in.Object, in.Playbook, strconv.Itoa(in.Version)), store.JobSorting,
@@ -71,7 +75,7 @@ func boundTo(f api.JobFilter) error {
 	}
 }
 
-func (s *Server) jobKinds() []string {
+func (s jobHandlers) jobKinds() []string {
 	kinds := make([]string, len(domain.JointTable))
 	for i, j := range domain.JointTable {
 		kinds[i] = string(j.Kind)
@@ -79,7 +83,7 @@ func (s *Server) jobKinds() []string {
 	return append(kinds, s.cfg.Kinds.Kinds()...)
 }
 
-func (s *Server) getJob(ctx context.Context, in *ByID) (*object[api.Job], error) {
+func (s jobHandlers) getJob(ctx context.Context, in *ByID) (*object[api.Job], error) {
 	j, err := s.job(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -93,7 +97,7 @@ func (s *Server) getJob(ctx context.Context, in *ByID) (*object[api.Job], error)
 }
 
 // waitsFor is the quota that a job waits for in the queue, in a sentence.
-func (s *Server) waitsFor(ctx context.Context, workspace uuid.UUID, state domain.JobState) (string, error) {
+func (s jobHandlers) waitsFor(ctx context.Context, workspace uuid.UUID, state domain.JobState) (string, error) {
 	if state != domain.JobQueued {
 		return "", nil
 	}
@@ -101,7 +105,7 @@ func (s *Server) waitsFor(ctx context.Context, workspace uuid.UUID, state domain
 }
 
 // shownJob is a job with its hosts, where it has several.
-func (s *Server) shownJob(ctx context.Context, j store.Job) (api.Job, error) {
+func (s jobHandlers) shownJob(ctx context.Context, j store.Job) (api.Job, error) {
 	out := s.presentJob(j)
 	if joint, _ := domain.JointOf(j.Kind); !joint.Several {
 		return out, nil
@@ -125,7 +129,7 @@ type followJob struct {
 }
 
 // onJob carries out a change of a job; do returns the job that carries it out.
-func (s *Server) onJob(ctx context.Context, ref string, do func(ctx context.Context, call intent.Call, job uuid.UUID) (uuid.UUID, error)) (*followJob, error) {
+func (s jobHandlers) onJob(ctx context.Context, ref string, do func(ctx context.Context, call intent.Call, job uuid.UUID) (uuid.UUID, error)) (*followJob, error) {
 	j, err := s.job(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -139,7 +143,7 @@ func (s *Server) onJob(ctx context.Context, ref string, do func(ctx context.Cont
 
 // followed is an answer with a job, as it is now, and the one that carries out
 // what was asked for.
-func (s *Server) followed(ctx context.Context, id, follow uuid.UUID) (*followJob, error) {
+func (s jobHandlers) followed(ctx context.Context, id, follow uuid.UUID) (*followJob, error) {
 	j, err := s.db.Job(ctx, id)
 	if err != nil {
 		return nil, err
@@ -151,7 +155,7 @@ func (s *Server) followed(ctx context.Context, id, follow uuid.UUID) (*followJob
 	return &followJob{Location: jobURL(follow), Body: shown}, nil
 }
 
-func (s *Server) retryJob(ctx context.Context, in *struct {
+func (s jobHandlers) retryJob(ctx context.Context, in *struct {
 	ByID
 	Body *api.RetryJob
 },
@@ -164,17 +168,17 @@ func (s *Server) retryJob(ctx context.Context, in *struct {
 	})
 }
 
-func (s *Server) cancelJob(ctx context.Context, in *ByID) (*followJob, error) {
+func (s jobHandlers) cancelJob(ctx context.Context, in *ByID) (*followJob, error) {
 	return s.onJob(ctx, in.ID, func(ctx context.Context, call intent.Call, job uuid.UUID) (uuid.UUID, error) {
 		return job, s.intents.CancelJob(ctx, call, job)
 	})
 }
 
-func (s *Server) giveUpJob(ctx context.Context, in *ByID) (*followJob, error) {
+func (s jobHandlers) giveUpJob(ctx context.Context, in *ByID) (*followJob, error) {
 	return s.onJob(ctx, in.ID, s.intents.GiveUpJob)
 }
 
-func (s *Server) presentJob(j store.Job) api.Job {
+func (s jobHandlers) presentJob(j store.Job) api.Job {
 	joint, _ := domain.JointOf(j.Kind)
 	kind, ofArea := s.cfg.Kinds.Kind(string(j.Kind))
 	if ofArea {

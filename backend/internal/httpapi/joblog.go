@@ -13,12 +13,16 @@ import (
 	"kloigos/backend/internal/store"
 )
 
+// logHandlers answers the routes about logs of jobs.
+type logHandlers struct{ *Server }
+
 const eventStream = "text/event-stream"
 
 func (s *Server) registerJobLog() {
-	register(s, "get-job-log", s.getJobLog)
-	register(s, "get-job-outline", s.getJobOutline)
-	register(s, "stream-job-log", s.streamJobLog, func(o *huma.Operation) {
+	h := logHandlers{s}
+	register(s, "get-job-log", h.getJobLog)
+	register(s, "get-job-outline", h.getJobOutline)
+	register(s, "stream-job-log", h.streamJobLog, func(o *huma.Operation) {
 		o.Description = "Events: `log` with one entry of the log (its `id` is the sequence), `state` with the job whenever it moved, `end` when all was told. " +
 			"Resume with Last-Event-ID, or after."
 		o.Responses = map[string]*huma.Response{"200": {
@@ -46,13 +50,13 @@ func presentLogEntry(e store.LogEntry, sharedHost bool) api.LogEntry {
 // maxSequence is the greatest number that every JSON reader holds; no log comes near it.
 const maxSequence = 1<<53 - 1
 
-func (s *Server) streamJobLog(ctx context.Context, in *struct {
+func (s logHandlers) streamJobLog(ctx context.Context, in *struct {
 	ByID
 	After  int64  `query:"after" minimum:"0" maximum:"9007199254740991" doc:"sequence after which to begin"`
 	LastID string `header:"Last-Event-ID" maxLength:"20" doc:"sequence after which to go on; sent by browsers by themselves"`
 },
 ) (*huma.StreamResponse, error) {
-	j, err := s.job(ctx, in.ID)
+	j, err := jobHandlers(s).job(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}

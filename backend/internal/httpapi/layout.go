@@ -10,12 +10,15 @@ import (
 	"kloigos/backend/internal/intent"
 )
 
-func (s *Server) setLayout(ctx context.Context, in *struct {
+// layoutHandlers answers the routes about layouts.
+type layoutHandlers struct{ *Server }
+
+func (s layoutHandlers) setLayout(ctx context.Context, in *struct {
 	Change
 	Body api.SetLayout
 },
 ) (*versioned[api.Host], error) {
-	h, err := s.host(ctx, in.ID)
+	h, err := hostHandlers(s).host(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -29,26 +32,26 @@ func (s *Server) setLayout(ctx context.Context, in *struct {
 	if h, err = s.db.ShownHost(ctx, h.ID); err != nil {
 		return nil, err
 	}
-	return s.shownHost(ctx, h)
+	return hostHandlers(s).shownHost(ctx, h)
 }
 
-func (s *Server) relayoutHost(ctx context.Context, in *struct {
+func (s layoutHandlers) relayoutHost(ctx context.Context, in *struct {
 	Change
 	api.Planning
 	Body api.SetLayout
 },
 ) (*planned, error) {
-	return s.plannedHost(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionRelayout, Body: in.Body}, func(ctx context.Context, call intent.Call, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
+	return hostHandlers(s).plannedHost(ctx, in.Change, in.Planning, intent.PlanRequest{Action: domain.ActionRelayout, Body: in.Body}, func(ctx context.Context, call intent.Call, host uuid.UUID, ifMatch int64) (uuid.UUID, error) {
 		return s.intents.RelayoutHost(ctx, call, host, ifMatch, layoutRequest(in.Body))
 	})
 }
 
-func (s *Server) previewLayout(ctx context.Context, in *struct {
+func (s layoutHandlers) previewLayout(ctx context.Context, in *struct {
 	ByID
 	Body api.SetLayout
 },
 ) (*object[api.Layout], error) {
-	h, err := s.host(ctx, in.ID)
+	h, err := hostHandlers(s).host(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +67,8 @@ var layoutFollows = follows{
 }
 
 // checkLayout looks at each field of a layout against the host's facts.
-func (s *Server) checkLayout(ctx context.Context, ref string, b api.SetLayout) error {
-	h, err := s.host(ctx, ref)
+func (s layoutHandlers) checkLayout(ctx context.Context, ref string, b api.SetLayout) error {
+	h, err := hostHandlers(s).host(ctx, ref)
 	if err != nil {
 		return err
 	}

@@ -19,12 +19,12 @@ const (
 	logFound = 4 << 20
 )
 
-func (s *Server) getJobLog(ctx context.Context, in *struct {
+func (s logHandlers) getJobLog(ctx context.Context, in *struct {
 	ByID
 	api.LogFilter
 },
 ) (*object[api.JobLog], error) {
-	j, err := s.job(ctx, in.ID)
+	j, err := jobHandlers(s).job(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (s *Server) getJobLog(ctx context.Context, in *struct {
 	return out, err
 }
 
-func (s *Server) logPart(ctx context.Context, j store.Job, f api.LogFilter, out *object[api.JobLog]) error {
+func (s logHandlers) logPart(ctx context.Context, j store.Job, f api.LogFilter, out *object[api.JobLog]) error {
 	entries, err := s.db.JobLog(ctx, j.ID, f.After, f.Limit)
 	for _, e := range entries {
 		out.Body.Items = append(out.Body.Items, presentLogEntry(e, j.OnSharedHost()))
@@ -97,8 +97,8 @@ func logFilter(f api.LogFilter) (func(store.LogEntry) bool, error) {
 	}, nil
 }
 
-func (s *Server) getJobOutline(ctx context.Context, in *ByID) (*object[api.LogOutline], error) {
-	j, err := s.job(ctx, in.ID)
+func (s logHandlers) getJobOutline(ctx context.Context, in *ByID) (*object[api.LogOutline], error) {
+	j, err := jobHandlers(s).job(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}

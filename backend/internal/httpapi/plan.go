@@ -17,11 +17,15 @@ import (
 	"kloigos/backend/internal/store"
 )
 
+// planHandlers answers the routes about plans.
+type planHandlers struct{ *Server }
+
 func (s *Server) registerPlans() {
-	register(s, "list-plans", s.listPlans, sorted(store.PlanSorting))
-	register(s, "get-plan", s.getPlan)
-	register(s, "approve-plan", s.decidePlan(domain.DecisionApprove))
-	register(s, "refuse-plan", s.decidePlan(domain.DecisionRefuse))
+	h := planHandlers{s}
+	register(s, "list-plans", h.listPlans, sorted(store.PlanSorting))
+	register(s, "get-plan", h.getPlan)
+	register(s, "approve-plan", h.decidePlan(domain.DecisionApprove))
+	register(s, "refuse-plan", h.decidePlan(domain.DecisionRefuse))
 }
 
 // planned is the answer of an action that can be planned: the object that it
@@ -56,7 +60,7 @@ func planOrDo[T any](ctx context.Context, s *Server, p api.Planning, r intent.Pl
 	case p.PlanID != "" && p.Plan:
 		return nil, badField("plan_id", "can't be given together with plan=true")
 	case p.Plan:
-		return s.makePlan(ctx, call, r, p.PlaybookVersion, func(ctx context.Context, drafted intent.Call) error {
+		return planHandlers{s}.makePlan(ctx, call, r, p.PlaybookVersion, func(ctx context.Context, drafted intent.Call) error {
 			_, err := act(ctx, drafted)
 			return err
 		})
@@ -65,7 +69,7 @@ func planOrDo[T any](ctx context.Context, s *Server, p api.Planning, r intent.Pl
 		if !ok {
 			return nil, badField("plan_id", "must be an id")
 		}
-		of, err := s.plan(ctx, id)
+		of, err := planHandlers{s}.plan(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +84,7 @@ func planOrDo[T any](ctx context.Context, s *Server, p api.Planning, r intent.Pl
 	return &planned{Location: out.Location, ETag: out.ETag, Body: out.Body}, nil
 }
 
-func (s *Server) makePlan(ctx context.Context, call intent.Call, r intent.PlanRequest, version int, ask func(ctx context.Context, drafted intent.Call) error) (*planned, error) {
+func (s planHandlers) makePlan(ctx context.Context, call intent.Call, r intent.PlanRequest, version int, ask func(ctx context.Context, drafted intent.Call) error) (*planned, error) {
 	m, err := s.once(ctx, call, func(ctx context.Context, call intent.Call) (made, error) {
 		plan, job, err := s.intents.Plan(ctx, call, r, version, ask)
 		return made{object: plan, job: job}, err
@@ -99,7 +103,7 @@ func (s *Server) makePlan(ctx context.Context, call intent.Call, r intent.PlanRe
 	return &planned{Location: jobURL(m.job), Body: shown}, nil
 }
 
-func (s *Server) plan(ctx context.Context, id uuid.UUID) (store.Plan, error) {
+func (s planHandlers) plan(ctx context.Context, id uuid.UUID) (store.Plan, error) {
 	p, err := s.db.Plan(ctx, id)
 	if err == nil && p.WorkspaceID != workspace(ctx) {
 		err = domain.ErrNotFound
@@ -107,8 +111,8 @@ func (s *Server) plan(ctx context.Context, id uuid.UUID) (store.Plan, error) {
 	return p, err
 }
 
-func (s *Server) listPlans(ctx context.Context, in *struct{ api.PlanFilter }) (*object[api.Page[api.Plan]], error) {
-	host, err := s.hostFilter(ctx, in.Host)
+func (s planHandlers) listPlans(ctx context.Context, in *struct{ api.PlanFilter }) (*object[api.Page[api.Plan]], error) {
+	host, err := hostHandlers(s).hostFilter(ctx, in.Host)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +149,7 @@ func (s *Server) listPlans(ctx context.Context, in *struct{ api.PlanFilter }) (*
 }
 
 // showPlan presents a plan of a list, with what has moved since it was checked: whether it can be applied depends on that.
-func (s *Server) showPlan(ctx context.Context, rules intent.ApprovalRules, failed *error) func(store.Plan) api.Plan {
+func (s planHandlers) showPlan(ctx context.Context, rules intent.ApprovalRules, failed *error) func(store.Plan) api.Plan {
 	return func(p store.Plan) api.Plan {
 		if *failed != nil {
 			return api.Plan{}
@@ -157,7 +161,7 @@ func (s *Server) showPlan(ctx context.Context, rules intent.ApprovalRules, faile
 }
 
 // shownPlan is one plan as the bearer sees it.
-func (s *Server) shownPlan(ctx context.Context, p store.Plan) (api.Plan, error) {
+func (s planHandlers) shownPlan(ctx context.Context, p store.Plan) (api.Plan, error) {
 	rules, err := s.intents.ApprovalRules(ctx, p.WorkspaceID)
 	if err != nil {
 		return api.Plan{}, err
@@ -166,7 +170,7 @@ func (s *Server) shownPlan(ctx context.Context, p store.Plan) (api.Plan, error) 
 }
 
 // presentedPlan is a plan as the bearer sees it: what they can do with it depends on who they are, and on the rules.
-func (s *Server) presentedPlan(ctx context.Context, p store.Plan, rules intent.ApprovalRules) (api.Plan, error) {
+func (s planHandlers) presentedPlan(ctx context.Context, p store.Plan, rules intent.ApprovalRules) (api.Plan, error) {
 	stale, err := s.intents.PlanMoved(ctx, p)
 	if err != nil {
 		return api.Plan{}, err
@@ -206,7 +210,7 @@ func mayApprove(ctx context.Context) bool {
 }
 
 // decidePlan is the handler of an approval or a refusal.
-func (s *Server) decidePlan(decision string) func(context.Context, *struct {
+func (s planHandlers) decidePlan(decision string) func(context.Context, *struct {
 	ByID
 	Body api.DecidePlan
 }) (*object[api.Plan], error) {
@@ -237,7 +241,7 @@ func (s *Server) decidePlan(decision string) func(context.Context, *struct {
 	}
 }
 
-func (s *Server) getPlan(ctx context.Context, in *ByID) (*object[api.Plan], error) {
+func (s planHandlers) getPlan(ctx context.Context, in *ByID) (*object[api.Plan], error) {
 	u, ok := id(in.ID)
 	if !ok {
 		return nil, domain.ErrNotFound

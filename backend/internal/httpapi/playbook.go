@@ -19,17 +19,21 @@ import (
 	"kloigos/backend/internal/store"
 )
 
+// playbookHandlers answers the routes about playbooks and their versions.
+type playbookHandlers struct{ *Server }
+
 func (s *Server) registerPlaybooks() {
-	register(s, "list-playbooks", s.listPlaybooks, sorted(store.PlaybookSorting))
-	register(s, "get-playbook", s.getPlaybook)
-	register(s, "list-playbook-versions", s.listPlaybookVersions, sorted(store.PlaybookVersionSorting))
+	h := playbookHandlers{s}
+	register(s, "list-playbooks", h.listPlaybooks, sorted(store.PlaybookSorting))
+	register(s, "get-playbook", h.getPlaybook)
+	register(s, "list-playbook-versions", h.listPlaybookVersions, sorted(store.PlaybookVersionSorting))
 	s.registerUploads()
-	register(s, "get-playbook-version", s.getPlaybookVersion)
-	register(s, "diff-playbook", s.diffPlaybook)
-	register(s, "set-default-playbook", s.setDefaultPlaybook)
-	register(s, "list-playbook-files", s.listPlaybookFiles)
-	register(s, "get-playbook-file", s.getPlaybookFile)
-	register(s, "download-playbook", s.downloadPlaybook, binary)
+	register(s, "get-playbook-version", h.getPlaybookVersion)
+	register(s, "diff-playbook", h.diffPlaybook)
+	register(s, "set-default-playbook", h.setDefaultPlaybook)
+	register(s, "list-playbook-files", h.listPlaybookFiles)
+	register(s, "get-playbook-file", h.getPlaybookFile)
+	register(s, "download-playbook", h.downloadPlaybook, binary)
 }
 
 // ByName is the input of an operation on one playbook.
@@ -54,14 +58,14 @@ func binary(o *huma.Operation) {
 
 var playbookName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 
-func (s *Server) playbook(ctx context.Context, name string) (store.Playbook, error) {
+func (s playbookHandlers) playbook(ctx context.Context, name string) (store.Playbook, error) {
 	if !playbookName.MatchString(name) {
 		return store.Playbook{}, domain.ErrNotFound
 	}
 	return s.db.Playbook(ctx, name)
 }
 
-func (s *Server) listPlaybooks(ctx context.Context, in *struct{ api.PageQuery }) (*object[api.Page[api.Playbook]], error) {
+func (s playbookHandlers) listPlaybooks(ctx context.Context, in *struct{ api.PageQuery }) (*object[api.Page[api.Playbook]], error) {
 	return pageOf(s.listOf("list-playbooks", in.PageQuery), store.PlaybookSorting,
 		func(after *store.Position, limit int) ([]store.Playbook, error) {
 			return s.db.Playbooks(ctx, store.PlaybookFilter{Sort: in.Sort, After: after, Limit: limit})
@@ -69,7 +73,7 @@ func (s *Server) listPlaybooks(ctx context.Context, in *struct{ api.PageQuery })
 		presentPlaybook)
 }
 
-func (s *Server) getPlaybook(ctx context.Context, in *ByName) (*versioned[api.Playbook], error) {
+func (s playbookHandlers) getPlaybook(ctx context.Context, in *ByName) (*versioned[api.Playbook], error) {
 	p, err := s.playbook(ctx, in.Name)
 	if err != nil {
 		return nil, err
@@ -77,7 +81,7 @@ func (s *Server) getPlaybook(ctx context.Context, in *ByName) (*versioned[api.Pl
 	return &versioned[api.Playbook]{ETag: etag(p.Revision), Body: presentPlaybook(p)}, nil
 }
 
-func (s *Server) listPlaybookVersions(ctx context.Context, in *struct {
+func (s playbookHandlers) listPlaybookVersions(ctx context.Context, in *struct {
 	ByName
 	api.PageQuery
 },
@@ -93,7 +97,7 @@ func (s *Server) listPlaybookVersions(ctx context.Context, in *struct {
 		presentPlaybookVersion)
 }
 
-func (s *Server) playbookVersion(ctx context.Context, in OneVersion) (store.PlaybookVersion, error) {
+func (s playbookHandlers) playbookVersion(ctx context.Context, in OneVersion) (store.PlaybookVersion, error) {
 	p, err := s.playbook(ctx, in.Name)
 	if err != nil {
 		return store.PlaybookVersion{}, err
@@ -101,7 +105,7 @@ func (s *Server) playbookVersion(ctx context.Context, in OneVersion) (store.Play
 	return s.db.PlaybookVersion(ctx, p.Name, in.Version)
 }
 
-func (s *Server) getPlaybookVersion(ctx context.Context, in *OneVersion) (*object[api.PlaybookVersion], error) {
+func (s playbookHandlers) getPlaybookVersion(ctx context.Context, in *OneVersion) (*object[api.PlaybookVersion], error) {
 	v, err := s.playbookVersion(ctx, *in)
 	if err != nil {
 		return nil, err
@@ -117,7 +121,7 @@ func (s *Server) getPlaybookVersion(ctx context.Context, in *OneVersion) (*objec
 	return &object[api.PlaybookVersion]{Body: out}, nil
 }
 
-func (s *Server) diffPlaybook(ctx context.Context, in *struct {
+func (s playbookHandlers) diffPlaybook(ctx context.Context, in *struct {
 	OneVersion
 	Against int `query:"against" required:"true" minimum:"1" maximum:"2147483647" doc:"the version that it is compared with"`
 },
@@ -138,7 +142,7 @@ func (s *Server) diffPlaybook(ctx context.Context, in *struct {
 }
 
 // files returns all files of a version.
-func (s *Server) files(ctx context.Context, in OneVersion) (map[string][]byte, error) {
+func (s playbookHandlers) files(ctx context.Context, in OneVersion) (map[string][]byte, error) {
 	content, err := s.artifact(ctx, in)
 	if err != nil {
 		return nil, err
@@ -150,7 +154,7 @@ func (s *Server) files(ctx context.Context, in OneVersion) (map[string][]byte, e
 	return files, nil
 }
 
-func (s *Server) setDefaultPlaybook(ctx context.Context, in *struct {
+func (s playbookHandlers) setDefaultPlaybook(ctx context.Context, in *struct {
 	OneVersion
 	IfMatch string `header:"If-Match" maxLength:"32" doc:"ETag of the playbook as it was looked at; 412 if its default is another by now"`
 },
@@ -172,7 +176,7 @@ func (s *Server) setDefaultPlaybook(ctx context.Context, in *struct {
 	return s.getPlaybook(ctx, &in.ByName)
 }
 
-func (s *Server) artifact(ctx context.Context, in OneVersion) ([]byte, error) {
+func (s playbookHandlers) artifact(ctx context.Context, in OneVersion) ([]byte, error) {
 	v, err := s.playbookVersion(ctx, in)
 	if err != nil {
 		return nil, err
@@ -180,7 +184,7 @@ func (s *Server) artifact(ctx context.Context, in OneVersion) ([]byte, error) {
 	return s.db.PlaybookContent(ctx, v.ID)
 }
 
-func (s *Server) listPlaybookFiles(ctx context.Context, in *OneVersion) (*object[api.Page[api.PlaybookFile]], error) {
+func (s playbookHandlers) listPlaybookFiles(ctx context.Context, in *OneVersion) (*object[api.Page[api.PlaybookFile]], error) {
 	content, err := s.artifact(ctx, *in)
 	if err != nil {
 		return nil, err
@@ -192,7 +196,7 @@ func (s *Server) listPlaybookFiles(ctx context.Context, in *OneVersion) (*object
 	return whole(files, func(f bundle.File) api.PlaybookFile { return api.PlaybookFile{Path: f.Path, SizeBytes: f.Size} }), nil
 }
 
-func (s *Server) getPlaybookFile(ctx context.Context, in *struct {
+func (s playbookHandlers) getPlaybookFile(ctx context.Context, in *struct {
 	OneVersion
 	Path string `query:"path" required:"true" minLength:"1" maxLength:"1024" doc:"path of the file in the version"`
 },
@@ -220,7 +224,7 @@ type download struct {
 	Body        []byte
 }
 
-func (s *Server) downloadPlaybook(ctx context.Context, in *OneVersion) (*download, error) {
+func (s playbookHandlers) downloadPlaybook(ctx context.Context, in *OneVersion) (*download, error) {
 	content, err := s.artifact(ctx, *in)
 	if err != nil {
 		return nil, err

@@ -12,13 +12,17 @@ import (
 	"kloigos/backend/internal/kernel/scope"
 )
 
+// sessionHandlers answers the routes about sessions.
+type sessionHandlers struct{ *Server }
+
 func (s *Server) registerSessions() {
-	register(s, "create-session", s.createSession, created)
-	register(s, "delete-session", s.deleteSession)
-	register(s, "whoami", s.whoami)
+	h := sessionHandlers{s}
+	register(s, "create-session", h.createSession, created)
+	register(s, "delete-session", h.deleteSession)
+	register(s, "whoami", h.whoami)
 }
 
-func (s *Server) createSession(ctx context.Context, in *struct{ Body api.Login }) (*object[api.Session], error) {
+func (s sessionHandlers) createSession(ctx context.Context, in *struct{ Body api.Login }) (*object[api.Session], error) {
 	r := requestOf(ctx)
 	from := domain.Actor{Address: r.client, RequestID: r.id}
 	made, err := s.cfg.Sessions.Login(ctx, from, in.Body.Account, in.Body.Password)
@@ -34,11 +38,11 @@ func (s *Server) createSession(ctx context.Context, in *struct{ Body api.Login }
 	return &object[api.Session]{Body: api.Session{ID: made.ID.String(), Account: in.Body.Account, Token: made.Secret, ExpiresAt: made.ExpiresAt}}, nil
 }
 
-func (s *Server) deleteSession(ctx context.Context, _ *struct{}) (*nothing, error) {
+func (s sessionHandlers) deleteSession(ctx context.Context, _ *struct{}) (*nothing, error) {
 	return nil, s.intents.LogOut(ctx, callOf(ctx), requestOf(ctx).bearer.TokenID)
 }
 
-func (s *Server) whoami(ctx context.Context, _ *struct{}) (*object[api.Whoami], error) {
+func (s sessionHandlers) whoami(ctx context.Context, _ *struct{}) (*object[api.Whoami], error) {
 	b := requestOf(ctx).bearer
 	kind := "session"
 	if b.Kind == intent.TokenAPI {
@@ -65,7 +69,7 @@ func (s *Server) whoami(ctx context.Context, _ *struct{}) (*object[api.Whoami], 
 
 // whereIs is the workspace that a request is about which needs none; zeros if there
 // is none that the bearer sees.
-func (s *Server) whereIs(ctx context.Context) (scope.Located, error) {
+func (s sessionHandlers) whereIs(ctx context.Context) (scope.Located, error) {
 	r := requestOf(ctx)
 	at, err := locate(ctx, s.db, whose{account: r.bearer.AccountID, workspace: r.workspace})
 	if err == nil && r.access.Sees(at.Place()) {

@@ -12,7 +12,7 @@ func (s *Server) registerSystem() {
 }
 
 func (s *Server) getSystem(ctx context.Context, _ *struct{}) (*object[api.System], error) {
-	key, err := s.authorizedKey(ctx)
+	key, err := hostHandlers{s}.authorizedKey(ctx)
 	if err != nil {
 		return nil, err
 	}

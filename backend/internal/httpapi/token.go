@@ -12,13 +12,17 @@ import (
 	"kloigos/backend/internal/store"
 )
 
+// tokenHandlers answers the routes about tokens.
+type tokenHandlers struct{ *Server }
+
 func (s *Server) registerTokens() {
-	register(s, "list-tokens", s.listTokens, sorted(store.TokenSorting))
-	register(s, "create-token", s.createToken, created)
-	register(s, "delete-token", s.deleteToken)
+	h := tokenHandlers{s}
+	register(s, "list-tokens", h.listTokens, sorted(store.TokenSorting))
+	register(s, "create-token", h.createToken, created)
+	register(s, "delete-token", h.deleteToken)
 }
 
-func (s *Server) listTokens(ctx context.Context, in *struct{ api.PageQuery }) (*object[api.Page[api.Token]], error) {
+func (s tokenHandlers) listTokens(ctx context.Context, in *struct{ api.PageQuery }) (*object[api.Page[api.Token]], error) {
 	account := requestOf(ctx).bearer.AccountID
 	return pageOf(s.listOf("list-tokens", in.PageQuery, account.String()), store.TokenSorting,
 		func(after *store.Position, limit int) ([]store.Token, error) {
@@ -27,7 +31,7 @@ func (s *Server) listTokens(ctx context.Context, in *struct{ api.PageQuery }) (*
 		presentToken)
 }
 
-func (s *Server) createToken(ctx context.Context, in *struct{ Body api.CreateToken }) (*object[api.Token], error) {
+func (s tokenHandlers) createToken(ctx context.Context, in *struct{ Body api.CreateToken }) (*object[api.Token], error) {
 	var token api.Token
 	m, err := s.once(ctx, callOf(ctx), func(ctx context.Context, call intent.Call) (made, error) {
 		t, err := s.intents.CreateToken(ctx, call, requestOf(ctx).bearer.TokenID, in.Body.Name, time.Duration(in.Body.Days)*24*time.Hour)
@@ -45,7 +49,7 @@ func (s *Server) createToken(ctx context.Context, in *struct{ Body api.CreateTok
 	return &object[api.Token]{Body: token}, nil
 }
 
-func (s *Server) deleteToken(ctx context.Context, in *ByID) (*nothing, error) {
+func (s tokenHandlers) deleteToken(ctx context.Context, in *ByID) (*nothing, error) {
 	u, ok := id(in.ID)
 	if !ok {
 		return nil, domain.ErrNotFound

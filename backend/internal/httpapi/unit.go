@@ -14,14 +14,18 @@ import (
 	"kloigos/backend/internal/store"
 )
 
+// unitHandlers answers the routes about units.
+type unitHandlers struct{ *Server }
+
 func (s *Server) registerUnits() {
-	register(s, "list-compute-units", s.listUnits, sorted(store.UnitSorting))
-	register(s, "get-compute-unit", s.getUnit)
-	register(s, "close-compute-unit", s.closeUnit)
-	register(s, "open-compute-unit", s.openUnit)
+	h := unitHandlers{s}
+	register(s, "list-compute-units", h.listUnits, sorted(store.UnitSorting))
+	register(s, "get-compute-unit", h.getUnit)
+	register(s, "close-compute-unit", h.closeUnit)
+	register(s, "open-compute-unit", h.openUnit)
 }
 
-func (s *Server) unit(ctx context.Context, ref string) (store.Unit, error) {
+func (s unitHandlers) unit(ctx context.Context, ref string) (store.Unit, error) {
 	u, err := s.unitRow(ctx, ref)
 	if err == nil && u.WorkspaceID != workspace(ctx) {
 		err = domain.ErrNotFound
@@ -29,7 +33,7 @@ func (s *Server) unit(ctx context.Context, ref string) (store.Unit, error) {
 	return u, err
 }
 
-func (s *Server) unitRow(ctx context.Context, ref string) (store.Unit, error) {
+func (s unitHandlers) unitRow(ctx context.Context, ref string) (store.Unit, error) {
 	if u, ok := id(ref); ok {
 		return s.db.Unit(ctx, u)
 	}
@@ -41,7 +45,7 @@ func (s *Server) unitRow(ctx context.Context, ref string) (store.Unit, error) {
 
 // unitFilter turns a filter's id or name into an id. A name that no unit has is
 // an id that no unit has.
-func (s *Server) unitFilter(ctx context.Context, ref string) (*uuid.UUID, error) {
+func (s unitHandlers) unitFilter(ctx context.Context, ref string) (*uuid.UUID, error) {
 	if ref == "" {
 		return nil, nil
 	}
@@ -55,7 +59,7 @@ func (s *Server) unitFilter(ctx context.Context, ref string) (*uuid.UUID, error)
 	return &u.ID, nil
 }
 
-func (s *Server) listUnits(ctx context.Context, in *struct{ api.UnitFilter }) (*object[api.Page[api.ComputeUnit]], error) {
+func (s unitHandlers) listUnits(ctx context.Context, in *struct{ api.UnitFilter }) (*object[api.Page[api.ComputeUnit]], error) {
 	if err := oneOf("state", in.State, domain.UnitLifecycle.Names()); err != nil {
 		return nil, err
 	}
@@ -63,7 +67,7 @@ func (s *Server) listUnits(ctx context.Context, in *struct{ api.UnitFilter }) (*
 	if err != nil {
 		return nil, err
 	}
-	host, err := s.hostFilter(ctx, in.Host)
+	host, err := hostHandlers(s).hostFilter(ctx, in.Host)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +80,7 @@ func (s *Server) listUnits(ctx context.Context, in *struct{ api.UnitFilter }) (*
 		presentUnit)
 }
 
-func (s *Server) getUnit(ctx context.Context, in *ByID) (*versioned[api.ComputeUnit], error) {
+func (s unitHandlers) getUnit(ctx context.Context, in *ByID) (*versioned[api.ComputeUnit], error) {
 	u, err := s.unit(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -84,7 +88,7 @@ func (s *Server) getUnit(ctx context.Context, in *ByID) (*versioned[api.ComputeU
 	return &versioned[api.ComputeUnit]{ETag: etag(u.Version), Body: presentUnit(u)}, nil
 }
 
-func (s *Server) changeUnit(ctx context.Context, in Change, do func(ctx context.Context, call intent.Call, unit uuid.UUID, ifMatch int64) error) (*versioned[api.ComputeUnit], error) {
+func (s unitHandlers) changeUnit(ctx context.Context, in Change, do func(ctx context.Context, call intent.Call, unit uuid.UUID, ifMatch int64) error) (*versioned[api.ComputeUnit], error) {
 	u, err := s.unit(ctx, in.ID)
 	if err != nil {
 		return nil, err
@@ -99,11 +103,11 @@ func (s *Server) changeUnit(ctx context.Context, in Change, do func(ctx context.
 	return s.getUnit(ctx, &ByID{ID: u.ID.String()})
 }
 
-func (s *Server) closeUnit(ctx context.Context, in *Change) (*versioned[api.ComputeUnit], error) {
+func (s unitHandlers) closeUnit(ctx context.Context, in *Change) (*versioned[api.ComputeUnit], error) {
 	return s.changeUnit(ctx, *in, s.intents.CloseUnit)
 }
 
-func (s *Server) openUnit(ctx context.Context, in *Change) (*versioned[api.ComputeUnit], error) {
+func (s unitHandlers) openUnit(ctx context.Context, in *Change) (*versioned[api.ComputeUnit], error) {
 	return s.changeUnit(ctx, *in, s.intents.OpenUnit)
 }
 

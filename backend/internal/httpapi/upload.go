@@ -18,6 +18,9 @@ import (
 	"kloigos/backend/internal/store"
 )
 
+// uploadHandlers answers the routes about uploads of versions.
+type uploadHandlers struct{ *Server }
+
 // maxGates is how many uploads are looked at at once: each may take some MiB.
 const maxGates = 2
 
@@ -36,7 +39,8 @@ type uploaded struct {
 }
 
 func (s *Server) registerUploads() {
-	register(s, "upload-playbook", s.uploadPlaybook, created, func(o *huma.Operation) {
+	h := uploadHandlers{s}
+	register(s, "upload-playbook", h.uploadPlaybook, created, func(o *huma.Operation) {
 		version := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[api.PlaybookVersion](), true, "PlaybookVersion")
 		o.Description = "Looks at every file and refuses, place by place, what could act on the control plane or around a host's fence, and what " +
 			"does not take the variables of its job. The default stays as it is. Files that are known make no new version."
@@ -52,8 +56,8 @@ func (s *Server) registerUploads() {
 	})
 }
 
-func (s *Server) uploadPlaybook(ctx context.Context, in *uploadInput) (*uploaded, error) {
-	p, err := s.playbook(ctx, in.Name)
+func (s uploadHandlers) uploadPlaybook(ctx context.Context, in *uploadInput) (*uploaded, error) {
+	p, err := playbookHandlers(s).playbook(ctx, in.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +93,7 @@ func (s *Server) uploadPlaybook(ctx context.Context, in *uploadInput) (*uploaded
 }
 
 // looked opens an upload, looks at all that is in it, and packs it anew.
-func (s *Server) looked(ctx context.Context, name string, in *uploadInput) (intent.PlaybookUpload, error) {
+func (s uploadHandlers) looked(ctx context.Context, name string, in *uploadInput) (intent.PlaybookUpload, error) {
 	var none intent.PlaybookUpload
 	if s.cfg.Contract == nil || s.cfg.Judge == nil {
 		return none, errors.New("no contract is known of any playbook")
@@ -126,7 +130,7 @@ func (s *Server) looked(ctx context.Context, name string, in *uploadInput) (inte
 }
 
 // opened returns the files of an upload, whichever way they were sent.
-func (s *Server) opened(ctx context.Context, name string, in *uploadInput) (map[string][]byte, string, error) {
+func (s uploadHandlers) opened(ctx context.Context, name string, in *uploadInput) (map[string][]byte, string, error) {
 	if isArchive(in.ContentType) {
 		files, err := bundle.Open(in.RawBody, bundle.UploadLimits)
 		return files, in.Note, err
@@ -140,7 +144,7 @@ func (s *Server) opened(ctx context.Context, name string, in *uploadInput) (map[
 	}
 	texts := map[string]string{}
 	if body.Base > 0 {
-		base, err := s.files(ctx, OneVersion{ByName: ByName{Name: name}, Version: body.Base})
+		base, err := playbookHandlers(s).files(ctx, OneVersion{ByName: ByName{Name: name}, Version: body.Base})
 		if errors.Is(err, domain.ErrNotFound) {
 			return nil, "", badField("base", "is no version of this playbook")
 		}

@@ -171,7 +171,7 @@ func (w *watch) once(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		shown, err := w.s.shownJob(ctx, j)
+		shown, err := jobHandlers{w.s}.shownJob(ctx, j)
 		if err != nil {
 			return err
 		}
@@ -205,7 +205,7 @@ func (w *watch) waitsFor(ctx context.Context, now sight, state domain.JobState) 
 		return now.waitsFor, nil
 	}
 	w.asked = time.Now()
-	return w.s.waitsFor(ctx, w.workspace, state)
+	return jobHandlers{w.s}.waitsFor(ctx, w.workspace, state)
 }
 
 // newest puts a part behind a tail, and leaves out of the oldest what is too
