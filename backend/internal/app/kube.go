@@ -31,7 +31,7 @@ func kubeArea(p Parts) Area {
 		Kinds:    append(kube.Kinds(), kube.HostedKinds()...),
 		Handlers: handlers(kubework.Handlers(config), kubework.HostedHandlers(config)),
 		Routes: routes(
-			kubehttp.Routes(kubehttp.Parts{Engine: p.Engine, Keys: p.Keyset, Kinds: p.Kinds, Issue: config.Issue}),
+			kubehttp.Routes(kubehttp.Parts{Engine: p.Engine, Keys: p.Keyset, Kinds: p.Kinds, Issue: config.Issue, IssueAdmin: config.IssueAdmin}),
 			kubehttp.HostedRoutes(kubehttp.HostedParts{Engine: p.Engine, Keys: p.Keyset, Kinds: p.Kinds, Rule: config.Managers, Check: config.CheckManagement}),
 		),
 		Policies: slices.Concat(kubework.Policies(config), kubework.NamespacePolicies(config), kubework.HealthPolicies(config), kubework.HostedPolicies(config)),

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"kloigos/backend/internal/area/kube"
 	"kloigos/backend/internal/area/kube/kubework"
 	"kloigos/backend/internal/domain"
@@ -229,6 +231,7 @@ func (r *realSite) roleInNamespace(t *testing.T, shop kube.Namespace) {
 	if c := r.condition("bindings_kept"); !strings.Contains(c.Message, "linus was missing") {
 		t.Errorf("told %q", c.Message)
 	}
+	r.breaksGlass(t)
 	site.Eventually(t, "the role to count again", func() bool { return ask("/api/v1/namespaces/shop/pods") == http.StatusOK })
 }
 
@@ -245,6 +248,30 @@ func (r *realSite) bind(t *testing.T, account, role, namespace string) (made kub
 		t.Fatal(err)
 	}
 	return made
+}
+
+// breaksGlass: in an emergency somebody gets everything, for an hour at most.
+func (r *realSite) breaksGlass(t *testing.T) {
+	t.Helper()
+	admin, err := r.config.IssueAdmin(t.Context(), r.kubeSite.cluster(r.cluster), kube.User(uuid.New()), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := r.real.HTTP(admin.Certificate, admin.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := client.Get("https://" + r.real.Endpoint + "/api/v1/namespaces/kube-system/secrets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	if answer.StatusCode != http.StatusOK || time.Until(admin.Ends) > time.Hour+time.Minute {
+		t.Errorf("as an administrator: %d until %s", answer.StatusCode, admin.Ends)
+	}
+	if _, err := r.config.IssueAdmin(t.Context(), r.kubeSite.cluster(r.cluster), "x", 2*time.Hour); err == nil {
+		t.Error("a file for two hours")
+	}
 }
 
 // adopts: a namespace of somebody else is left alone until it is adopted, and stays when Kloigos lets go of it.

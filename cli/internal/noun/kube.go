@@ -59,6 +59,7 @@ var cluster = shape.Noun[api.Cluster, api.ClusterFilter]{
 		shape.Start("renew-certificates", "renew-cluster-certificates", (*client.Client).RenewClusterCertificates),
 		shape.DoWith("set-window", "set-cluster-window", (*client.Client).SetClusterWindow),
 		shape.DoWith("kubeconfig", "issue-kubeconfig", (*client.Client).IssueKubeconfig),
+		shape.DoWith("break-glass", "break-glass", (*client.Client).BreakGlass),
 	},
 }
 

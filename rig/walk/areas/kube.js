@@ -14,6 +14,7 @@ export async function pages({ s }) {
     { name: "cluster-new", route: "/clusters/new", path: `${here}/clusters/new`, token },
     { name: "cluster", route: "/clusters/:id", path: `${here}/clusters/${cluster.id}`, token },
     { name: "cluster-upgrade", route: "/clusters/:id/upgrade", path: `${here}/clusters/${cluster.id}/upgrade`, token },
+    { name: "cluster-break-glass", route: "/clusters/:id/break-glass", path: `${here}/clusters/${cluster.id}/break-glass`, token },
     { name: "cluster-namespaces", route: "/cluster-namespaces", path: `${here}/cluster-namespaces`, token },
     { name: "cluster-namespace-new", route: "/cluster-namespaces/new", path: `${here}/cluster-namespaces/new`, token },
     { name: "cluster-namespace", route: "/cluster-namespaces/:id", path: `${here}/cluster-namespaces/${space.id}`, token },

@@ -61,6 +61,8 @@ func mount(r fiber.Router, a *page.App) {
 	r.Post("/clusters/:id/upgrade", a.Page(upgradeCluster))
 	r.Post("/clusters/:id/renew-certificates", a.Page(renewCertificates))
 	r.Post("/clusters/:id/window", a.Page(setWindow))
+	r.Get("/clusters/:id/break-glass", a.Page(showGlass))
+	r.Post("/clusters/:id/break-glass", a.Page(breakGlass))
 	r.Post("/clusters/:id/nodes", a.Page(addNodes))
 	r.Post("/clusters/:id/nodes/:node/remove", a.Page(removeNode))
 	r.Post("/clusters/:id/bindings", a.Page(bind))
@@ -97,6 +99,7 @@ type view struct {
 	Bindings []api.ClusterBinding
 	Spaces   []api.ClusterNamespace
 	Made     *api.Kubeconfig
+	Glass    *api.AdminKubeconfig
 	Key      string
 	Form     ui.Form     // of a binding
 	More     ui.Form     // of more nodes
@@ -153,6 +156,7 @@ func draw(r *page.Request, status int, v view) error {
 		{Name: "kubeconfig", Label: "Get a kubeconfig", What: "Issues a client certificate of your account for one hour.", Action: v.Here + "/kubeconfig", Main: true},
 		{Name: "upgrade", Label: "Upgrade", What: "Shows what an upgrade of Kubernetes would do, and asks for it.", Href: v.Here + "/upgrade"},
 		{Name: "renew-certificates", Label: "Renew certificates", What: "Renews the certificates of the control planes that end within 300 days, and restarts one control plane after the other.", Action: v.Here + "/renew-certificates"},
+		{Name: "break_glass", Label: "Break the glass", What: "Issues a file of an administrator for an hour at most. It needs a reason.", Href: v.Here + "/break-glass"},
 		{Name: "delete", Label: "Delete", What: "Deletes the cluster with all that is in it, and takes Kubernetes off its hosts.", Action: v.Here + "/delete", Danger: true, Confirm: c.Name, Typed: "the name", Version: c.Version},
 	})
 	r.C.Set(fiber.HeaderCacheControl, "no-store") // a key may stand on it

@@ -23,7 +23,7 @@ const (
 
 // privileged are verbs that a member of a team does not need: they destroy, take
 // over, or show a secret.
-var privileged = []string{"refence", "declare_lost", "decommission", "delete", "confirm", "adopt", "grant", "own", "suspend", "reveal"}
+var privileged = []string{"refence", "declare_lost", "decommission", "delete", "confirm", "adopt", "grant", "own", "suspend", "reveal", "break_glass"}
 
 // identity are the nouns of people and of what they may do.
 var identity = []string{"organization", "project", "project.workspace", "organization.member", "organization.role", "organization.service_account", "organization.invitation", "organization.approval_rule", "project.workspace.host_grant", "organization.quota", "organization.identity_provider"}
@@ -41,7 +41,7 @@ var Roles = []Role{
 		return verb != "own" && (noun != "organization" || verb == "read" || verb == "update")
 	}, Means: "May do everything in its scope but give it away, suspend or delete it."},
 	{Name: "operator", permits: func(noun, verb string) bool {
-		return verb == "read" || !slices.Contains(identity, noun)
+		return verb == "read" || verb != "break_glass" && !slices.Contains(identity, noun)
 	}, Means: "Runs hosts, units, addresses and names of its scope; does not decide who may do what."},
 	{Name: "member", permits: func(noun, verb string) bool {
 		return verb == "read" && !strings.HasSuffix(noun, ".event") ||

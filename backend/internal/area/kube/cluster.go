@@ -105,6 +105,10 @@ type Cluster struct {
 	Ready            int64        `db:"ready"`  // of the nodes
 	Hosted           bool         `db:"hosted"` // its control plane runs in a management cluster
 
+	BreakGlassBy     string     `db:"break_glass_by"`
+	BreakGlassReason string     `db:"break_glass_reason"`
+	BreakGlassUntil  *time.Time `db:"break_glass_until"` // nil: nobody ever had a file of an administrator
+
 	MaintenanceWindow json.RawMessage `db:"maintenance_window"` // see Window
 
 	Version   int64     `db:"version"`

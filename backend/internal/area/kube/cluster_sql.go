@@ -16,6 +16,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
+       c.break_glass_by, c.break_glass_reason, c.break_glass_until,
        c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true`
@@ -136,6 +137,11 @@ const sqlMoveCluster = `
 UPDATE kube_clusters
    SET state = $3, state_message = $4, version = version + 1, updated_at = now()
  WHERE id = $1 AND state = $2`
+
+const sqlBreakGlass = `
+UPDATE kube_clusters
+   SET break_glass_by = $2, break_glass_reason = $3, break_glass_until = $4
+ WHERE id = $1`
 
 const sqlSetAccess = `
 UPDATE kube_clusters

@@ -35,6 +35,7 @@ func (h handlers) clusters() {
 	httpapi.Register(h.server, "add-cluster-nodes", n.addNodes, httpapi.Example(api.AddClusterNodes{Workers: []string{"fra1-053"}}))
 	n.upgrades()
 	httpapi.Register(h.server, "renew-cluster-certificates", n.renew)
+	httpapi.Register(h.server, "break-glass", n.breakGlass, httpapi.Example(api.BreakGlass{Reason: "The nodes do not come back, and nobody with a role is there."}))
 	httpapi.Register(h.server, "issue-kubeconfig", n.issue, httpapi.Example(api.IssueKubeconfig{Hours: 1}))
 }
 
@@ -130,12 +131,17 @@ func (n clusters) issue(ctx context.Context, in *httpapi.OnOf[api.IssueKubeconfi
 }
 
 func presentCluster(c kube.Cluster) api.Cluster {
+	var glass *api.OpenGlass
+	if c.OpenGlass() {
+		glass = &api.OpenGlass{By: c.BreakGlassBy, Reason: c.BreakGlassReason, Until: *c.BreakGlassUntil}
+	}
 	return api.Cluster{
-		ID: c.ID.String(), Workspace: c.WorkspaceID.String(), Name: c.Name, KubernetesVersion: c.KubeVersion, TargetVersion: c.TargetVersion, MaintenanceWindow: presentWindow(c.Window()), Endpoint: c.Endpoint,
+		BreakGlass: glass,
+		ID:         c.ID.String(), Workspace: c.WorkspaceID.String(), Name: c.Name, KubernetesVersion: c.KubeVersion, TargetVersion: c.TargetVersion, MaintenanceWindow: presentWindow(c.Window()), Endpoint: c.Endpoint,
 		PodRange: c.PodRange, ServiceRange: c.ServiceRange, State: string(c.State), StateMeans: kube.ClusterLifecycle.Info(c.State).Means,
 		Message: c.StateMessage, CA: c.CA, Nodes: c.Nodes, NodesReady: c.Ready, Version: c.Version, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
 		Operations: []api.Operation{
-			httpapi.OperationOf("kubeconfig", c.CanConnect()), httpapi.OperationOf("upgrade", c.CanUpgrade()), httpapi.OperationOf("renew_certificates", c.CanChange()), httpapi.OperationOf("add_nodes", c.CanGrow()), httpapi.OperationOf("delete", c.CanDelete()),
+			httpapi.OperationOf("kubeconfig", c.CanConnect()), httpapi.OperationOf("break_glass", c.CanConnect()), httpapi.OperationOf("upgrade", c.CanUpgrade()), httpapi.OperationOf("renew_certificates", c.CanChange()), httpapi.OperationOf("add_nodes", c.CanGrow()), httpapi.OperationOf("delete", c.CanDelete()),
 		},
 	}
 }

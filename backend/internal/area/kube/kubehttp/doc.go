@@ -22,6 +22,8 @@ type Parts struct {
 	Kinds  *work.Registry
 	// Issue has a cluster sign a client certificate for a user.
 	Issue func(ctx context.Context, cluster kube.Cluster, user string, valid time.Duration) (kube.Credential, error)
+	// IssueAdmin has it sign one that may do everything.
+	IssueAdmin func(ctx context.Context, cluster kube.Cluster, user string, valid time.Duration) (kube.Credential, error)
 }
 
 type handlers struct {

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,10 +28,20 @@ const skew = 5 * time.Minute
 
 // Issue has a cluster sign a client certificate that carries the user alone: no group, so that bindings decide everything.
 func (c Config) Issue(ctx context.Context, cluster kube.Cluster, user string, valid time.Duration) (kube.Credential, error) {
-	if valid <= 0 || valid > LongestCertificate {
-		return kube.Credential{}, fmt.Errorf("a certificate is good for at most %s, not %s", LongestCertificate, valid)
+	return c.issue(ctx, cluster, pkix.Name{CommonName: user}, valid, LongestCertificate)
+}
+
+// IssueAdmin has a cluster sign a client certificate of an administrator. It can't be taken back: its end is near instead.
+func (c Config) IssueAdmin(ctx context.Context, cluster kube.Cluster, user string, valid time.Duration) (kube.Credential, error) {
+	return c.issue(ctx, cluster, pkix.Name{CommonName: user, Organization: []string{kube.Administrators}}, valid, kube.LongestBreakGlass)
+}
+
+func (c Config) issue(ctx context.Context, cluster kube.Cluster, who pkix.Name, valid, longest time.Duration) (kube.Credential, error) {
+	user := who.CommonName
+	if valid <= 0 || valid > longest {
+		return kube.Credential{}, fmt.Errorf("a certificate is good for at most %s, not %s", longest, valid)
 	}
-	key, request, err := newRequest(pkix.Name{CommonName: user})
+	key, request, err := newRequest(who)
 	if err != nil {
 		return kube.Credential{}, err
 	}
@@ -52,7 +63,7 @@ func (c Config) Issue(ctx context.Context, cluster kube.Cluster, user string, va
 	if made.Key, err = encodeKey(key); err != nil {
 		return kube.Credential{}, err
 	}
-	made.Ends, err = asAsked(signed, key, user, time.Now().Add(valid+skew))
+	made.Ends, err = asAsked(signed, key, who, time.Now().Add(valid+skew))
 	return made, err
 }
 
@@ -91,9 +102,8 @@ func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
 }
 
-// asAsked checks a certificate that a cluster signed: key, user, no group, end. One that allows more than was asked for is
-// refused.
-func asAsked(text []byte, key *ecdsa.PrivateKey, user string, latest time.Time) (ends time.Time, err error) {
+// asAsked checks a certificate that a cluster signed: key, user, groups, end. One that allows more than was asked for is refused.
+func asAsked(text []byte, key *ecdsa.PrivateKey, who pkix.Name, latest time.Time) (ends time.Time, err error) {
 	block, _ := pem.Decode(text)
 	if block == nil {
 		return ends, errors.New("the cluster signed something that is no certificate")
@@ -106,8 +116,8 @@ func asAsked(text []byte, key *ecdsa.PrivateKey, user string, latest time.Time) 
 	switch {
 	case !is || !public.Equal(&key.PublicKey):
 		return ends, errors.New("the cluster signed another key")
-	case certificate.Subject.CommonName != user || len(certificate.Subject.Organization) > 0:
-		return ends, fmt.Errorf("the cluster signed for %q, not for %q alone", certificate.Subject, user)
+	case certificate.Subject.CommonName != who.CommonName || !slices.Equal(certificate.Subject.Organization, who.Organization):
+		return ends, fmt.Errorf("the cluster signed for %q, not for %q alone", certificate.Subject, who)
 	case certificate.NotAfter.After(latest):
 		return ends, fmt.Errorf("the cluster signed until %s, which is later than asked for", certificate.NotAfter.UTC().Format(time.RFC3339))
 	}

@@ -109,6 +109,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
+       c.break_glass_by, c.break_glass_reason, c.break_glass_until,
        c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
@@ -122,6 +123,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
+       c.break_glass_by, c.break_glass_reason, c.break_glass_until,
        c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
@@ -135,6 +137,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
+       c.break_glass_by, c.break_glass_reason, c.break_glass_until,
        c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
@@ -149,6 +152,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
+       c.break_glass_by, c.break_glass_reason, c.break_glass_until,
        c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
@@ -163,6 +167,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
+       c.break_glass_by, c.break_glass_reason, c.break_glass_until,
        c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
@@ -176,6 +181,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
+       c.break_glass_by, c.break_glass_reason, c.break_glass_until,
        c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
@@ -189,6 +195,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
+       c.break_glass_by, c.break_glass_reason, c.break_glass_until,
        c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
@@ -201,6 +208,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
+       c.break_glass_by, c.break_glass_reason, c.break_glass_until,
        c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
  WHERE true
