@@ -63,3 +63,49 @@ func TestWhatANodeLeavesIsFound(t *testing.T) {
 		t.Errorf("restored %q, want %q", text, want)
 	}
 }
+
+// logins has the module write the flags of the API server for a provider, and refuse what could be other flags.
+const logins = `
+import importlib.util, json
+import ansible.module_utils
+ansible.module_utils.__path__.append("module_utils")
+spec = importlib.util.spec_from_file_location("kloigos_kubeadm", "library/kloigos_kubeadm.py")
+m = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(m)
+class Refused(Exception):
+    pass
+class Module:
+    check_mode = False
+    def __init__(self, **params):
+        self.params = dict(dict.fromkeys(m.PLAIN), **params)
+    def fail_json(self, msg):
+        raise Refused(msg)
+def login(**params):
+    try:
+        return json.dumps(m.Kubeadm(Module(**params)).login(), sort_keys=True)
+    except Refused as why:
+        return str(why)
+print(login(oidc_issuer=""))
+print(login(oidc_issuer="https://login.example.org", oidc_client_id="kubernetes", oidc_username_claim="sub", oidc_groups_claim="groups"))
+print(login(oidc_issuer="https://login.example.org --anonymous-auth=true"))
+print(login(oidc_issuer="https://login.example.org", oidc_client_id="a,b"))
+`
+
+func TestFlagsOfAProviderOfLogins(t *testing.T) {
+	t.Parallel()
+	needAnsible(t)
+	out, err := exec.Command(python, "-B", "-c", logins).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	want := `{}
+{"extraArgs": [{"name": "oidc-client-id", "value": "kubernetes"}, {"name": "oidc-groups-claim", "value": "groups"}, ` +
+		`{"name": "oidc-groups-prefix", "value": "oidc:"}, {"name": "oidc-issuer-url", "value": "https://login.example.org"}, ` +
+		`{"name": "oidc-username-claim", "value": "sub"}, {"name": "oidc-username-prefix", "value": "oidc:"}]}
+oidc_issuer is malformed
+oidc_client_id is malformed
+`
+	if string(out) != want {
+		t.Errorf("%s, want %s", out, want)
+	}
+}

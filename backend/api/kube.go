@@ -50,6 +50,10 @@ type Cluster struct {
 	Endpoint          string             `json:"endpoint" doc:"host:port where its API server answers"`
 	PodRange          string             `json:"pod_range" doc:"range of the addresses of pods"`
 	ServiceRange      string             `json:"service_range" doc:"range of the addresses of services"`
+	OIDCIssuer        string             `json:"oidc_issuer,omitempty" doc:"provider that people log in to the cluster itself with (OpenID Connect)"`
+	OIDCClientID      string             `json:"oidc_client_id,omitempty" doc:"client that its tokens are made for"`
+	OIDCUsernameClaim string             `json:"oidc_username_claim,omitempty" doc:"claim that names the user; the cluster puts oidc: before it"`
+	OIDCGroupsClaim   string             `json:"oidc_groups_claim,omitempty" doc:"claim that names the groups; the cluster puts oidc: before them"`
 	State             string             `json:"state" enum:"pending,creating,active,degraded,changing,failed,deleting,delete_failed"`
 	StateMeans        string             `json:"state_means" doc:"the state in a sentence"`
 	Message           string             `json:"message,omitempty" doc:"why it is failed or degraded"`
@@ -72,6 +76,10 @@ type CreateCluster struct {
 	Endpoint          string   `json:"endpoint,omitempty" maxLength:"300" doc:"name or IPv4 address under which nodes and people reach the API server, with a port if it is not 6443; default: the address of the one control plane. Several need a load-balanced name or a virtual address"`
 	PodRange          string   `json:"pod_range,omitempty" maxLength:"32" default:"10.244.0.0/16" doc:"private range for the addresses of pods; each node gets a /24 of it"`
 	ServiceRange      string   `json:"service_range,omitempty" maxLength:"32" default:"10.96.0.0/16" doc:"private range for the addresses of services"`
+	OIDCIssuer        string   `json:"oidc_issuer,omitempty" maxLength:"500" doc:"https URL of a provider that people log in to the cluster itself with (OpenID Connect); default: none"`
+	OIDCClientID      string   `json:"oidc_client_id,omitempty" maxLength:"200" doc:"client that its tokens are made for"`
+	OIDCUsernameClaim string   `json:"oidc_username_claim,omitempty" maxLength:"100" doc:"claim that names the user; default: sub. The cluster puts oidc: before it"`
+	OIDCGroupsClaim   string   `json:"oidc_groups_claim,omitempty" maxLength:"100" doc:"claim that names the groups; default: no groups. The cluster puts oidc: before them"`
 }
 
 // DeleteCluster deletes a cluster with all that is in it.

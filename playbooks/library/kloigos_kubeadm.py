@@ -43,6 +43,10 @@ options:
   service_range: {type: str, description: Range of services}
   pod_range: {type: str, description: Range of all pods}
   request: {type: str, description: Request for a certificate (PEM)}
+  oidc_issuer: {type: str, description: Provider that people log in with; empty for none}
+  oidc_client_id: {type: str, description: Client that its tokens are made for}
+  oidc_username_claim: {type: str, description: Claim that names the user}
+  oidc_groups_claim: {type: str, description: Claim that names the groups}
   token: {type: str, description: Lets the node join}
   ca_hash: {type: str, description: Of the authority of the cluster}
   apply: {type: bool, default: false, description: This node upgrades the cluster itself; the other nodes follow it}
@@ -91,7 +95,13 @@ PLAIN = {
     "token": r"[a-z0-9]{6}\.[a-z0-9]{16}",
     "ca_hash": r"sha256:[0-9a-f]{64}",
     "certificate_key": r"[0-9a-f]{64}",
+    "oidc_issuer": r"(https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?)?",
+    "oidc_client_id": r"([A-Za-z0-9][A-Za-z0-9._:/@-]{0,199})?",
+    "oidc_username_claim": r"([A-Za-z][A-Za-z0-9_.:/-]{0,99})?",
+    "oidc_groups_claim": r"([A-Za-z][A-Za-z0-9_.:/-]{0,99})?",
 }
+# Names of users and groups of the provider begin so: it can name nobody of Kloigos and no group of the cluster.
+OIDC_PREFIX = "oidc:"
 
 
 class Kubeadm(Work):
@@ -170,13 +180,25 @@ class Kubeadm(Work):
                 "apiVersion": "kubeadm.k8s.io/v1beta4", "kind": "ClusterConfiguration",
                 "kubernetesVersion": self.params["version"], "clusterName": self.params["cluster"], "controlPlaneEndpoint": self.params["endpoint"],
                 "networking": {"serviceSubnet": self.params["service_range"], "dnsDomain": "cluster.local"},
-                "apiServer": {"certSANs": names}, "controllerManager": {"extraArgs": LEADERS}, "scheduler": {"extraArgs": LEADERS},
+                "apiServer": {"certSANs": names, **self.login()}, "controllerManager": {"extraArgs": LEADERS}, "scheduler": {"extraArgs": LEADERS},
                 # A bundle without CoreDNS makes a cluster without DNS of its own.
                 "dns": {"disabled": not has_dns},
             },
             {"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "cgroupDriver": "systemd"},
             {"apiVersion": "kubeproxy.config.k8s.io/v1alpha1", "kind": "KubeProxyConfiguration", "mode": "nftables", "clusterCIDR": self.params["pod_range"]},
         ]
+
+    def login(self):
+        """The flags of the API server for a provider, which other control planes take over from the cluster."""
+        if not self.params["oidc_issuer"]:
+            return {}
+        flags = {
+            "oidc-issuer-url": self.params["oidc_issuer"], "oidc-client-id": self.params["oidc_client_id"],
+            "oidc-username-claim": self.params["oidc_username_claim"], "oidc-username-prefix": OIDC_PREFIX,
+        }
+        if self.params["oidc_groups_claim"]:
+            flags.update({"oidc-groups-claim": self.params["oidc_groups_claim"], "oidc-groups-prefix": OIDC_PREFIX})
+        return {"extraArgs": [{"name": name, "value": value} for name, value in sorted(flags.items())]}
 
     def certificate(self):
         """Has the authority sign the request, unless a certificate for its key is good for long enough."""
@@ -376,7 +398,7 @@ class Kubeadm(Work):
 
 
 def main():
-    text = {name: {"type": "str"} for name in ("version", "address", "endpoint", "endpoint_host", "cluster", "service_range", "pod_range", "request", "ca_hash")}
+    text = {name: {"type": "str"} for name in ("version", "address", "endpoint", "endpoint_host", "cluster", "service_range", "pod_range", "request", "ca_hash", "oidc_issuer", "oidc_client_id", "oidc_username_claim", "oidc_groups_claim")}
     module = AnsibleModule(
         argument_spec={
             "state": {"type": "str", "required": True, "choices": ["init", "joined", "uploaded", "control_plane", "upgraded", "restarted", "absent"]},

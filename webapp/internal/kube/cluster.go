@@ -175,7 +175,7 @@ type newView struct {
 func drawNew(r *page.Request, status int, f ui.Form) error {
 	v := newView{Form: f}
 	v.Up, v.Title, v.Action, v.Submit, v.Cancel = []ui.Target{clustersTarget}, "Create a cluster", "/clusters/new", "Create", "/clusters"
-	v.Key, v.Fields = page.NewKey(), []string{"name", "kubernetes_version", "control_plane", "workers", "endpoint", "pod_range", "service_range"}
+	v.Key, v.Fields = page.NewKey(), []string{"name", "kubernetes_version", "control_plane", "workers", "endpoint", "pod_range", "service_range", "oidc_issuer", "oidc_client_id", "oidc_username_claim", "oidc_groups_claim"}
 	g, ctx := errgroup.WithContext(r.Ctx)
 	g.Go(func() error {
 		found, err := r.API.ListKubeVersions(ctx, api.KubeVersionFilter{PageQuery: api.PageQuery{Limit: 200}})
@@ -237,7 +237,7 @@ func removeNode(r *page.Request) error {
 func create(r *page.Request) error {
 	var in api.CreateCluster
 	f := ui.Form{Values: url.Values{}}
-	for _, name := range []string{"name", "kubernetes_version", "control_plane", "workers", "endpoint", "pod_range", "service_range"} {
+	for _, name := range []string{"name", "kubernetes_version", "control_plane", "workers", "endpoint", "pod_range", "service_range", "oidc_issuer", "oidc_client_id", "oidc_username_claim", "oidc_groups_claim"} {
 		f.Values.Set(name, r.Form(name))
 	}
 	_ = r.Bind(&in) // it has texts only

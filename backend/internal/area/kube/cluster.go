@@ -105,6 +105,10 @@ type Cluster struct {
 	Ready            int64        `db:"ready"`  // of the nodes
 	Hosted           bool         `db:"hosted"` // its control plane runs in a management cluster
 
+	OIDCIssuer       string     `db:"oidc_issuer"` // "" for no provider
+	OIDCClientID     string     `db:"oidc_client_id"`
+	OIDCUsername     string     `db:"oidc_username_claim"`
+	OIDCGroups       string     `db:"oidc_groups_claim"`
 	BreakGlassBy     string     `db:"break_glass_by"`
 	BreakGlassReason string     `db:"break_glass_reason"`
 	BreakGlassUntil  *time.Time `db:"break_glass_until"` // nil: nobody ever had a file of an administrator
@@ -140,6 +144,7 @@ type ClusterDraft struct {
 	Endpoint     string // host, address, or either with a port; empty for the address of the control plane
 	PodRange     string
 	ServiceRange string
+	OIDC         OIDC
 }
 
 var (
@@ -169,6 +174,7 @@ func (d ClusterDraft) check() (pods, services netip.Prefix, err error) {
 		_, err := ParseEndpoint(d.Endpoint)
 		bad.Check("endpoint", err)
 	}
+	d.OIDC.checked(&bad)
 	return pods, services, bad.OrNil()
 }
 
@@ -275,5 +281,6 @@ func (c Cluster) OpenAdminKey(keys *secret.Keyset) ([]byte, error) {
 func (c Cluster) facts() map[string]any {
 	return map[string]any{
 		"name": c.Name, "kubernetes_version": c.KubeVersion, "endpoint": c.Endpoint, "pod_range": c.PodRange, "service_range": c.ServiceRange, "state": c.State,
+		"oidc_issuer": c.OIDCIssuer,
 	}
 }

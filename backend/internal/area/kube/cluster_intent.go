@@ -65,6 +65,8 @@ func CreateCluster(ctx context.Context, tx *intent.Tx, keys *secret.Keyset, kind
 		return uuid.Nil, uuid.Nil, err
 	}
 	made.KubeVersion = draft.KubeVersion
+	login := draft.OIDC.checked(new(fault.Invalid)) // the mistakes were told before
+	made.OIDCIssuer, made.OIDCClientID, made.OIDCUsername, made.OIDCGroups = login.Issuer, login.ClientID, login.UsernameClaim, login.GroupsClaim
 	if made.AdminKeySealed, err = newKey(keys, made.ID); err != nil {
 		return uuid.Nil, uuid.Nil, err
 	}
@@ -153,7 +155,9 @@ func newKey(keys *secret.Keyset, cluster uuid.UUID) ([]byte, error) {
 
 func insert(ctx context.Context, tx *intent.Tx, c Cluster, nodes []Node, pods netip.Prefix) error {
 	taken := fault.Conflictf("cluster_exists", "The workspace already has a cluster.")
-	if err := tx.One(ctx, taken, sqlInsertCluster, c.ID, c.WorkspaceID, c.Name, c.KubeVersion, c.Endpoint, c.PodRange, c.ServiceRange, c.State, c.AdminKeySealed); err != nil {
+	err := tx.One(ctx, taken, sqlInsertCluster, c.ID, c.WorkspaceID, c.Name, c.KubeVersion, c.Endpoint, c.PodRange, c.ServiceRange, c.State, c.AdminKeySealed,
+		c.OIDCIssuer, c.OIDCClientID, c.OIDCUsername, c.OIDCGroups)
+	if err != nil {
 		return fmt.Errorf("insert a cluster: %w", err)
 	}
 	tx.Touch(ClusterNoun, c.ID)

@@ -16,6 +16,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
+       c.oidc_issuer, c.oidc_client_id, c.oidc_username_claim, c.oidc_groups_claim,
        c.break_glass_by, c.break_glass_reason, c.break_glass_until,
        c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
@@ -129,8 +130,9 @@ func keepHosts(ctx context.Context, tx *db.Tx, workspace uuid.UUID, names []stri
 }
 
 const sqlInsertCluster = `
-INSERT INTO kube_clusters (id, workspace_id, name, kube_version, endpoint, pod_range, service_range, state, admin_key_sealed)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO kube_clusters (id, workspace_id, name, kube_version, endpoint, pod_range, service_range, state, admin_key_sealed,
+                           oidc_issuer, oidc_client_id, oidc_username_claim, oidc_groups_claim)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 ON CONFLICT (workspace_id) DO NOTHING`
 
 const sqlMoveCluster = `

@@ -55,6 +55,7 @@ func (n clusters) create(ctx context.Context, in *httpapi.BodyOf[api.CreateClust
 		return kube.CreateCluster(ctx, tx, n.Keys, n.Kinds, kube.ClusterDraft{
 			Name: b.Name, KubeVersion: b.KubernetesVersion, ControlPlane: b.ControlPlane, Workers: b.Workers, Endpoint: b.Endpoint,
 			PodRange: cmp.Or(b.PodRange, kube.DefaultPodRange), ServiceRange: cmp.Or(b.ServiceRange, kube.DefaultServiceRange),
+			OIDC: kube.OIDC{Issuer: b.OIDCIssuer, ClientID: b.OIDCClientID, UsernameClaim: b.OIDCUsernameClaim, GroupsClaim: b.OIDCGroupsClaim},
 		})
 	})
 	if err != nil {
@@ -136,8 +137,8 @@ func presentCluster(c kube.Cluster) api.Cluster {
 		glass = &api.OpenGlass{By: c.BreakGlassBy, Reason: c.BreakGlassReason, Until: *c.BreakGlassUntil}
 	}
 	return api.Cluster{
-		BreakGlass: glass,
-		ID:         c.ID.String(), Workspace: c.WorkspaceID.String(), Name: c.Name, KubernetesVersion: c.KubeVersion, TargetVersion: c.TargetVersion, MaintenanceWindow: presentWindow(c.Window()), Endpoint: c.Endpoint,
+		BreakGlass: glass, OIDCIssuer: c.OIDCIssuer, OIDCClientID: c.OIDCClientID, OIDCUsernameClaim: c.OIDCUsername, OIDCGroupsClaim: c.OIDCGroups,
+		ID: c.ID.String(), Workspace: c.WorkspaceID.String(), Name: c.Name, KubernetesVersion: c.KubeVersion, TargetVersion: c.TargetVersion, MaintenanceWindow: presentWindow(c.Window()), Endpoint: c.Endpoint,
 		PodRange: c.PodRange, ServiceRange: c.ServiceRange, State: string(c.State), StateMeans: kube.ClusterLifecycle.Info(c.State).Means,
 		Message: c.StateMessage, CA: c.CA, Nodes: c.Nodes, NodesReady: c.Ready, Version: c.Version, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
 		Operations: []api.Operation{

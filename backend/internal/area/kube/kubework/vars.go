@@ -68,12 +68,17 @@ type initVars struct {
 	ServiceRange string `json:"kubeadm_init_service_range"`
 	PodRange     string `json:"kubeadm_init_pod_range"`
 	Request      string `json:"kubeadm_init_request"`
+	OIDCIssuer   string `json:"kubeadm_init_oidc_issuer"` // "" for no provider
+	OIDCClientID string `json:"kubeadm_init_oidc_client_id"`
+	OIDCUsername string `json:"kubeadm_init_oidc_username_claim"`
+	OIDCGroups   string `json:"kubeadm_init_oidc_groups_claim"`
 }
 
 func (w world) initVars(n kube.Node, request []byte) initVars {
 	return initVars{
 		Version: w.version.Name, Node: n.Name, Address: n.Address, Endpoint: w.Endpoint, EndpointHost: w.endpointHost(), Cluster: w.Name,
 		ServiceRange: w.ServiceRange, PodRange: w.PodRange, Request: string(request),
+		OIDCIssuer: w.OIDCIssuer, OIDCClientID: w.OIDCClientID, OIDCUsername: w.OIDCUsername, OIDCGroups: w.OIDCGroups,
 	}
 }
 

@@ -109,6 +109,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
+       c.oidc_issuer, c.oidc_client_id, c.oidc_username_claim, c.oidc_groups_claim,
        c.break_glass_by, c.break_glass_reason, c.break_glass_until,
        c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
@@ -123,6 +124,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
+       c.oidc_issuer, c.oidc_client_id, c.oidc_username_claim, c.oidc_groups_claim,
        c.break_glass_by, c.break_glass_reason, c.break_glass_until,
        c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
@@ -137,6 +139,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
+       c.oidc_issuer, c.oidc_client_id, c.oidc_username_claim, c.oidc_groups_claim,
        c.break_glass_by, c.break_glass_reason, c.break_glass_until,
        c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
@@ -152,6 +155,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
+       c.oidc_issuer, c.oidc_client_id, c.oidc_username_claim, c.oidc_groups_claim,
        c.break_glass_by, c.break_glass_reason, c.break_glass_until,
        c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
@@ -167,6 +171,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
+       c.oidc_issuer, c.oidc_client_id, c.oidc_username_claim, c.oidc_groups_claim,
        c.break_glass_by, c.break_glass_reason, c.break_glass_until,
        c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
@@ -181,6 +186,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
+       c.oidc_issuer, c.oidc_client_id, c.oidc_username_claim, c.oidc_groups_claim,
        c.break_glass_by, c.break_glass_reason, c.break_glass_until,
        c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
@@ -195,6 +201,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
+       c.oidc_issuer, c.oidc_client_id, c.oidc_username_claim, c.oidc_groups_claim,
        c.break_glass_by, c.break_glass_reason, c.break_glass_until,
        c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
@@ -208,6 +215,7 @@ SELECT c.id, c.workspace_id, c.name, c.kube_version, c.target_version, c.endpoin
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id) AS nodes,
        (SELECT count(*) FROM kube_nodes n WHERE n.cluster_id = c.id AND n.state = 'ready') AS ready,
        EXISTS (SELECT 1 FROM kube_hosted h WHERE h.cluster_id = c.id) AS hosted,
+       c.oidc_issuer, c.oidc_client_id, c.oidc_username_claim, c.oidc_groups_claim,
        c.break_glass_by, c.break_glass_reason, c.break_glass_until,
        c.maintenance_window, c.version, c.created_at, c.updated_at
   FROM kube_clusters c
